@@ -1,0 +1,68 @@
+//! Errors as people meet them: one clear sentence, what to do next, and a request ID.
+use leptos::server_fn::{
+    codec::JsonEncoding,
+    error::{FromServerFnError, ServerFnErrorErr},
+};
+use serde::{Deserialize, Serialize};
+
+/// What went wrong, in a form that a page can act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UiErrorKind {
+    /// The session is over: sign in again, then come back.
+    SignedOut,
+    /// The viewer's rights do not cover it.
+    NotPermitted,
+    NotFound,
+    /// Somebody else changed it first.
+    Conflict,
+    /// What was sent is wrong.
+    Invalid,
+    /// A cluster, Keystone or an app does not answer; trying again makes sense.
+    Unavailable,
+    /// A fault of ours; the log has the cause under the request ID.
+    Internal,
+}
+
+/// An error that reached a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct UiError {
+    pub kind: UiErrorKind,
+    /// A whole sentence.
+    pub message: String,
+    /// What the person can do now.
+    pub next_step: Option<String>,
+    pub request_id: Option<String>,
+}
+
+impl UiError {
+    pub fn new(kind: UiErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), next_step: None, request_id: None }
+    }
+
+    #[must_use]
+    pub fn next_step(mut self, step: impl Into<String>) -> Self {
+        self.next_step = Some(step.into());
+        self
+    }
+}
+
+impl FromServerFnError for UiError {
+    type Encoder = JsonEncoding;
+
+    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        match error {
+            ServerFnErrorErr::Request(_) => Self::new(
+                UiErrorKind::Unavailable,
+                "Portico could not be reached.",
+            )
+            .next_step("Check your connection and try again."),
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
+                Self::new(UiErrorKind::Invalid, "The request was not understood.")
+            }
+            _ => Self::new(UiErrorKind::Internal, "The answer could not be read.")
+                .next_step("Reload the page; if it happens again, tell your administrators."),
+        }
+    }
+}

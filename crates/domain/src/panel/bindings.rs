@@ -1,0 +1,147 @@
+//! The access page: who holds which rights in a cluster.
+use serde::{Deserialize, Serialize};
+
+/// The access page of one cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AccessView {
+    pub bindings: Vec<BindingRow>,
+    /// Namespaces whose bindings the viewer may not read.
+    pub not_permitted: Vec<String>,
+    /// ClusterRoles and Roles that may be granted, with their namespace (`None`: ClusterRole).
+    pub roles: Vec<RoleChoice>,
+    pub namespaces: Vec<String>,
+    /// Keystone roles that are known by name, for the form.
+    pub known_roles: Vec<crate::identity::Named>,
+    pub known_projects: Vec<crate::identity::Named>,
+    /// Why the viewer may not grant, when they may not.
+    pub grant_refused: Option<String>,
+}
+
+/// A subject of one binding: one row each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BindingRow {
+    pub binding: BindingRef,
+    pub uid: String,
+    pub resource_version: String,
+    pub role: RoleRef,
+    pub subject: Subject,
+    pub created_at: Option<i64>,
+    /// Made by Kubernetes itself (`system:` roles and subjects); folded away by default.
+    pub system: bool,
+    pub may_revoke: bool,
+    pub revoke_reason: Option<String>,
+}
+
+/// Names a RoleBinding (with namespace) or ClusterRoleBinding (without).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BindingRef {
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+/// A Role (`cluster` false) or ClusterRole.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RoleRef {
+    pub cluster: bool,
+    pub name: String,
+}
+
+/// A role that may be granted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleChoice {
+    pub role: RoleRef,
+    pub namespace: Option<String>,
+}
+
+/// Who a binding names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Subject {
+    /// Group = a Keystone role ID. `name` is Keystone's; `None`: unknown, shown as dangling.
+    KeystoneRole {
+        id: String,
+        name: Option<String>,
+        project: Option<String>,
+    },
+    KeystoneUser {
+        id: String,
+        name: Option<String>,
+    },
+    KeystoneProject {
+        id: String,
+        name: Option<String>,
+    },
+    ServiceAccount {
+        namespace: String,
+        name: String,
+    },
+    /// Any other Kubernetes user or group, as it stands.
+    User {
+        name: String,
+    },
+    Group {
+        name: String,
+    },
+}
+
+/// What the grant form sends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantRequest {
+    pub role: RoleRef,
+    /// `None`: the whole cluster (a ClusterRoleBinding).
+    pub namespace: Option<String>,
+    pub subject_kind: SubjectKind,
+    /// A Keystone ID.
+    pub subject_id: String,
+}
+
+/// The Keystone things that rights may be granted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectKind {
+    Role,
+    User,
+    Project,
+}
+
+/// What a grant would give, before it is saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantPreview {
+    pub gained: Vec<GainedRule>,
+    /// "secrets", "exec", "escalate", "bind", "impersonate", "wildcard" - marked red.
+    pub dangers: Vec<String>,
+    pub namespaces: String,
+    pub subject: Subject,
+    /// The group that will stand in the binding.
+    pub group: String,
+    /// True when the same grant exists already.
+    pub exists: bool,
+}
+
+/// One rule gained: verbs on resources.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GainedRule {
+    pub verbs: Vec<String>,
+    pub resources: Vec<String>,
+    pub names: Vec<String>,
+    pub dangerous: bool,
+}
+
+/// What taking a subject out of a binding needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevokeRequest {
+    pub binding: BindingRef,
+    pub uid: String,
+    pub resource_version: String,
+    pub subject: Subject,
+    /// The binding's name, typed, where it is the last admin grant or one's own.
+    pub typed: String,
+}
+
+/// A change that can be taken back for ten seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeDone {
+    pub message: String,
+    /// Hand this back within ten seconds to restore the same object.
+    pub undo: Option<String>,
+}

@@ -1,0 +1,204 @@
+//! The first page of a project, and a cluster's overview.
+use super::ObjectRef;
+use crate::identity::Named;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// How something is. Shown as text, icon and colour together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    Ok,
+    Progressing,
+    Warning,
+    Failed,
+    /// Nothing can be said (no answer, or no right to look); the text says which.
+    Unknown,
+}
+
+/// Everything on a project's first page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launchpad {
+    pub attention: Vec<Attention>,
+    /// What could not be looked at while collecting `attention`, in words.
+    pub attention_gaps: Vec<String>,
+    pub clusters: Vec<ClusterCard>,
+    pub apps: Vec<AppCard>,
+    /// Whom to ask for a role; from the operator's configuration.
+    pub support_contact: String,
+}
+
+/// One thing that needs a person, worst first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attention {
+    pub health: Health,
+    /// `CrashLoopBackOff`, `Unschedulable`, an alert's name ...
+    pub title: String,
+    /// The reason in plain words.
+    pub reason: String,
+    pub cluster: Option<Named>,
+    pub object: Option<ObjectRef>,
+    /// Unix seconds.
+    pub since: Option<i64>,
+    /// How many more like it (pods of the same workload).
+    pub count: u32,
+}
+
+/// One cluster on the launchpad.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClusterCard {
+    pub id: Uuid,
+    pub name: String,
+    pub health: Health,
+    /// "Ready", "API server does not answer" ...
+    pub status: String,
+    pub version: Option<String>,
+    pub nodes_ready: Option<u32>,
+    pub nodes_total: Option<u32>,
+    /// "you may: read and change", in a few words; "nothing yet" plus a hint in `rights_hint`.
+    pub you_may: String,
+    pub rights_hint: Option<String>,
+}
+
+/// What an app is, which decides what its card opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AppKind {
+    /// A web user interface on a host of its own.
+    Web,
+    /// A container registry: the panel lists repositories and tags.
+    Registry,
+    /// Alertmanager: the panel lists alerts.
+    Alertmanager,
+}
+
+/// One managed-service user interface on the launchpad.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AppCard {
+    pub id: String,
+    pub name: String,
+    pub description: String,
+    pub kind: AppKind,
+    pub url: String,
+    pub allowed: bool,
+    /// Names of the roles (in this project) that open it, for who may not.
+    pub opened_by: Vec<String>,
+    pub health: Health,
+    pub status: String,
+}
+
+/// A cluster's page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClusterOverview {
+    pub card: ClusterCard,
+    pub api_url: String,
+    pub attention: Vec<Attention>,
+    pub attention_gaps: Vec<String>,
+    pub version: Option<VersionSupport>,
+    pub nodes: Reading<Vec<NodeRow>>,
+    pub capacity: Reading<Capacity>,
+    pub rights: Vec<RightsSummary>,
+    pub terminal: TerminalHelp,
+}
+
+/// Something the cluster was asked for: what it said, or why there is nothing to show.
+/// What may not be read says so; it is never a 0 or a blank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state", content = "value")]
+pub enum Reading<T> {
+    Known(T),
+    /// The API server's words for the refusal.
+    NotPermitted(String),
+    Unavailable(String),
+}
+
+/// A version with its upstream support state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VersionSupport {
+    pub version: String,
+    pub health: Health,
+    /// "Upstream support ended on 28 February 2022".
+    pub support: String,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeRow {
+    pub name: String,
+    pub health: Health,
+    pub status: String,
+    /// Conditions that are not as they should be, in words.
+    pub problems: Vec<String>,
+    pub version: String,
+    pub created_at: Option<i64>,
+}
+
+/// Requested and allocatable, over the nodes and pods that the viewer may see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// Millicores.
+    pub cpu_requested: u64,
+    pub cpu_allocatable: u64,
+    /// Bytes.
+    pub memory_requested: u64,
+    pub memory_allocatable: u64,
+    pub pods: u64,
+    pub pods_allocatable: u64,
+    /// Says what the figures leave out ("pods of 2 namespaces that you may not read"), if anything.
+    pub limits: Option<String>,
+}
+
+/// "In shop, data, batch: read and change workloads ..." - one line of rights in plain words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RightsSummary {
+    /// Namespaces it holds in; empty: the whole cluster.
+    pub namespaces: Vec<String>,
+    pub summary: String,
+    /// What is notably not allowed there.
+    pub not: Vec<String>,
+}
+
+/// What "Use from your terminal" shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TerminalHelp {
+    pub portico_url: String,
+    pub cluster_name: String,
+}
+
+/// Repositories of a container registry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RegistryView {
+    pub app: AppCard,
+    /// `host[:port]` for `docker pull`.
+    pub host: String,
+    pub repositories: Vec<Repository>,
+    /// True when there are more than shown.
+    pub truncated: bool,
+}
+
+/// One repository with its tags.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Repository {
+    pub name: String,
+    pub tags: Reading<Vec<String>>,
+}
+
+/// Alerts as Alertmanager has them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlertsView {
+    pub app: AppCard,
+    pub alerts: Vec<Alert>,
+}
+
+/// One alert.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alert {
+    pub name: String,
+    /// `active`, `suppressed`, `unprocessed`.
+    pub state: String,
+    pub severity: String,
+    pub summary: String,
+    pub labels: Vec<(String, String)>,
+    /// Unix seconds.
+    pub starts_at: Option<i64>,
+}

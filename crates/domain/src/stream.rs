@@ -1,0 +1,91 @@
+//! The messages of a tab's one event stream (`/projects/{project}/stream`, WebSocket, JSON text
+//! frames). A WebSocket, because a browser opens only six HTTP/1.1 connections to a host, which
+//! eight tabs with an event source each would use up.
+use crate::panel::{Column, ListQuery, ListScope, ObjectRef, Row};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// From the browser.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Request {
+    /// Starts a live list under an `id` that the browser chose.
+    Watch {
+        id: u32,
+        cluster: Uuid,
+        query: ListQuery,
+    },
+    /// Tells when one object changes (`Changed`) or goes (`Gone`).
+    Object {
+        id: u32,
+        cluster: Uuid,
+        object: ObjectRef,
+    },
+    /// Starts following a container's log.
+    Logs {
+        id: u32,
+        cluster: Uuid,
+        query: LogQuery,
+    },
+    /// Ends a subscription.
+    Close { id: u32 },
+}
+
+/// Which lines of which container.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogQuery {
+    pub namespace: String,
+    pub pod: String,
+    pub container: String,
+    pub previous: bool,
+    pub follow: bool,
+    pub timestamps: bool,
+    /// Lines from the end to start with.
+    pub tail: u32,
+}
+
+/// To the browser.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Message {
+    /// The whole list: at the start, and again after a gap.
+    Snapshot {
+        id: u32,
+        columns: Vec<Column>,
+        rows: Vec<Row>,
+        total: usize,
+        scope: ListScope,
+    },
+    /// Rows that are new or changed, and the UIDs of those that are gone.
+    Rows {
+        id: u32,
+        changed: Vec<Row>,
+        removed: Vec<String>,
+    },
+    Changed {
+        id: u32,
+    },
+    Gone {
+        id: u32,
+    },
+    /// Lines of a log, in order; `skipped` were dropped because the browser was too slow.
+    Lines {
+        id: u32,
+        lines: Vec<String>,
+        skipped: u64,
+    },
+    /// The subscription ended; `retry` says that asking again makes sense.
+    Ended {
+        id: u32,
+        reason: String,
+        retry: bool,
+    },
+    /// The list is not live for now (cluster or Keystone does not answer), but still right as of `since`.
+    Stale {
+        id: u32,
+        reason: String,
+        since: i64,
+    },
+    /// Sent every 20 s, so that idle proxies keep the connection.
+    Ping,
+}

@@ -1,0 +1,102 @@
+//! Imports go one way: the table below is the one in `docs/architecture.md`.
+use std::{collections::BTreeMap, process::Command};
+
+/// What each package of ours may depend on, of ours.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("portico-domain", &[]),
+    ("portico-runtime", &[]),
+    ("portico-assertion", &["portico-domain"]),
+    ("portico-openstack", &["portico-domain"]),
+    ("portico-store", &["portico-domain"]),
+    ("app", &["portico-domain"]),
+    (
+        "portico-kube-auth",
+        &["portico-domain", "portico-assertion", "portico-openstack", "portico-runtime"],
+    ),
+    (
+        "gateway",
+        &[
+            "portico-domain",
+            "portico-assertion",
+            "portico-openstack",
+            "portico-store",
+            "portico-runtime",
+        ],
+    ),
+    (
+        "server",
+        &[
+            "app",
+            "gateway",
+            "portico-domain",
+            "portico-assertion",
+            "portico-openstack",
+            "portico-store",
+            "portico-runtime",
+            "portico-kube-auth",
+        ],
+    ),
+    ("portico-testkit", &["portico-domain"]),
+    ("xtask", &[]),
+];
+
+/// Libraries that only some packages may name.
+const ONLY_IN: &[(&str, &[&str])] = &[
+    ("sqlx", &["portico-store"]),
+    ("kube", &["server"]),
+    ("k8s-openapi", &["server"]),
+    ("reqwest", &["portico-openstack", "server", "portico-testkit"]),
+    ("leptos_axum", &["app", "server"]),
+    ("leptos", &["app", "server"]),
+];
+
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
+        .args(["metadata", "--format-version=1", "--no-deps", "--locked", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    packages
+        .iter()
+        .map(|package| {
+            let names = package["dependencies"]
+                .as_array()
+                .unwrap()
+                .iter()
+                // tests may start whatever they need
+                .filter(|dependency| dependency["kind"] != "dev")
+                .map(|dependency| dependency["name"].as_str().unwrap().to_owned())
+                .collect();
+            (package["name"].as_str().unwrap().to_owned(), names)
+        })
+        .collect()
+}
+
+#[test]
+fn every_package_uses_only_what_its_layer_may() {
+    let dependencies = dependencies();
+    let ours: Vec<&String> = dependencies.keys().collect();
+    for (package, names) in &dependencies {
+        let Some((_, may_use)) = MAY_USE.iter().find(|(name, _)| name == package) else {
+            panic!("{package} has no line in the table of imports");
+        };
+        for name in names.iter().filter(|name| ours.contains(name)) {
+            assert!(may_use.contains(&name.as_str()), "{package} must not use {name}");
+        }
+    }
+    assert_eq!(dependencies.len(), MAY_USE.len(), "a package was left out or removed");
+}
+
+#[test]
+fn libraries_with_reach_are_named_only_where_they_belong() {
+    for (package, names) in &dependencies() {
+        for (library, owners) in ONLY_IN {
+            if names.iter().any(|name| name == library) {
+                assert!(owners.contains(&package.as_str()), "{package} must not use {library}");
+            }
+        }
+    }
+}
