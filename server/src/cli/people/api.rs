@@ -1,0 +1,331 @@
+//! Calls to the gateway: OAuth's token endpoints and the two calls of the command line's API.
+use super::{
+    CLIENT_ID,
+    error::PeopleError,
+    private_file,
+    profile::{self, Profile},
+};
+use jiff::Timestamp;
+use reqwest::{Client, RequestBuilder, StatusCode, redirect::Policy};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, de::DeserializeOwned};
+use std::time::Duration;
+use url::Url;
+use uuid::Uuid;
+
+/// Early enough that a token does not end on its way.
+const EARLY_SECONDS: i64 = 30;
+
+/// A gateway with the authority that was pinned for it.
+#[derive(Clone)]
+pub struct Gateway {
+    url: Url,
+    client: Client,
+}
+
+/// What the token endpoint answers (RFC 6749 section 5.1).
+#[derive(Deserialize)]
+pub struct Tokens {
+    pub access_token: SecretString,
+    pub expires_in: i64,
+    pub refresh_token: SecretString,
+}
+
+/// What the device authorization endpoint answers (RFC 8628 section 3.2).
+#[derive(Deserialize)]
+pub struct DeviceAuthorization {
+    pub device_code: SecretString,
+    pub user_code: String,
+    pub verification_uri: String,
+    pub verification_uri_complete: Option<String>,
+    pub expires_in: u64,
+    #[serde(default = "default_interval")]
+    pub interval: u64,
+}
+
+fn default_interval() -> u64 {
+    5
+}
+
+/// An error of the token endpoint (RFC 6749 section 5.2).
+#[derive(Deserialize)]
+pub struct OAuthError {
+    pub error: String,
+    #[serde(default)]
+    pub error_description: String,
+}
+
+/// One cluster that the person may ask a token for.
+#[derive(Clone, Deserialize)]
+pub struct Cluster {
+    pub id: Uuid,
+    pub name: String,
+    pub api_url: String,
+    /// Base64 of the PEM, as kubeconfigs hold it.
+    pub ca_data: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Clusters {
+    clusters: Vec<Cluster>,
+}
+
+/// A token for one cluster.
+#[derive(Deserialize)]
+pub struct ClusterToken {
+    pub token: SecretString,
+    pub expires_at: Timestamp,
+}
+
+/// What the token endpoint said: tokens, or an OAuth error to act on.
+pub type Granted = Result<Tokens, OAuthError>;
+
+impl Gateway {
+    /// `ca` is PEM; without it the public authorities count.
+    pub fn new(url: Url, ca: Option<&str>) -> Result<Self, PeopleError> {
+        let unreachable = |source| PeopleError::Unreachable {
+            gateway: profile::display(&url),
+            source,
+        };
+        let mut builder = Client::builder()
+            .timeout(Duration::from_secs(30))
+            .connect_timeout(Duration::from_secs(10))
+            .redirect(Policy::none())
+            .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")));
+        if let Some(ca) = ca {
+            for certificate in
+                reqwest::Certificate::from_pem_bundle(ca.as_bytes()).map_err(unreachable)?
+            {
+                builder = builder.add_root_certificate(certificate);
+            }
+        }
+        let client = builder.build().map_err(unreachable)?;
+        Ok(Self { url, client })
+    }
+
+    /// The gateway that a profile belongs to.
+    pub fn of(profile: &Profile) -> Result<Self, PeopleError> {
+        Self::new(profile.gateway.clone(), profile.ca.as_deref())
+    }
+
+    pub fn name(&self) -> String {
+        profile::display(&self.url)
+    }
+
+    /// An address below the gateway's.
+    pub fn endpoint(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        url.set_path(path);
+        url
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, String), PeopleError> {
+        let unreachable = |source: reqwest::Error| PeopleError::Unreachable {
+            gateway: self.name(),
+            source: source.without_url(),
+        };
+        let response = request.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let body = response.text().await.map_err(unreachable)?;
+        if status.is_server_error() {
+            return Err(PeopleError::Unavailable {
+                gateway: self.name(),
+                status: status.as_u16(),
+            });
+        }
+        Ok((status, body))
+    }
+
+    fn parse<T: DeserializeOwned>(&self, status: StatusCode, body: &str) -> Result<T, PeopleError> {
+        serde_json::from_str(body).map_err(|error| PeopleError::Answer {
+            gateway: self.name(),
+            detail: format!("HTTP {}, {error}", status.as_u16()),
+        })
+    }
+
+    /// `POST /oauth2/token`.
+    pub async fn token(&self, form: &[(&str, &str)]) -> Result<Granted, PeopleError> {
+        let (status, body) = self
+            .send(self.client.post(self.endpoint("/oauth2/token")).form(form))
+            .await?;
+        if status.is_success() {
+            self.parse(status, &body).map(Ok)
+        } else {
+            self.parse(status, &body).map(Err)
+        }
+    }
+
+    /// `POST /oauth2/device`: starts a device sign-in.
+    pub async fn device_authorization(
+        &self,
+        form: &[(&str, &str)],
+    ) -> Result<DeviceAuthorization, PeopleError> {
+        let (status, body) = self
+            .send(self.client.post(self.endpoint("/oauth2/device")).form(form))
+            .await?;
+        if status.is_success() {
+            self.parse(status, &body)
+        } else {
+            let refused: OAuthError = self.parse(status, &body)?;
+            Err(PeopleError::Refused {
+                gateway: self.name(),
+                message: refused.to_string(),
+            })
+        }
+    }
+
+    /// `POST /oauth2/revoke` (RFC 7009): a token that is unknown there is revoked already.
+    pub async fn revoke(&self, token: &SecretString) -> Result<(), PeopleError> {
+        let form = [("client_id", CLIENT_ID), ("token", token.expose_secret())];
+        self.send(
+            self.client
+                .post(self.endpoint("/oauth2/revoke"))
+                .form(&form),
+        )
+        .await
+        .map(drop)
+    }
+}
+
+impl std::fmt::Display for OAuthError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.error_description.is_empty() {
+            out.write_str(&self.error)
+        } else {
+            out.write_str(&self.error_description)
+        }
+    }
+}
+
+/// Calls as the signed-in person; the access token is renewed when it is due, by one process.
+pub struct Session {
+    gateway: Gateway,
+    profile: Profile,
+}
+
+impl Session {
+    pub fn new(profile: Profile) -> Result<Self, PeopleError> {
+        Ok(Self {
+            gateway: Gateway::of(&profile)?,
+            profile,
+        })
+    }
+
+    /// `GET /api/v1/clusters`.
+    pub async fn clusters(&mut self) -> Result<Vec<Cluster>, PeopleError> {
+        let url = self.gateway.endpoint("/api/v1/clusters");
+        self.call::<Clusters>(reqwest::Method::GET, url)
+            .await
+            .map(|answer| answer.clusters)
+    }
+
+    /// `POST /api/v1/clusters/{id}/token`.
+    pub async fn cluster_token(&mut self, cluster: Uuid) -> Result<ClusterToken, PeopleError> {
+        let url = self
+            .gateway
+            .endpoint(&format!("/api/v1/clusters/{cluster}/token"));
+        self.call(reqwest::Method::POST, url).await
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &mut self,
+        method: reqwest::Method,
+        url: Url,
+    ) -> Result<T, PeopleError> {
+        if self.profile.access_expires_at - EARLY_SECONDS <= Timestamp::now().as_second() {
+            self.renew().await?;
+        }
+        let (mut status, mut body) = self.attempt(method.clone(), url.clone()).await?;
+        if status == StatusCode::UNAUTHORIZED {
+            // ended early, or renewed by another process meanwhile
+            self.renew().await?;
+            (status, body) = self.attempt(method, url).await?;
+        }
+        match status {
+            StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
+            status if status.is_success() => self.gateway.parse(status, &body),
+            _ => Err(PeopleError::Refused {
+                gateway: self.gateway.name(),
+                message: refusal(&body, status),
+            }),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        method: reqwest::Method,
+        url: Url,
+    ) -> Result<(StatusCode, String), PeopleError> {
+        let request = self
+            .gateway
+            .client
+            .request(method, url)
+            .bearer_auth(self.profile.access_token.expose_secret());
+        self.gateway.send(request).await
+    }
+
+    /// Exchanges the refresh token, which can be used once: one process does, the others read
+    /// what it got.
+    async fn renew(&mut self) -> Result<(), PeopleError> {
+        let _lock = private_file::lock(&profile::path(&self.profile.gateway)?).await?;
+        let current =
+            Profile::load(&self.profile.gateway)?.ok_or_else(|| PeopleError::NoSession {
+                gateway: self.gateway.name(),
+            })?;
+        if current.access_token.expose_secret() != self.profile.access_token.expose_secret() {
+            self.profile = current;
+            return Ok(());
+        }
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("client_id", CLIENT_ID),
+            ("refresh_token", current.refresh_token.expose_secret()),
+        ];
+        let tokens = self
+            .gateway
+            .token(&form)
+            .await?
+            .map_err(|error| self.ended(&error.to_string()))?;
+        self.profile = with_tokens(current.gateway, current.ca, tokens);
+        self.profile.save()
+    }
+
+    fn ended(&self, reason: &str) -> PeopleError {
+        PeopleError::SessionEnded {
+            gateway: self.gateway.name(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// A profile with what the token endpoint gave.
+pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens) -> Profile {
+    Profile {
+        gateway,
+        ca,
+        access_token: tokens.access_token,
+        access_expires_at: Timestamp::now()
+            .as_second()
+            .saturating_add(tokens.expires_in),
+        refresh_token: tokens.refresh_token,
+    }
+}
+
+/// The gateway's own words for a refusal, when it gave any.
+fn refusal(body: &str, status: StatusCode) -> String {
+    #[derive(Deserialize)]
+    struct Refusal {
+        message: Option<String>,
+        error_description: Option<String>,
+        error: Option<String>,
+    }
+    serde_json::from_str::<Refusal>(body)
+        .ok()
+        .and_then(|refusal| {
+            refusal
+                .message
+                .or(refusal.error_description)
+                .or(refusal.error)
+        })
+        .unwrap_or_else(|| format!("HTTP {}", status.as_u16()))
+}

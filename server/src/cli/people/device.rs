@@ -1,0 +1,42 @@
+//! Sign-in on another device (RFC 8628).
+use super::{
+    CLIENT_ID, PeopleError,
+    api::{Gateway, Tokens},
+};
+use secrecy::ExposeSecret as _;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Shows the code and asks until it was approved, refused, or ran out.
+pub async fn sign_in(gateway: &Gateway) -> Result<Tokens, PeopleError> {
+    let started = gateway
+        .device_authorization(&[("client_id", CLIENT_ID)])
+        .await?;
+    eprintln!(
+        "On any device, open\n  {}\nand approve the code\n  {}",
+        started.verification_uri, started.user_code
+    );
+    if let Some(complete) = &started.verification_uri_complete {
+        eprintln!("or follow\n  {complete}");
+    }
+    let deadline = Instant::now() + Duration::from_secs(started.expires_in);
+    let mut interval = Duration::from_secs(started.interval.clamp(1, 30));
+    let form = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+        ("client_id", CLIENT_ID),
+        ("device_code", started.device_code.expose_secret()),
+    ];
+    while Instant::now() < deadline {
+        tokio::time::sleep(interval).await;
+        match gateway.token(&form).await? {
+            Ok(tokens) => return Ok(tokens),
+            Err(error) => match error.error.as_str() {
+                "authorization_pending" => {}
+                "slow_down" => interval += Duration::from_secs(5),
+                "expired_token" => return Err(PeopleError::TimedOut),
+                _ => return Err(PeopleError::SignInRefused(error.to_string())),
+            },
+        }
+    }
+    Err(PeopleError::TimedOut)
+}

@@ -1,0 +1,51 @@
+//! Why a command did not do what it should, with what to do about it.
+use std::path::PathBuf;
+
+/// Written to standard error as one sentence and a next step.
+#[derive(Debug, thiserror::Error)]
+pub enum PeopleError {
+    #[error("no session with {gateway}: run `portico login {gateway}`")]
+    NoSession { gateway: String },
+    #[error("this machine has not signed in: run `portico login URL`")]
+    NoProfile,
+    #[error("you have signed in at several gateways ({0}): name one with --gateway")]
+    SeveralProfiles(String),
+    #[error("the session with {gateway} has ended ({reason}): run `portico login {gateway}`")]
+    SessionEnded { gateway: String, reason: String },
+    #[error(
+        "{0} is not a gateway's URL: it must be https://HOST[:PORT], or http:// on this machine only"
+    )]
+    GatewayUrl(String),
+    #[error(
+        "cannot reach {gateway}: {source}; check the address, your network, and --ca-file if it uses a private authority"
+    )]
+    Unreachable {
+        gateway: String,
+        source: reqwest::Error,
+    },
+    #[error("{gateway} refused: {message}")]
+    Refused { gateway: String, message: String },
+    #[error("{gateway} cannot answer just now (HTTP {status}): try again in a moment")]
+    Unavailable { gateway: String, status: u16 },
+    #[error("{gateway} gave an answer that is not understood ({detail}): is it a Portico gateway?")]
+    Answer { gateway: String, detail: String },
+    #[error("there is no cluster called {name}; you can reach: {known}")]
+    UnknownCluster { name: String, known: String },
+    #[error("the sign-in was not finished in time; run the command again")]
+    TimedOut,
+    #[error("the sign-in was refused: {0}")]
+    SignInRefused(String),
+    #[error("{}: {source}", path.display())]
+    File {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{}: {detail}", path.display())]
+    Content { path: PathBuf, detail: String },
+    #[error("the context {context} in {} belongs to something else: choose another name with --context", path.display())]
+    ContextTaken { context: String, path: PathBuf },
+    #[error("neither HOME nor XDG_CONFIG_HOME is set, so there is no place for the profile")]
+    NoHome,
+    #[error("KUBERNETES_EXEC_INFO is not understood: {0}")]
+    ExecInfo(String),
+}

@@ -1,0 +1,55 @@
+//! Which exec plugin version the installed kubectl speaks.
+use serde::Deserialize;
+use std::time::Duration;
+
+#[derive(Deserialize)]
+struct Versions {
+    #[serde(rename = "clientVersion")]
+    client: Client,
+}
+
+#[derive(Deserialize)]
+struct Client {
+    major: String,
+    minor: String,
+}
+
+/// Whether kubectl on the PATH is 1.22 or newer; `false` when there is none or it does not say.
+pub async fn speaks_v1() -> bool {
+    let command = tokio::process::Command::new("kubectl")
+        .args(["version", "--client", "--output=json"])
+        .stdin(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let Ok(Ok(output)) = tokio::time::timeout(Duration::from_secs(5), command).await else {
+        return false;
+    };
+    speaks(&output.stdout)
+}
+
+fn speaks(output: &[u8]) -> bool {
+    // "33+" is how some builds write a minor version
+    let number = |text: &str| text.trim_end_matches('+').parse::<u32>().unwrap_or(0);
+    serde_json::from_slice::<Versions>(output).is_ok_and(|versions| {
+        (
+            number(&versions.client.major),
+            number(&versions.client.minor),
+        ) >= (1, 22)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn v1_is_for_kubectl_1_22_and_newer() {
+        let says =
+            |minor: &str| format!(r#"{{"clientVersion":{{"major":"1","minor":"{minor}"}}}}"#);
+        assert!(!speaks(says("20").as_bytes()));
+        assert!(!speaks(says("21+").as_bytes()));
+        assert!(speaks(says("22").as_bytes()));
+        assert!(speaks(says("33+").as_bytes()));
+        assert!(!speaks(b"no json"));
+    }
+}

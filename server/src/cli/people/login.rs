@@ -1,0 +1,81 @@
+//! `portico login`: a session for this machine, approved by a click in the browser.
+use super::{
+    PeopleError,
+    api::{self, Gateway},
+    browser, device,
+    profile::{self, Profile},
+};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Signs in from this terminal
+///
+/// Opens the gateway in a browser, where you sign in (or are signed in already) and approve this
+/// machine. Without a browser, use --device: it shows a code to type in on another device.
+/// The session ends with `portico logout`, or with the browser session that approved it.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  portico login https://portico.example.org\n  portico login --device https://portico.example.org"
+)]
+pub struct LoginArgs {
+    /// The gateway's URL; may be left out when you have signed in at one gateway before
+    pub url: Option<String>,
+    /// Show a code to approve on another device, instead of opening a browser here
+    #[arg(long)]
+    pub device: bool,
+    /// Print the address instead of opening a browser
+    #[arg(long, conflicts_with = "device")]
+    pub no_browser: bool,
+    /// PEM file of the authority that signed the gateway's certificate, if it is a private one
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+}
+
+/// Runs `portico login`.
+pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
+    let known = match &args.url {
+        Some(url) => Profile::load(&profile::gateway_url(url)?)?,
+        None => Some(Profile::choose(None)?),
+    };
+    let url = match (&args.url, &known) {
+        (Some(url), _) => profile::gateway_url(url)?,
+        (None, Some(known)) => known.gateway.clone(),
+        (None, None) => return Err(PeopleError::NoProfile),
+    };
+    let ca = match &args.ca_file {
+        Some(path) => Some(
+            std::fs::read_to_string(path).map_err(|source| PeopleError::File {
+                path: path.clone(),
+                source,
+            })?,
+        ),
+        None => known.and_then(|known| known.ca),
+    };
+    let gateway = Gateway::new(url.clone(), ca.as_deref())?;
+    let tokens = if args.device {
+        device::sign_in(&gateway).await?
+    } else {
+        browser::sign_in(&gateway, !args.no_browser).await?
+    };
+    let profile = api::with_tokens(url, ca, tokens);
+    profile.save()?;
+    eprintln!("Signed in at {}.", gateway.name());
+    let names: Vec<String> = api::Session::new(profile)?
+        .clusters()
+        .await?
+        .into_iter()
+        .map(|cluster| cluster.name)
+        .collect();
+    if names.is_empty() {
+        eprintln!(
+            "No cluster is open to your project yet; ask your cloud's administrators for a role."
+        );
+    } else {
+        eprintln!(
+            "Clusters: {}. Next: `portico kubeconfig --cluster {}`",
+            names.join(", "),
+            names[0]
+        );
+    }
+    Ok(())
+}

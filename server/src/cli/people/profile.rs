@@ -1,0 +1,207 @@
+//! The profile of one gateway: where it is, which authority signed its certificate, and the
+//! session that `portico login` got. A kubeconfig or `KUBERNETES_EXEC_INFO` never changes it.
+use super::{error::PeopleError, private_file};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+use std::path::{Path, PathBuf};
+use url::{Host, Url};
+
+/// What is kept in `profiles/<hash>.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    pub gateway: Url,
+    /// PEM of a private authority, pinned when signing in.
+    pub ca: Option<String>,
+    #[serde(serialize_with = "expose")]
+    pub access_token: SecretString,
+    /// Unix seconds.
+    pub access_expires_at: i64,
+    #[serde(serialize_with = "expose")]
+    pub refresh_token: SecretString,
+}
+
+fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(secret.expose_secret())
+}
+
+/// Checks what somebody typed: HTTPS, or HTTP on this machine; no path, user or query.
+pub fn gateway_url(text: &str) -> Result<Url, PeopleError> {
+    let wrong = || PeopleError::GatewayUrl(text.to_owned());
+    let with_scheme = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("https://{text}")
+    };
+    let url = Url::parse(&with_scheme).map_err(|_| wrong())?;
+    let on_this_machine = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => return Err(wrong()),
+    };
+    let plain = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let scheme = url.scheme() == "https" || (url.scheme() == "http" && on_this_machine);
+    if plain && scheme && url.username().is_empty() && url.password().is_none() {
+        Ok(url)
+    } else {
+        Err(wrong())
+    }
+}
+
+/// The URL without its trailing slash, as people type it.
+pub fn display(gateway: &Url) -> String {
+    gateway.as_str().trim_end_matches('/').to_owned()
+}
+
+/// A name for files that belong to these parts.
+pub fn file_hash(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn base(variable: &str, below_home: &str) -> Result<PathBuf, PeopleError> {
+    let set = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    set(variable)
+        .or_else(|| set("HOME").map(|home| home.join(below_home)))
+        .map(|base| base.join("portico"))
+        .ok_or(PeopleError::NoHome)
+}
+
+/// `$XDG_CONFIG_HOME/portico/profiles`.
+fn profiles() -> Result<PathBuf, PeopleError> {
+    Ok(base("XDG_CONFIG_HOME", ".config")?.join("profiles"))
+}
+
+/// `$XDG_CACHE_HOME/portico/tokens`.
+pub fn token_cache() -> Result<PathBuf, PeopleError> {
+    Ok(base("XDG_CACHE_HOME", ".cache")?.join("tokens"))
+}
+
+/// Where the profile of a gateway lies.
+pub fn path(gateway: &Url) -> Result<PathBuf, PeopleError> {
+    Ok(profiles()?.join(format!("{}.json", file_hash(&[gateway.as_str()]))))
+}
+
+impl Profile {
+    /// The profile of a gateway, when this machine has signed in there.
+    pub fn load(gateway: &Url) -> Result<Option<Self>, PeopleError> {
+        Self::read(&path(gateway)?)
+    }
+
+    fn read(path: &Path) -> Result<Option<Self>, PeopleError> {
+        private_file::read(path)?
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| PeopleError::Content {
+                    path: path.to_owned(),
+                    detail: format!("not a profile of this version ({error}); sign in again"),
+                })
+            })
+            .transpose()
+    }
+
+    /// The profile of `asked`, else the only one there is.
+    pub fn choose(asked: Option<&str>) -> Result<Self, PeopleError> {
+        if let Some(asked) = asked {
+            let gateway = gateway_url(asked)?;
+            return Self::load(&gateway)?.ok_or_else(|| PeopleError::NoSession {
+                gateway: display(&gateway),
+            });
+        }
+        let mut all = Self::all()?;
+        match (all.pop(), all.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (None, _) => Err(PeopleError::NoProfile),
+            (Some(last), false) => {
+                all.push(last);
+                let names: Vec<String> = all
+                    .iter()
+                    .map(|profile| display(&profile.gateway))
+                    .collect();
+                Err(PeopleError::SeveralProfiles(names.join(", ")))
+            }
+        }
+    }
+
+    fn all() -> Result<Vec<Self>, PeopleError> {
+        let directory = profiles()?;
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => {
+                return Err(PeopleError::File {
+                    path: directory,
+                    source,
+                });
+            }
+        };
+        let mut found = Vec::new();
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                found.extend(Self::read(&path)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes the profile; the directory is made when it is missing.
+    pub fn save(&self) -> Result<(), PeopleError> {
+        private_file::private_directory(&profiles()?)?;
+        let path = path(&self.gateway)?;
+        let text = serde_json::to_string_pretty(self).map_err(|error| PeopleError::Content {
+            path: path.clone(),
+            detail: error.to_string(),
+        })?;
+        private_file::replace(&path, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_origin_is_a_gateway() {
+        for good in [
+            "https://portico.example.org",
+            "portico.example.org:8443",
+            "http://localhost:8080",
+            "http://[::1]:1",
+        ] {
+            assert!(gateway_url(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://portico.example.org",
+            "https://a@b",
+            "https://h/path",
+            "https://h/?q",
+            "ftp://h",
+            "",
+            "http://localhost.evil.example",
+        ] {
+            assert!(gateway_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn file_names_do_not_run_parts_together() {
+        assert_ne!(file_hash(&["ab", "c"]), file_hash(&["a", "bc"]));
+    }
+}
