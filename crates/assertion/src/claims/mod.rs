@@ -1,0 +1,88 @@
+//! Who somebody is, signed by the gateway for one upstream (header `Portico-Assertion`).
+//!
+//! A JWT with EdDSA (RFC 8037) and no other algorithm. An upstream verifies it with the keys at
+//! `/.well-known/jwks.json` and must check that `aud` is itself.
+mod signer;
+mod verifier;
+
+use portico_domain::identity::{Identity, Named, Project, User};
+use serde::{Deserialize, Serialize};
+
+pub use signer::{SignError, Signer};
+pub use verifier::{InvalidKeys, Refused, Verifier};
+
+/// The longest life of an assertion.
+pub const MAX_LIFETIME_SECONDS: i64 = 60;
+/// How far the clocks of gateway and upstream may differ.
+pub const SKEW_SECONDS: i64 = 10;
+
+/// The content of an assertion. Times are seconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    /// The gateway's public URL.
+    pub iss: String,
+    /// The upstream that this is for; `panel` for the panel.
+    pub aud: String,
+    pub iat: i64,
+    /// At most [`MAX_LIFETIME_SECONDS`] after `iat`.
+    pub exp: i64,
+    /// Unique; the panel token is bound to it.
+    pub jti: String,
+    /// Public reference of the session; nothing can be done with it.
+    pub sid: String,
+    /// The Keystone user's ID.
+    pub sub: String,
+    /// The Keystone user's name.
+    pub name: String,
+    /// The domain that owns the user.
+    pub domain: Named,
+    /// The project that the request is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
+    /// Roles in `project`.
+    #[serde(default)]
+    pub roles: Vec<Named>,
+    /// Every project the user has a role in; for the panel only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<Project>,
+    /// What must come back with every change; for the panel only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csrf: Option<String>,
+    pub session_expires_at: i64,
+    /// How the user signed in, in Keystone's words (`password`, `totp`, …).
+    #[serde(default)]
+    pub auth_methods: Vec<String>,
+    pub keystone: KeystoneState,
+    /// The project to go to when the URL names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_project: Option<String>,
+}
+
+/// Whether the roles in an assertion are as fresh as they should be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeystoneState {
+    /// Confirmed by Keystone within the normal interval.
+    #[default]
+    Ok,
+    /// Keystone does not answer; these are the last roles known.
+    Stale,
+}
+
+impl Claims {
+    /// The account and its roles in the request's project.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            user: User {
+                id: self.sub.clone(),
+                name: self.name.clone(),
+                domain: self.domain.clone(),
+            },
+            project: self.project.clone(),
+            roles: self.roles.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

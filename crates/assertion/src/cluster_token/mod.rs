@@ -1,0 +1,184 @@
+//! What a Kubernetes cluster sees of a user: their Keystone token, sealed to kube-auth.
+//!
+//! `portico_v1.<kid>.<base64url(encapsulated key || ciphertext)>`. Version, key ID and cluster
+//! stand in the associated data and inside, so a token taken from one cluster opens at no other.
+use crate::keys::{PrivateKey, PublicKey};
+use crate::sealing;
+use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+/// What every cluster token starts with.
+pub const PREFIX: &str = "portico_v1.";
+/// The longest cluster token that is made or opened.
+pub const MAX_LEN: usize = 8 * 1024;
+/// The longest life of a cluster token.
+pub const MAX_LIFETIME_SECONDS: i64 = 15 * 60;
+/// How far the clocks of those who seal and those who open may differ.
+pub const SKEW_SECONDS: i64 = 60;
+
+const INFO: &[u8] = b"portico cluster token v1";
+const VERSION: u32 = 1;
+
+/// A cluster token and when it ends.
+#[derive(Clone, Debug)]
+pub struct SealedClusterToken {
+    pub token: SecretString,
+    pub expires_at: Timestamp,
+}
+
+/// What was inside. Only the Keystone token is worth anything, once Keystone has confirmed it.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    pub keystone_token: SecretString,
+    pub issued_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// Why a token cannot be sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SealError {
+    #[error("the Keystone token has expired")]
+    Expired,
+    #[error("the Keystone token is too long to be sealed")]
+    TooLong,
+    #[error("the sealing key cannot be used")]
+    Key,
+}
+
+/// Why a token is refused. None of these says anything about what is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    #[error("not a cluster token")]
+    Shape,
+    #[error("sealed to a key that is not known here")]
+    UnknownKey,
+    #[error("changed on the way, or sealed for another cluster")]
+    Undecipherable,
+    #[error("the content does not agree with its envelope")]
+    Content,
+    #[error("issued in the future")]
+    NotYetValid,
+    #[error("expired")]
+    Expired,
+    #[error("lives longer than a cluster token may")]
+    LifetimeTooLong,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content<'a> {
+    v: u32,
+    #[serde(borrow)]
+    kid: Cow<'a, str>,
+    cluster: Uuid,
+    iat: i64,
+    exp: i64,
+    #[serde(borrow)]
+    token: Cow<'a, str>,
+}
+
+/// Seals a Keystone token for one cluster, for 15 minutes at most and never past the token's own end.
+///
+/// # Errors
+/// When the Keystone token has expired or is too long.
+pub fn seal(
+    key: &PublicKey,
+    cluster: Uuid,
+    keystone_token: &SecretString,
+    keystone_expires_at: Timestamp,
+    now: Timestamp,
+) -> Result<SealedClusterToken, SealError> {
+    let iat = now.as_second();
+    let exp = keystone_expires_at
+        .as_second()
+        .min(iat + MAX_LIFETIME_SECONDS);
+    if exp <= iat {
+        return Err(SealError::Expired);
+    }
+    let content = Content {
+        v: VERSION,
+        kid: key.kid().into(),
+        cluster,
+        iat,
+        exp,
+        token: keystone_token.expose_secret().into(),
+    };
+    let plaintext = Zeroizing::new(serde_json::to_vec(&content).map_err(|_| SealError::Key)?);
+    let sealed = sealing::seal(key, INFO, &associated_data(key.kid(), cluster), &plaintext)
+        .ok_or(SealError::Key)?;
+    let token = format!("{PREFIX}{}.{sealed}", key.kid());
+    if token.len() > MAX_LEN {
+        return Err(SealError::TooLong);
+    }
+    Ok(SealedClusterToken {
+        token: token.into(),
+        expires_at: Timestamp::from_second(exp).map_err(|_| SealError::Expired)?,
+    })
+}
+
+/// Opens a cluster token with whichever of `keys` it names, and checks cluster and times.
+///
+/// # Errors
+/// When anything about the token is not as it must be.
+pub fn open(
+    keys: &[PrivateKey],
+    cluster: Uuid,
+    token: &str,
+    now: Timestamp,
+) -> Result<Opened, OpenError> {
+    if token.len() > MAX_LEN {
+        return Err(OpenError::Shape);
+    }
+    let (kid, sealed) = token
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.split_once('.'))
+        .ok_or(OpenError::Shape)?;
+    let key = keys
+        .iter()
+        .find(|key| key.kid() == kid)
+        .ok_or(OpenError::UnknownKey)?;
+    let plaintext = sealing::open(key, INFO, &associated_data(kid, cluster), sealed)
+        .ok_or(OpenError::Undecipherable)?;
+    let content: Content<'_> =
+        serde_json::from_slice(&plaintext).map_err(|_| OpenError::Content)?;
+    content.checked(kid, cluster, now)
+}
+
+impl Content<'_> {
+    fn checked(&self, kid: &str, cluster: Uuid, now: Timestamp) -> Result<Opened, OpenError> {
+        if self.v != VERSION || self.kid != kid || self.cluster != cluster || self.token.is_empty()
+        {
+            return Err(OpenError::Content);
+        }
+        let time = |seconds| Timestamp::from_second(seconds).map_err(|_| OpenError::Content);
+        let (issued_at, expires_at) = (time(self.iat)?, time(self.exp)?);
+        if self.exp <= self.iat {
+            return Err(OpenError::Content);
+        }
+        if self.exp - self.iat > MAX_LIFETIME_SECONDS {
+            return Err(OpenError::LifetimeTooLong);
+        }
+        if self.iat > now.as_second() + SKEW_SECONDS {
+            return Err(OpenError::NotYetValid);
+        }
+        if self.exp + SKEW_SECONDS <= now.as_second() {
+            return Err(OpenError::Expired);
+        }
+        Ok(Opened {
+            keystone_token: self.token.as_ref().into(),
+            issued_at,
+            expires_at,
+        })
+    }
+}
+
+fn associated_data(kid: &str, cluster: Uuid) -> Vec<u8> {
+    format!("{PREFIX}{kid}.{cluster}").into_bytes()
+}
+
+#[cfg(test)]
+mod tests;

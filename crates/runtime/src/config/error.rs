@@ -1,0 +1,120 @@
+use super::environment::variable_of;
+use figment::Figment;
+use figment::error::Kind;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A configuration file cannot be read.
+    #[error("cannot read the configuration file {}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// A configuration file is no TOML.
+    #[error("{} is no valid TOML: {source}", path.display())]
+    Syntax {
+        path: PathBuf,
+        source: Box<toml::de::Error>,
+    },
+    /// Keys are unknown or missing, or hold wrong values.
+    #[error("{}", list(.0))]
+    Invalid(Vec<Problem>),
+}
+
+/// What is wrong with one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key with its path, such as `gateway.session.idle`; empty for the whole.
+    pub key: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+    /// The file or variable that says it, where known.
+    pub origin: Option<String>,
+}
+
+impl Problem {
+    /// A problem of one key, found by a check of the program's own.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+            origin: None,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(origin) = &self.origin {
+            write!(f, " (in {origin})")?;
+        }
+        Ok(())
+    }
+}
+
+fn list(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+impl ConfigError {
+    pub(super) fn from_figment(figment: &Figment, error: figment::Error) -> Self {
+        Self::Invalid(
+            error
+                .into_iter()
+                .map(|error| explain(figment, &error))
+                .collect(),
+        )
+    }
+}
+
+fn explain(figment: &Figment, error: &figment::Error) -> Problem {
+    let mut path = error.path.clone();
+    let message = match &error.kind {
+        Kind::UnknownField(field, expected) => {
+            if path.last() != Some(field) {
+                path.push(field.clone());
+            }
+            format!("unknown key; known here: {}", expected.join(", "))
+        }
+        Kind::MissingField(field) => {
+            if path.last().map(String::as_str) != Some(field.as_ref()) {
+                path.push(field.clone().into_owned());
+            }
+            "missing, and there is no default".to_owned()
+        }
+        Kind::Message(text) if text.contains("socket address") => {
+            let written = figment
+                .find_value(&path.join("."))
+                .ok()
+                .and_then(|value| value.as_str().map(str::to_owned))
+                .unwrap_or_default();
+            format!(
+                "`{written}` is no address to listen on: write IP:PORT with a port from 1 to \
+                 65535, such as 127.0.0.1:8080"
+            )
+        }
+        Kind::InvalidType(_, expected) => format!("wrong type, expected {expected}"),
+        Kind::InvalidValue(_, expected) => format!("value out of range, expected {expected}"),
+        kind => kind.to_string(),
+    };
+    let origin = error.metadata.as_ref().and_then(|metadata| {
+        if metadata.name == "environment" {
+            Some(variable_of(&path))
+        } else {
+            metadata.source.as_ref().map(ToString::to_string)
+        }
+    });
+    Problem {
+        key: path.join("."),
+        message,
+        origin,
+    }
+}

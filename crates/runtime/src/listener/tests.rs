@@ -1,0 +1,215 @@
+use super::*;
+use crate::tls::{ClientAuth, TlsFiles};
+use axum::Extension;
+use axum::routing::get;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{PrivateKeyDer, ServerName};
+use std::path::Path;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
+    let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, name);
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+fn write_leaf(dir: &Path, name: &str, issuer: &CertifiedIssuer<'static, KeyPair>) {
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let leaf = params.signed_by(&key, issuer).unwrap();
+    std::fs::write(dir.join(format!("{name}.crt")), leaf.pem()).unwrap();
+    std::fs::write(dir.join(format!("{name}.key")), key.serialize_pem()).unwrap();
+}
+
+fn files(dir: &Path, client_auth: ClientAuth) -> TlsFiles {
+    TlsFiles {
+        cert_file: dir.join("server.crt"),
+        key_file: dir.join("server.key"),
+        client_ca_file: Some(dir.join("ca.crt")),
+        client_auth,
+    }
+}
+
+fn client(dir: &Path, with_certificate: bool) -> TlsConnector {
+    let mut roots = rustls::RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_file(dir.join("ca.crt")).unwrap())
+        .unwrap();
+    let builder = rustls::ClientConfig::builder().with_root_certificates(roots);
+    let config = if with_certificate {
+        let chain = vec![CertificateDer::from_pem_file(dir.join("client.crt")).unwrap()];
+        let key = PrivateKeyDer::from_pem_file(dir.join("client.key")).unwrap();
+        builder.with_client_auth_cert(chain, key).unwrap()
+    } else {
+        builder.with_no_client_auth()
+    };
+    TlsConnector::from(Arc::new(config))
+}
+
+async fn request<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
+    mut stream: S,
+) -> std::io::Result<String> {
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .await?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await?;
+    Ok(answer)
+}
+
+fn router() -> Router {
+    Router::new().route(
+        "/",
+        get(
+            |Extension(PeerAddr(peer)): Extension<PeerAddr>,
+             certificates: Option<Extension<PeerCertificates>>| async move {
+                let shown =
+                    certificates.map_or(0, |Extension(PeerCertificates(chain))| chain.len());
+                format!("peer={} certificates={shown}", peer.ip())
+            },
+        ),
+    )
+}
+
+struct Fixture {
+    dir: tempfile::TempDir,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+fn fixture() -> Fixture {
+    crate::install_crypto_provider();
+    let dir = tempfile::tempdir().unwrap();
+    let issuer = authority("test authority");
+    std::fs::write(dir.path().join("ca.crt"), issuer.pem()).unwrap();
+    write_leaf(dir.path(), "server", &issuer);
+    write_leaf(dir.path(), "client", &issuer);
+    Fixture { dir, issuer }
+}
+
+async fn listen(lifecycle: &Lifecycle, tls: Option<ReloadingTls>) -> SocketAddr {
+    let mut listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    if let Some(tls) = tls {
+        listener = listener.with_tls(tls);
+    }
+    let address = listener.address();
+    listener.serve(router(), lifecycle);
+    address
+}
+
+async fn tls_request(
+    dir: &Path,
+    address: SocketAddr,
+    certificate: bool,
+) -> std::io::Result<String> {
+    let stream = TcpStream::connect(address).await?;
+    let name = ServerName::try_from("localhost").unwrap();
+    request(client(dir, certificate).connect(name, stream).await?).await
+}
+
+#[tokio::test]
+async fn plain_requests_know_their_peer() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen(&lifecycle, None).await;
+    let answer = request(TcpStream::connect(address).await.unwrap())
+        .await
+        .unwrap();
+    assert!(
+        answer.ends_with("peer=127.0.0.1 certificates=0"),
+        "{answer}"
+    );
+    lifecycle.stop();
+    lifecycle.drain().await;
+    assert!(!lifecycle.hard_stop().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_client_certificate_reaches_the_request() {
+    let fixture = fixture();
+    let dir = fixture.dir.path();
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let tls = ReloadingTls::load(files(dir, ClientAuth::Optional)).unwrap();
+    let address = listen(&lifecycle, Some(tls)).await;
+    let with = tls_request(dir, address, true).await.unwrap();
+    assert!(with.ends_with("certificates=1"), "{with}");
+    let without = tls_request(dir, address, false).await.unwrap();
+    assert!(without.ends_with("certificates=0"), "{without}");
+}
+
+#[tokio::test]
+async fn a_required_client_certificate_is_required() {
+    let fixture = fixture();
+    let dir = fixture.dir.path();
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let tls = ReloadingTls::load(files(dir, ClientAuth::Required)).unwrap();
+    let address = listen(&lifecycle, Some(tls)).await;
+    assert!(tls_request(dir, address, false).await.is_err());
+    assert!(tls_request(dir, address, true).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_certificate_of_another_authority_is_refused() {
+    let fixture = fixture();
+    let dir = fixture.dir.path();
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let tls = ReloadingTls::load(files(dir, ClientAuth::Optional)).unwrap();
+    let address = listen(&lifecycle, Some(tls)).await;
+    write_leaf(dir, "client", &authority("stranger"));
+    assert!(tls_request(dir, address, true).await.is_err());
+}
+
+#[tokio::test]
+async fn a_changed_certificate_is_taken_over_and_a_broken_one_is_not() {
+    let fixture = fixture();
+    let dir = fixture.dir.path();
+    let tls = ReloadingTls::load(files(dir, ClientAuth::Required)).unwrap();
+    assert!(!tls.reload().unwrap());
+    write_leaf(dir, "server", &fixture.issuer);
+    assert!(tls.reload().unwrap());
+    let kept = tls.current();
+    std::fs::write(dir.join("server.crt"), "nonsense").unwrap();
+    assert!(tls.reload().is_err());
+    assert!(Arc::ptr_eq(&kept, &tls.current()));
+}
+
+#[tokio::test]
+async fn a_taken_port_is_named() {
+    let first = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let error = Listener::bind(first.address()).await.unwrap_err();
+    assert!(matches!(error, ListenError::InUse { .. }), "{error}");
+    assert!(error.to_string().contains(&first.address().to_string()));
+}
+
+#[tokio::test]
+async fn a_running_request_is_finished_at_the_stop() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let (entered, mut entries) = tokio::sync::mpsc::channel::<()>(1);
+    let (release, released) = tokio::sync::watch::channel(false);
+    let slow = Router::new().route(
+        "/",
+        get(move || {
+            let (entered, mut released) = (entered.clone(), released.clone());
+            async move {
+                entered.send(()).await.unwrap();
+                released.wait_for(|done| *done).await.unwrap();
+                "finished"
+            }
+        }),
+    );
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let address = listener.address();
+    listener.serve(slow, &lifecycle);
+    let stream = TcpStream::connect(address).await.unwrap();
+    let answer = tokio::spawn(request(stream));
+    entries.recv().await.unwrap();
+    lifecycle.stop();
+    release.send(true).unwrap();
+    lifecycle.drain().await;
+    assert!(answer.await.unwrap().unwrap().ends_with("finished"));
+    assert!(TcpStream::connect(address).await.is_err());
+}

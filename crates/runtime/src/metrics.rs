@@ -1,0 +1,81 @@
+//! Prometheus metrics: one recorder for the process, rendered on the admin port.
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+const SECONDS_BUCKETS: [f64; 14] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+const UPKEEP: Duration = Duration::from_secs(5);
+
+static INSTALLED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+
+/// The process's metrics.
+#[derive(Clone)]
+pub struct Metrics {
+    handle: PrometheusHandle,
+}
+
+impl Metrics {
+    /// Installs the recorder behind the `metrics` macros; a second call returns the first one's.
+    /// Histograms whose names end in `_seconds` get buckets from 0.5 ms to 10 s.
+    ///
+    /// # Errors
+    /// When something else has installed a recorder.
+    pub fn install() -> Result<Self, BuildError> {
+        let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = installed.as_ref() {
+            return Ok(Self {
+                handle: handle.clone(),
+            });
+        }
+        let handle = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)?
+            .install_recorder()?;
+        *installed = Some(handle.clone());
+        describe_process();
+        Ok(Self { handle })
+    }
+
+    /// The text that Prometheus reads.
+    pub fn render(&self) -> String {
+        self.handle.render()
+    }
+
+    /// Keeps histograms small between scrapes; runs until dropped.
+    pub async fn run_upkeep(self) {
+        let mut interval = tokio::time::interval(UPKEEP);
+        loop {
+            interval.tick().await;
+            self.handle.run_upkeep();
+        }
+    }
+}
+
+fn describe_process() {
+    metrics::describe_gauge!(
+        "portico_build_info",
+        "Always 1; the labels say which build this is."
+    );
+    metrics::gauge!("portico_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    metrics::describe_gauge!(
+        "portico_start_time_seconds",
+        "When the process started, in seconds since 1970."
+    );
+    let started = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    metrics::gauge!("portico_start_time_seconds").set(started.as_secs_f64());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn installing_twice_renders_the_same_metrics() {
+        Metrics::install().unwrap();
+        let text = Metrics::install().unwrap().render();
+        assert!(text.contains("portico_build_info{version="), "{text}");
+    }
+}

@@ -1,0 +1,166 @@
+//! One ID a request, in logs, answers and towards upstreams (`X-Request-Id`).
+use http::{HeaderName, HeaderValue, Request, Response};
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tower::{Layer, Service};
+use tracing::Instrument as _;
+use uuid::Uuid;
+
+/// The header that carries the ID.
+pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The request's ID, in the request's extensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(pub Uuid);
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Whose `X-Request-Id` is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Nobody's: every request gets a new ID. For listeners that people reach.
+    Nobody,
+    /// The sender's, when it is a UUID. For listeners that only the gateway reaches.
+    Sender,
+}
+
+/// Gives each request an ID: a [`RequestId`] extension, the request header that upstreams get,
+/// the response header, and a tracing span named `request`.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestIdLayer {
+    trust: Trust,
+}
+
+impl RequestIdLayer {
+    /// A layer that believes whom `trust` says.
+    pub fn new(trust: Trust) -> Self {
+        Self { trust }
+    }
+}
+
+impl<S> Layer<S> for RequestIdLayer {
+    type Service = RequestIdService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        RequestIdService {
+            inner,
+            trust: self.trust,
+        }
+    }
+}
+
+/// See [`RequestIdLayer`].
+#[derive(Clone, Debug)]
+pub struct RequestIdService<S> {
+    inner: S,
+    trust: Trust,
+}
+
+impl<S, B, R> Service<Request<B>> for RequestIdService<S>
+where
+    S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let id = match self.trust {
+            Trust::Sender => sent_id(&request),
+            Trust::Nobody => None,
+        }
+        .unwrap_or_else(|| RequestId(Uuid::new_v4()));
+        let header = header_value(id);
+        request.extensions_mut().insert(id);
+        request.headers_mut().insert(X_REQUEST_ID, header.clone());
+        // the query is left out: it may hold a return path or a code
+        let span = tracing::info_span!(
+            "request",
+            request.id = %id,
+            method = %request.method(),
+            path = request.uri().path(),
+        );
+        let answer = self.inner.call(request);
+        Box::pin(
+            async move {
+                let mut response = answer.await?;
+                response.headers_mut().insert(X_REQUEST_ID, header);
+                Ok(response)
+            }
+            .instrument(span),
+        )
+    }
+}
+
+fn sent_id<B>(request: &Request<B>) -> Option<RequestId> {
+    let text = request.headers().get(X_REQUEST_ID)?.to_str().ok()?;
+    Uuid::try_parse(text).ok().map(RequestId)
+}
+
+fn header_value(id: RequestId) -> HeaderValue {
+    let mut buffer = Uuid::encode_buffer();
+    // a hyphenated UUID is always a valid header value
+    HeaderValue::from_str(id.0.hyphenated().encode_lower(&mut buffer))
+        .unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tower::{ServiceExt as _, service_fn};
+
+    async fn pass(trust: Trust, sent: Option<&str>) -> (String, String, RequestId) {
+        let service =
+            RequestIdLayer::new(trust).layer(service_fn(|request: Request<()>| async move {
+                let seen = request.headers()[X_REQUEST_ID].to_str().unwrap().to_owned();
+                let id = *request.extensions().get::<RequestId>().unwrap();
+                Ok::<_, std::convert::Infallible>(Response::new((seen, id)))
+            }));
+        let mut request = Request::new(());
+        if let Some(sent) = sent {
+            request
+                .headers_mut()
+                .insert(X_REQUEST_ID, sent.parse().unwrap());
+        }
+        let response = service.oneshot(request).await.unwrap();
+        let answered = response.headers()[X_REQUEST_ID]
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let (seen, id) = response.into_body();
+        (answered, seen, id)
+    }
+
+    const SENT: &str = "8c0f0a58-3c36-4d2c-9a55-9d9f0f6d9a1b";
+
+    #[tokio::test]
+    async fn a_client_cannot_choose_its_id() {
+        let (answered, seen, id) = pass(Trust::Nobody, Some(SENT)).await;
+        assert_ne!(answered, SENT);
+        assert_eq!(answered, seen);
+        assert_eq!(answered, id.to_string());
+    }
+
+    #[tokio::test]
+    async fn the_gateways_id_is_kept() {
+        assert_eq!(pass(Trust::Sender, Some(SENT)).await.0, SENT);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_uuid_is_replaced() {
+        assert_ne!(
+            pass(Trust::Sender, Some("not-a-uuid")).await.0,
+            "not-a-uuid"
+        );
+    }
+}
