@@ -1,1 +1,11 @@
-//! testkit
+//! For tests only: the running stack of real services, and what a test may make in it.
+//!
+//! A test that needs services loads [`TestEnv`] (the stack's env file, `PORTICO_TEST_ENV`, else `.demo/env`) and makes a user
+//! or project of its own through [`KeystoneAdmin`], so that tests never meet.
+mod env;
+mod keystone;
+mod kubectl;
+
+pub use env::TestEnv;
+pub use keystone::{KeystoneAdmin, TestUser};
+pub use kubectl::Kubectl;

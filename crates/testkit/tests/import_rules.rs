@@ -11,7 +11,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("app", &["portico-domain"]),
     (
         "portico-kube-auth",
-        &["portico-domain", "portico-assertion", "portico-openstack", "portico-runtime"],
+        &[
+            "portico-domain",
+            "portico-assertion",
+            "portico-openstack",
+            "portico-runtime",
+        ],
     ),
     (
         "gateway",
@@ -45,18 +50,31 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("sqlx", &["portico-store"]),
     ("kube", &["server"]),
     ("k8s-openapi", &["server"]),
-    ("reqwest", &["portico-openstack", "server", "portico-testkit"]),
+    (
+        "reqwest",
+        &["portico-openstack", "server", "portico-testkit"],
+    ),
     ("leptos_axum", &["app", "server"]),
     ("leptos", &["app", "server"]),
 ];
 
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
-        .args(["metadata", "--format-version=1", "--no-deps", "--locked", "--offline"])
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--no-deps",
+            "--locked",
+            "--offline",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     packages
@@ -84,10 +102,17 @@ fn every_package_uses_only_what_its_layer_may() {
             panic!("{package} has no line in the table of imports");
         };
         for name in names.iter().filter(|name| ours.contains(name)) {
-            assert!(may_use.contains(&name.as_str()), "{package} must not use {name}");
+            assert!(
+                may_use.contains(&name.as_str()),
+                "{package} must not use {name}"
+            );
         }
     }
-    assert_eq!(dependencies.len(), MAY_USE.len(), "a package was left out or removed");
+    assert_eq!(
+        dependencies.len(),
+        MAY_USE.len(),
+        "a package was left out or removed"
+    );
 }
 
 #[test]
@@ -95,7 +120,10 @@ fn libraries_with_reach_are_named_only_where_they_belong() {
     for (package, names) in &dependencies() {
         for (library, owners) in ONLY_IN {
             if names.iter().any(|name| name == library) {
-                assert!(owners.contains(&package.as_str()), "{package} must not use {library}");
+                assert!(
+                    owners.contains(&package.as_str()),
+                    "{package} must not use {library}"
+                );
             }
         }
     }

@@ -30,6 +30,10 @@ pub struct BindingRow {
     pub system: bool,
     pub may_revoke: bool,
     pub revoke_reason: Option<String>,
+    /// Why the binding's name has to be typed before it is revoked: the last administrator, or
+    /// the viewer's own grant.
+    #[serde(default)]
+    pub typed_because: Option<String>,
 }
 
 /// Names a RoleBinding (with namespace) or ClusterRoleBinding (without).

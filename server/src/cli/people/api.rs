@@ -143,6 +143,18 @@ impl Gateway {
         })
     }
 
+    /// `GET /ping`: whether a gateway answers there at all, before a person is sent to it.
+    pub async fn ping(&self) -> Result<(), PeopleError> {
+        let (status, _) = self.send(self.client.get(self.endpoint("/ping"))).await?;
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(PeopleError::Answer {
+            gateway: self.name(),
+            detail: format!("HTTP {}", status.as_u16()),
+        })
+    }
+
     /// `POST /oauth2/token`.
     pub async fn token(&self, form: &[(&str, &str)]) -> Result<Granted, PeopleError> {
         let (status, body) = self

@@ -46,7 +46,11 @@ struct Waiting {
 }
 
 /// Opens the approval page and waits for the redirect.
-pub async fn sign_in(gateway: &Gateway, open_browser: bool) -> Result<Tokens, PeopleError> {
+pub async fn sign_in(
+    gateway: &Gateway,
+    client: &str,
+    open_browser: bool,
+) -> Result<Tokens, PeopleError> {
     let listening = |source| PeopleError::File {
         path: "127.0.0.1".into(),
         source,
@@ -66,6 +70,7 @@ pub async fn sign_in(gateway: &Gateway, open_browser: bool) -> Result<Tokens, Pe
         .query_pairs_mut()
         .append_pair("response_type", "code")
         .append_pair("client_id", CLIENT_ID)
+        .append_pair("client_name", client)
         .append_pair("redirect_uri", &redirect)
         .append_pair("code_challenge", &challenge)
         .append_pair("code_challenge_method", "S256")

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Shows the code and asks until it was approved, refused, or ran out.
-pub async fn sign_in(gateway: &Gateway) -> Result<Tokens, PeopleError> {
+pub async fn sign_in(gateway: &Gateway, client: &str) -> Result<Tokens, PeopleError> {
     let started = gateway
-        .device_authorization(&[("client_id", CLIENT_ID)])
+        .device_authorization(&[("client_id", CLIENT_ID), ("client_name", client)])
         .await?;
     eprintln!(
         "On any device, open\n  {}\nand approve the code\n  {}",

@@ -44,6 +44,11 @@ pub enum PeopleError {
     Content { path: PathBuf, detail: String },
     #[error("the context {context} in {} belongs to something else: choose another name with --context", path.display())]
     ContextTaken { context: String, path: PathBuf },
+    #[error(
+        "another program is writing the kubeconfig ({} exists): remove that file if none is",
+        path.display()
+    )]
+    Locked { path: PathBuf },
     #[error("neither HOME nor XDG_CONFIG_HOME is set, so there is no place for the profile")]
     NoHome,
     #[error("KUBERNETES_EXEC_INFO is not understood: {0}")]

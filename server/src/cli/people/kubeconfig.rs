@@ -70,7 +70,7 @@ pub async fn kubeconfig(args: KubeconfigArgs) -> Result<(), PeopleError> {
     if let Some(directory) = path.parent() {
         private_file::private_directory(directory)?;
     }
-    let _lock = private_file::lock(&path).await?;
+    let _lock = private_file::lock_kubeconfig(&path).await?;
     let mut document = read(&path)?;
     entry.merge(&mut document, &path)?;
     private_file::replace(&path, &render(&document, &path)?)?;
@@ -245,7 +245,13 @@ fn command() -> String {
     }
 }
 
+/// The file to write; behind a link it is what the link points to, so that the link stays one.
 fn target(asked: Option<PathBuf>) -> Result<PathBuf, PeopleError> {
+    let path = named_target(asked)?;
+    Ok(std::fs::canonicalize(&path).unwrap_or(path))
+}
+
+fn named_target(asked: Option<PathBuf>) -> Result<PathBuf, PeopleError> {
     if let Some(path) = asked {
         return Ok(path);
     }

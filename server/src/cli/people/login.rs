@@ -52,12 +52,16 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
         None => known.and_then(|known| known.ca),
     };
     let gateway = Gateway::new(url.clone(), ca.as_deref())?;
+    gateway.ping().await?;
+    let client = this_machine();
     let tokens = if args.device {
-        device::sign_in(&gateway).await?
+        device::sign_in(&gateway, &client).await?
     } else {
-        browser::sign_in(&gateway, !args.no_browser).await?
+        browser::sign_in(&gateway, &client, !args.no_browser).await?
     };
     let profile = api::with_tokens(url, ca, tokens);
+    // those of the session before, maybe of somebody else's
+    profile::forget_tokens()?;
     profile.save()?;
     eprintln!("Signed in at {}.", gateway.name());
     let names: Vec<String> = api::Session::new(profile)?
@@ -78,4 +82,13 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
         );
     }
     Ok(())
+}
+
+/// What the person who approves is shown, and later finds in the list of sessions.
+fn this_machine() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "portico".to_owned(),
+        name => format!("portico on {name}"),
+    }
 }

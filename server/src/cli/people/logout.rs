@@ -23,26 +23,8 @@ pub async fn logout(args: LogoutArgs) -> Result<(), PeopleError> {
     let gateway = Gateway::of(&profile)?;
     // what lies here goes first: a gateway that is down must not keep a token usable on this machine
     private_file::remove(&profile::path(&profile.gateway)?)?;
-    forget_tokens()?;
+    profile::forget_tokens()?;
     gateway.revoke(&profile.refresh_token).await?;
     eprintln!("Signed out at {}.", gateway.name());
-    Ok(())
-}
-
-/// Cached cluster tokens of every gateway: they are fetched again when needed.
-fn forget_tokens() -> Result<(), PeopleError> {
-    let directory = profile::token_cache()?;
-    let Ok(entries) = std::fs::read_dir(&directory) else {
-        return Ok(());
-    };
-    for entry in entries.flatten() {
-        if entry
-            .path()
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            private_file::remove(&entry.path())?;
-        }
-    }
     Ok(())
 }

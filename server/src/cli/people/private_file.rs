@@ -4,6 +4,10 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> PeopleError + '_ {
     move |source| PeopleError::File {
@@ -95,6 +99,34 @@ pub async fn lock(path: &Path) -> Result<Lock, PeopleError> {
         .map_err(failed(&path))
 }
 
+/// kubectl's own lock on a kubeconfig: `config.lock` is there while somebody writes. A file left
+/// behind would keep `kubectl config` from working, so it goes with the value.
+pub struct KubeconfigLock {
+    path: PathBuf,
+}
+
+impl Drop for KubeconfigLock {
+    fn drop(&mut self) {
+        // nothing else can be done about it here
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Waits until nobody else writes the kubeconfig.
+pub async fn lock_kubeconfig(path: &Path) -> Result<KubeconfigLock, PeopleError> {
+    let path = with_suffix(path, ".lock");
+    for _ in 0..LOCK_TRIES {
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(_) => return Ok(KubeconfigLock { path }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+            Err(source) => return Err(PeopleError::File { path, source }),
+        }
+    }
+    Err(PeopleError::Locked { path })
+}
+
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
@@ -117,6 +149,18 @@ mod tests {
             0o600
         );
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_kubeconfigs_lock_is_kubectls_and_goes_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("config");
+        let first = lock_kubeconfig(&path).await.unwrap();
+        assert!(directory.path().join("config.lock").exists());
+        let waiting = tokio::spawn(async move { lock_kubeconfig(&path).await.map(drop) });
+        drop(first);
+        waiting.await.unwrap().unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -91,6 +91,24 @@ pub fn token_cache() -> Result<PathBuf, PeopleError> {
     Ok(base("XDG_CACHE_HOME", ".cache")?.join("tokens"))
 }
 
+/// Cached cluster tokens of every gateway: they are fetched again when needed.
+pub fn forget_tokens() -> Result<(), PeopleError> {
+    let directory = token_cache()?;
+    let Ok(entries) = std::fs::read_dir(&directory) else {
+        return Ok(());
+    };
+    for entry in entries.flatten() {
+        if entry
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            private_file::remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 /// Where the profile of a gateway lies.
 pub fn path(gateway: &Url) -> Result<PathBuf, PeopleError> {
     Ok(profiles()?.join(format!("{}.json", file_hash(&[gateway.as_str()]))))

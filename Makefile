@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## everything on this machine, from nothing to a URL (about 15 min the first time, 1 min after that)
+	@scripts/demo.sh start
+
+demo-stop: ## stops the demo; what was built and its state stay
+	@scripts/demo.sh stop
+
+demo-status: ## what of the demo runs
+	@scripts/demo.sh status
+
+demo-code: ## mia's current one-time code
+	@scripts/demo.sh code
+
+build: ## the program and the browser half
+	@scripts/build.sh
+
+check: ## formatting, lints, tests that need no services
+	@scripts/check.sh
+
+test: ## check, test-services and e2e, as CI runs them
+	@scripts/test.sh all
+
+test-services: ## tests against real services; starts what does not run
+	@scripts/test.sh services
+
+e2e: ## browser tests over the whole stack; starts what does not run
+	@scripts/test.sh e2e
+
+test-stop: ## stops the test stack
+	@scripts/test.sh stop

@@ -1,0 +1,153 @@
+// The terminal tab's custom element: xterm.js over a WebSocket.
+//
+// Frames to the server: bytes are standard input; text is JSON, {"type":"resize",columns,rows}.
+// Frames from the server: bytes are output; text is JSON, {"type":"started"} or
+// {"type":"ended",reason}.
+import { Terminal } from "@xterm/xterm";
+import { FitAddon } from "@xterm/addon-fit";
+
+// xterm.js writes its measures into <style> elements, which `style-src 'self'` blocks. A
+// constructed style sheet does the same and is not subject to that rule.
+function withConstructedStyles(work) {
+  const create = document.createElement;
+  document.createElement = function (name, options) {
+    return String(name).toLowerCase() === "style" ? styleStandIn() : create.call(document, name, options);
+  };
+  try {
+    return work();
+  } finally {
+    document.createElement = create;
+  }
+}
+
+function styleStandIn() {
+  const sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  const element = document.createElementNS("http://www.w3.org/1999/xhtml", "template");
+  let text = "";
+  Object.defineProperty(element, "textContent", {
+    get: () => text,
+    set: (value) => {
+      text = value;
+      sheet.replaceSync(value);
+    },
+  });
+  element.remove = () => {
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((known) => known !== sheet);
+    Element.prototype.remove.call(element);
+  };
+  return element;
+}
+
+const THEME = {
+  background: "#0f1319",
+  foreground: "#e4e7ed",
+  cursor: "#a5b6ff",
+  selectionBackground: "#33458c",
+};
+
+class PorticoTerminal extends HTMLElement {
+  connectedCallback() {
+    if (this.terminal) return;
+    this.terminal = new Terminal({
+      fontFamily: getComputedStyle(this).getPropertyValue("--font-code") || "monospace",
+      fontSize: 13,
+      scrollback: 5000,
+      cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
+      screenReaderMode: true,
+      theme: THEME,
+    });
+    this.fit = new FitAddon();
+    this.terminal.loadAddon(this.fit);
+    withConstructedStyles(() => this.terminal.open(this));
+    this.terminal.textarea?.setAttribute("aria-label", "Terminal input");
+    this.terminal.attachCustomKeyEventHandler((event) => {
+      const leave = event.ctrlKey && event.shiftKey && event.key === "Escape";
+      if (leave && event.type === "keydown") {
+        this.terminal.blur();
+        document.getElementById("terminal-container")?.focus();
+      }
+      return !leave;
+    });
+    this.terminal.onData((text) => this.send(new TextEncoder().encode(text)));
+    this.terminal.onBinary((text) => this.send(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    this.terminal.onResize(() => this.resized());
+    this.observer = new ResizeObserver(() => this.fit.fit());
+    this.observer.observe(this);
+    this.fit.fit();
+    this.connect();
+    this.terminal.focus();
+  }
+
+  disconnectedCallback() {
+    this.observer?.disconnect();
+    this.close();
+    this.terminal?.dispose();
+    this.terminal = undefined;
+  }
+
+  connect() {
+    this.close();
+    this.terminal.reset();
+    this.say("Connecting");
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}${this.dataset.path}`);
+    let reason = "";
+    let opened = false;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      opened = true;
+      this.say("Connected");
+      this.resized();
+    };
+    socket.onmessage = ({ data }) => {
+      if (typeof data !== "string") {
+        this.terminal.write(new Uint8Array(data));
+        return;
+      }
+      const message = parsed(data);
+      if (message.type === "ended") reason = message.reason;
+    };
+    socket.onclose = ({ reason: closing }) => {
+      if (this.socket !== socket) return;
+      this.socket = undefined;
+      const refused = "No terminal was opened. The container may not run, or your rights may have changed.";
+      this.say(reason || closing || (opened ? "The connection ended." : refused));
+    };
+    this.socket = socket;
+  }
+
+  close() {
+    const socket = this.socket;
+    this.socket = undefined;
+    socket?.close();
+  }
+
+  send(bytes) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(bytes);
+  }
+
+  resized() {
+    if (this.socket?.readyState !== WebSocket.OPEN) return;
+    const { cols: columns, rows } = this.terminal;
+    this.socket.send(JSON.stringify({ type: "resize", columns, rows }));
+  }
+
+  say(text) {
+    const status = document.getElementById(this.dataset.status);
+    if (status) status.textContent = text;
+    this.dataset.state = text === "Connected" ? "connected" : "off";
+  }
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+if (!customElements.get("portico-terminal")) {
+  customElements.define("portico-terminal", PorticoTerminal);
+}

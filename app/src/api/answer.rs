@@ -1,0 +1,55 @@
+//! The server's end of every server function.
+use crate::{
+    error::{UiError, UiErrorKind},
+    ports::PanelRef,
+};
+use axum::http::{StatusCode, header::ACCEPT, request::Parts};
+use leptos::prelude::use_context;
+use leptos_axum::ResponseOptions;
+
+/// The panel of the person who asks.
+pub fn panel() -> Result<PanelRef, UiError> {
+    use_context::<PanelRef>().ok_or_else(|| {
+        UiError::new(UiErrorKind::SignedOut, "Your session has ended.")
+            .next_step("Sign in again; you come back to this page.")
+    })
+}
+
+/// Gives a refusal the status that fits it, so that it is one for programs and logs too. Pages
+/// that are being rendered and plain forms (which are redirected) keep theirs.
+pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
+    if let Err(error) = &result
+        && let (Some(parts), Some(response)) =
+            (use_context::<Parts>(), use_context::<ResponseOptions>())
+        && parts.uri.path().starts_with("/api/")
+        && !accepts_html(&parts)
+    {
+        response.set_status(match error.kind {
+            UiErrorKind::SignedOut => StatusCode::UNAUTHORIZED,
+            UiErrorKind::NotPermitted => StatusCode::FORBIDDEN,
+            UiErrorKind::NotFound => StatusCode::NOT_FOUND,
+            UiErrorKind::Conflict => StatusCode::CONFLICT,
+            UiErrorKind::Invalid => StatusCode::UNPROCESSABLE_ENTITY,
+            UiErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            UiErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        });
+    }
+    result
+}
+
+/// Sends a form that was sent without scripts on to `path`, which shows `notice`.
+pub fn back_with_notice(path: &str, notice: &str, object: &str) {
+    if use_context::<Parts>().is_some_and(|parts| accepts_html(&parts)) {
+        let object =
+            percent_encoding::utf8_percent_encode(object, percent_encoding::NON_ALPHANUMERIC);
+        leptos_axum::redirect(&format!("{path}?notice={notice}&object={object}"));
+    }
+}
+
+fn accepts_html(parts: &Parts) -> bool {
+    parts
+        .headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.contains("text/html"))
+}

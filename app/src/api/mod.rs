@@ -1,0 +1,16 @@
+//! Server functions, one file a noun: each asks the panel of the request and hands its answer on.
+pub mod access;
+pub mod apps;
+pub mod clusters;
+pub mod objects;
+pub mod resources;
+pub mod session;
+
+mod client;
+
+pub use client::{PanelClient, set_csrf_token, set_project};
+
+#[cfg(feature = "ssr")]
+mod answer;
+#[cfg(feature = "ssr")]
+use answer::{answer, back_with_notice, panel};

@@ -1,0 +1,122 @@
+//! One object: reading it, and the changes that plain HTML forms can ask for too, whose
+//! arguments are flat for that reason.
+use super::PanelClient;
+use crate::error::UiError;
+use leptos::prelude::*;
+use leptos::server_fn::codec::Json;
+use portico_domain::panel::{ChangeDone, EventRow, ObjectRef, ObjectView};
+use uuid::Uuid;
+
+#[server(prefix = "/api", endpoint = "objects/get", input = Json, client = PanelClient)]
+pub async fn get_object(cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError> {
+    super::answer(super::panel()?.object(cluster, object).await)
+}
+
+#[server(prefix = "/api", endpoint = "objects/yaml", input = Json, client = PanelClient)]
+pub async fn get_yaml(cluster: Uuid, object: ObjectRef) -> Result<String, UiError> {
+    super::answer(super::panel()?.yaml(cluster, object).await)
+}
+
+#[server(prefix = "/api", endpoint = "objects/events", input = Json, client = PanelClient)]
+pub async fn list_events(cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError> {
+    super::answer(super::panel()?.events(cluster, object).await)
+}
+
+/// Deletes exactly the object with this UID. `typed` is its name again where that is asked for.
+#[server(prefix = "/api", endpoint = "objects/delete", client = PanelClient)]
+pub async fn delete_object(
+    cluster: Uuid,
+    object: FlatObject,
+    uid: String,
+    #[server(default)] typed: String,
+) -> Result<ChangeDone, UiError> {
+    let panel = super::panel()?;
+    let object = ObjectRef::from(object);
+    if needs_typed_name(&object) && typed != object.name {
+        return super::answer(Err(UiError::new(
+            crate::error::UiErrorKind::Invalid,
+            "The name that you typed is not the name of what you want to delete.",
+        )
+        .next_step(format!("Type {} to confirm.", object.name))));
+    }
+    let done = super::answer(panel.delete(cluster, object.clone(), uid).await)?;
+    if let Some(project) = panel.session().project {
+        let list = crate::routes::list(&project.id, cluster, &object.resource);
+        super::back_with_notice(&list, "delete", &object.name);
+    }
+    Ok(done)
+}
+
+#[server(prefix = "/api", endpoint = "objects/scale", client = PanelClient)]
+pub async fn scale_object(
+    cluster: Uuid,
+    object: FlatObject,
+    replicas: i64,
+) -> Result<ChangeDone, UiError> {
+    let panel = super::panel()?;
+    let object = ObjectRef::from(object);
+    let done = super::answer(panel.scale(cluster, object.clone(), replicas).await)?;
+    if let Some(project) = panel.session().project {
+        let page = crate::routes::object(&project.id, cluster, &object);
+        super::back_with_notice(&page, "scale", &object.name);
+    }
+    Ok(done)
+}
+
+#[server(prefix = "/api", endpoint = "objects/restart", client = PanelClient)]
+pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeDone, UiError> {
+    let panel = super::panel()?;
+    let object = ObjectRef::from(object);
+    let done = super::answer(panel.restart(cluster, object.clone()).await)?;
+    if let Some(project) = panel.session().project {
+        let page = crate::routes::object(&project.id, cluster, &object);
+        super::back_with_notice(&page, "restart", &object.name);
+    }
+    Ok(done)
+}
+
+/// Deleting these takes everything inside with it.
+pub fn needs_typed_name(object: &ObjectRef) -> bool {
+    let resource = &object.resource;
+    (resource.group.is_empty()
+        && matches!(resource.plural.as_str(), "namespaces" | "persistentvolumes" | "nodes"))
+        || resource.plural == "customresourcedefinitions"
+}
+
+/// An object as a form's fields name it: `object[plural]` and so on; empty means none.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct FlatObject {
+    #[serde(default)]
+    pub group: String,
+    pub version: String,
+    pub plural: String,
+    #[serde(default)]
+    pub namespace: String,
+    pub name: String,
+}
+
+impl From<ObjectRef> for FlatObject {
+    fn from(object: ObjectRef) -> Self {
+        Self {
+            group: object.resource.group,
+            version: object.resource.version,
+            plural: object.resource.plural,
+            namespace: object.namespace.unwrap_or_default(),
+            name: object.name,
+        }
+    }
+}
+
+impl From<FlatObject> for ObjectRef {
+    fn from(flat: FlatObject) -> Self {
+        Self {
+            resource: portico_domain::panel::ResourceRef {
+                group: flat.group,
+                version: flat.version,
+                plural: flat.plural,
+            },
+            namespace: Some(flat.namespace).filter(|name| !name.is_empty()),
+            name: flat.name,
+        }
+    }
+}

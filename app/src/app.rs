@@ -1,0 +1,69 @@
+use crate::{
+    components::provide_toasts,
+    context::{initial_session, provide_session},
+    hooks::stream::provide_stream,
+    layouts::{ClusterFrame, Frame},
+    pages,
+};
+use leptos::prelude::*;
+use leptos_meta::{Title, provide_meta_context};
+use leptos_router::{
+    SsrMode,
+    components::{Outlet, ParentRoute, Route, Router, Routes},
+    path,
+};
+use portico_domain::panel::SessionView;
+
+/// The whole panel.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    let session = SharedValue::new(initial_session).into_inner();
+    view! {
+        <Title text="Portico" />
+        <Router>
+            <Signed session />
+        </Router>
+    }
+}
+
+/// Everything that knows who is signed in. Pages arrive in order, so that they are whole
+/// without scripts too.
+#[component]
+fn Signed(session: SessionView) -> impl IntoView {
+    let session = provide_session(session);
+    provide_stream(session);
+    provide_toasts();
+    view! {
+        <Frame>
+            <Routes fallback=pages::NotFound>
+                <Route path=path!("/") view=pages::Start ssr=SsrMode::InOrder />
+                <Route path=path!("/projects/:project") view=pages::Launchpad ssr=SsrMode::InOrder />
+                <Route
+                    path=path!("/projects/:project/apps/:app")
+                    view=pages::App
+                    ssr=SsrMode::InOrder
+                />
+                <ParentRoute
+                    path=path!("/projects/:project/clusters/:cluster")
+                    view=|| view! { <ClusterFrame><Outlet /></ClusterFrame> }
+                    ssr=SsrMode::InOrder
+                >
+                    <Route path=path!("") view=pages::Cluster />
+                    <Route path=path!("namespaces") view=pages::Namespaces />
+                    <Route path=path!("kinds") view=pages::Kinds />
+                    <Route path=path!("access") view=pages::Access />
+                    <Route path=path!("resources/:group/:version/:plural") view=pages::List />
+                    <Route
+                        path=path!("namespaces/:namespace/:group/:version/:plural/:name/:tab?")
+                        view=pages::Object
+                    />
+                    <Route
+                        path=path!("cluster-scoped/:group/:version/:plural/:name/:tab?")
+                        view=pages::Object
+                    />
+                </ParentRoute>
+            </Routes>
+        </Frame>
+    }
+}

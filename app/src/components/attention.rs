@@ -1,0 +1,62 @@
+use super::Age;
+use crate::{
+    context::use_session,
+    format, routes,
+    ui::{Status, Tone},
+};
+use leptos::prelude::*;
+use portico_domain::panel::Attention;
+use uuid::Uuid;
+
+/// What needs a person, worst first, each with its reason in words.
+#[component]
+pub fn AttentionList(
+    items: Vec<Attention>,
+    /// Names the cluster of each; left out on the cluster's own page.
+    #[prop(optional)]
+    with_cluster: bool,
+) -> impl IntoView {
+    let project = use_session().project.get_untracked();
+    let rows = items
+        .into_iter()
+        .map(|item| view! { <li>{attention_row(item, &project, with_cluster)}</li> })
+        .collect_view();
+    view! { <ul class="rows">{rows}</ul> }.into_any()
+}
+
+fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView {
+    let cluster_id = item.cluster.as_ref().and_then(|cluster| Uuid::parse_str(&cluster.id).ok());
+    let subject = item.object.as_ref().map(|object| match &object.namespace {
+        Some(namespace) => format!("{} in {namespace}", object.name),
+        None => object.name.clone(),
+    });
+    let link = match (cluster_id, &item.object, subject) {
+        (Some(cluster), Some(object), Some(subject)) => view! {
+            <a class="font-semibold" data-row="" href=routes::object(project, cluster, object)>
+                {subject}
+            </a>
+        }
+        .into_any(),
+        (_, _, Some(subject)) => view! { <span class="font-semibold">{subject}</span> }.into_any(),
+        _ => ().into_any(),
+    };
+    let more = (item.count > 1).then(|| {
+        let count = usize::try_from(item.count).unwrap_or(usize::MAX);
+        view! { <span class="text-faint">{format!("× {}", format::count(count))}</span> }
+    });
+    let cluster = item
+        .cluster
+        .filter(|_| with_cluster)
+        .map(|cluster| view! { <span class="text-faint">"on "{cluster.name}</span> });
+    view! {
+        <div class="attention">
+            <Status tone=Tone::from(item.health) text=item.title />
+            <div class="flex flex-wrap gap-x-2">{link} {more} {cluster}</div>
+            <span class="attention-time">
+                <Age at=item.since />
+            </span>
+            <p class="attention-reason">{item.reason}</p>
+        </div>
+    }
+    .into_any()
+}

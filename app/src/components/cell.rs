@@ -1,0 +1,67 @@
+//! How one cell of a Table is shown.
+use super::Age;
+use crate::ui::{Icon, Tone};
+use leptos::prelude::*;
+use portico_domain::panel::{Column, Health, Row};
+
+/// What a column holds, judged once for the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    Name,
+    Status,
+    Age,
+    Number,
+    Text,
+}
+
+impl CellKind {
+    pub fn of(column: &Column, index: usize) -> Self {
+        match column.name.as_str() {
+            _ if index == 0 => Self::Name,
+            "Status" | "Phase" => Self::Status,
+            "Age" | "Created At" => Self::Age,
+            _ if column.kind == "integer" || column.kind == "number" => Self::Number,
+            _ => Self::Text,
+        }
+    }
+
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Name => "cell-name",
+            Self::Text => "cell-text",
+            Self::Status | Self::Age | Self::Number => "",
+        }
+    }
+}
+
+/// The content of a cell; changes in place when its row does.
+pub fn cell_view(row: ArcRwSignal<Row>, kind: CellKind, index: usize) -> AnyView {
+    let text = {
+        let row = row.clone();
+        move || row.with(|row| row.cells.get(index).cloned().unwrap_or_default())
+    };
+    match kind {
+        CellKind::Age => {
+            let at = Memo::new(move |_| row.with(|row| row.created_at));
+            (move || match at.get() {
+                Some(at) => view! { <Age at=Some(at) /> }.into_any(),
+                None => text().into_any(),
+            })
+            .into_any()
+        }
+        CellKind::Status => {
+            let health = Memo::new(move |_| row.with(|row| row.health.unwrap_or(Health::Unknown)));
+            view! {
+                <span class=move || format!("status {}", Tone::from(health.get()).class())>
+                    {move || {
+                        let icon = Tone::from(health.get()).icon();
+                        view! { <Icon icon /> }
+                    }}
+                    <span>{text}</span>
+                </span>
+            }
+            .into_any()
+        }
+        _ => text.into_any(),
+    }
+}

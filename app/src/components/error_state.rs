@@ -1,0 +1,107 @@
+use crate::{
+    error::{UiError, UiErrorKind},
+    routes,
+    ui::{CopyButton, StateMessage, icons},
+};
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+/// An error in place of content: a sentence, the next step, the request ID, and a way on.
+#[component]
+pub fn ErrorState(
+    error: UiError,
+    #[prop(into, optional)] retry: Option<Callback<()>>,
+) -> impl IntoView {
+    let location = use_location();
+    let (icon, title, state) = match error.kind {
+        UiErrorKind::SignedOut => (icons::KEY, "Your session has ended", "signed-out"),
+        UiErrorKind::NotPermitted => (icons::LOCK, "You may not see this", "not-permitted"),
+        UiErrorKind::NotFound => (icons::SEARCH, "Not found", "not-found"),
+        UiErrorKind::Conflict => (icons::WARNING, "Somebody else changed it", "error"),
+        UiErrorKind::Invalid => (icons::WARNING, "That cannot be shown", "error"),
+        UiErrorKind::Unavailable => (icons::WARNING, "No answer right now", "error"),
+        UiErrorKind::Internal => (icons::FAILED, "Portico could not do this", "error"),
+    };
+    let text = match &error.next_step {
+        Some(step) => format!("{} {step}", error.message),
+        None => error.message.clone(),
+    };
+    let here = move || {
+        let search = location.search.get();
+        let path = location.pathname.get();
+        if search.is_empty() { path } else { format!("{path}?{search}") }
+    };
+    let ways_on = match error.kind {
+        UiErrorKind::SignedOut => view! {
+            <a class="btn btn-primary" rel="external" href=move || routes::sign_in(&here())>
+                "Sign in again"
+            </a>
+        }
+        .into_any(),
+        // without scripts the link loads the page again; with them only the data
+        _ => view! {
+            <a
+                class="btn"
+                href=here
+                rel="external"
+                on:click=move |event| {
+                    if let Some(retry) = retry {
+                        event.prevent_default();
+                        retry.run(());
+                    }
+                }
+            >
+                "Try again"
+            </a>
+        }
+        .into_any(),
+    };
+    view! {
+        <StateMessage icon title text state alert=true>
+            {ways_on}
+            {error.request_id.map(|id| view! { <RequestId id /> })}
+        </StateMessage>
+    }
+    .into_any()
+}
+
+#[component]
+fn RequestId(id: String) -> impl IntoView {
+    view! {
+        <span class="inline-flex items-center gap-1 text-faint">
+            "Request ID " <code>{id.clone()}</code> <CopyButton text=id what="request ID" />
+        </span>
+    }
+    .into_any()
+}
+
+/// The same for a part of a page that the cluster refused.
+pub fn not_permitted(what: &str, reason: &str) -> AnyView {
+    let text = if reason.is_empty() {
+        "Who administers this project can grant it.".to_owned()
+    } else {
+        format!("{reason} Who administers this project can grant it.")
+    };
+    view! {
+        <StateMessage
+            icon=icons::LOCK
+            title=format!("You may not see {what}")
+            text
+            state="not-permitted"
+        />
+    }
+    .into_any()
+}
+
+/// An error inside a form or dialog.
+#[component]
+pub fn InlineError(error: UiError) -> impl IntoView {
+    view! {
+        <crate::ui::Banner tone=crate::ui::Tone::Bad alert=true>
+            <p class="font-semibold">{error.message}</p>
+            {error.next_step.map(|step| view! { <p>{step}</p> })}
+            {error.request_id.map(|id| view! { <RequestId id /> })}
+        </crate::ui::Banner>
+    }
+    .into_any()
+}

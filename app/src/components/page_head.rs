@@ -1,0 +1,70 @@
+use crate::{
+    context::use_session,
+    routes,
+    ui::{Icon, icons},
+};
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+/// One step of the way to a page.
+pub struct Crumb {
+    pub label: String,
+    pub href: String,
+}
+
+impl Crumb {
+    pub fn new(label: impl Into<String>, href: String) -> Self {
+        Self { label: label.into(), href }
+    }
+}
+
+/// A page's title with the way to it, and what can be done here.
+#[component]
+pub fn PageHead(
+    #[prop(into)] title: String,
+    #[prop(optional)] crumbs: Vec<Crumb>,
+    #[prop(into, optional)] lede: String,
+    /// Beside the title: badges.
+    #[prop(into, optional)]
+    aside: Option<AnyView>,
+    #[prop(into, optional)] actions: Option<AnyView>,
+) -> impl IntoView {
+    let project = use_session().project.get_untracked();
+    let window_title = crumbs
+        .iter()
+        .rev()
+        .fold(title.clone(), |all, crumb| format!("{all} · {}", crumb.label));
+    let way = (!crumbs.is_empty()).then(|| {
+        let steps = std::iter::once(Crumb::new("Launchpad", routes::launchpad(&project)))
+            .chain(crumbs)
+            .map(|crumb| {
+                view! {
+                    <li>
+                        <a href=crumb.href>{crumb.label}</a>
+                        <Icon icon=icons::CHEVRON_RIGHT />
+                    </li>
+                }
+            })
+            .collect_view();
+        view! {
+            <nav aria-label="Breadcrumb">
+                <ol class="crumbs">{steps}</ol>
+            </nav>
+        }
+    });
+    view! {
+        <Title text=format!("{window_title} · Portico") />
+        {way}
+        <div class="page-head">
+            <div class="min-w-0">
+                <div class="page-title">
+                    <h1>{title}</h1>
+                    {aside}
+                </div>
+                {(!lede.is_empty()).then(|| view! { <p class="page-lede">{lede}</p> })}
+            </div>
+            {actions.map(|actions| view! { <div class="page-actions">{actions}</div> })}
+        </div>
+    }
+    .into_any()
+}

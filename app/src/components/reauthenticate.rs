@@ -1,0 +1,196 @@
+//! Ten minutes before a session ends the password is asked for again, and the page stays.
+use super::error_state::InlineError;
+use crate::{
+    context::{Session, use_session},
+    error::{UiError, UiErrorKind},
+    format, routes,
+    ui::{Button, ButtonKind, Dialog, Field},
+};
+use leptos::{prelude::*, task::spawn_local};
+use leptos_router::hooks::use_location;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Headers, RequestInit, Response};
+
+/// Seconds before the end at which the dialog opens.
+const WARN_BEFORE: i64 = 600;
+/// Dismissed once, it comes back when this is left.
+const WARN_AGAIN: i64 = 120;
+
+#[component]
+pub fn ReauthDialog() -> impl IntoView {
+    let session = use_session();
+    let open = RwSignal::new(false);
+    let warned = RwSignal::new(i64::MAX);
+    let left = move || {
+        session.view.with(|view| view.session_expires_at).saturating_sub(session.now.get())
+    };
+    let ended = Memo::new(move |_| session.signed_out.get() || left() <= 0);
+    Effect::new(move |_| {
+        let left = left();
+        let step = if left <= WARN_AGAIN { WARN_AGAIN } else { WARN_BEFORE };
+        if left > WARN_BEFORE {
+            warned.set(i64::MAX);
+        } else if warned.get_untracked() > step {
+            warned.set(step);
+            open.set(true);
+        }
+    });
+    Effect::new(move |_| {
+        if ended.get() {
+            open.set(true);
+        }
+    });
+    let title = Signal::derive(move || {
+        if ended.get() { "Your session has ended" } else { "Stay signed in" }.to_owned()
+    });
+    view! {
+        <Dialog open id="reauthenticate-title" title>
+            {move || {
+                if ended.get() {
+                    view! { <Ended open /> }.into_any()
+                } else {
+                    view! { <Again open session left=Signal::derive(left) /> }.into_any()
+                }
+            }}
+        </Dialog>
+    }
+    .into_any()
+}
+
+#[component]
+fn Ended(open: RwSignal<bool>) -> impl IntoView {
+    let location = use_location();
+    view! {
+        <div class="dialog-body">
+            <p>"Sign in again to go on. You come back to this page."</p>
+        </div>
+        <div class="dialog-foot">
+            <Button label="Stay on this page" on_click=move |_| open.set(false) />
+            <a
+                class="btn btn-primary"
+                rel="external"
+                href=move || routes::sign_in(&location.pathname.get())
+            >
+                "Sign in again"
+            </a>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Again(open: RwSignal<bool>, session: Session, left: Signal<i64>) -> impl IntoView {
+    let password = RwSignal::new(String::new());
+    let passcode = RwSignal::new(String::new());
+    let failure = RwSignal::new(None::<UiError>);
+    let busy = RwSignal::new(false);
+    let with_passcode =
+        session.view.with_untracked(|view| view.auth_methods.iter().any(|method| method == "totp"));
+    let user = session.view.with_untracked(|view| view.user_name.clone());
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        failure.set(None);
+        spawn_local(async move {
+            let outcome = reauthenticate(
+                &password.get_untracked(),
+                with_passcode.then(|| passcode.get_untracked()),
+                &session.view.with_untracked(|view| view.csrf_token.clone()),
+            )
+            .await;
+            busy.set(false);
+            password.set(String::new());
+            passcode.set(String::new());
+            match outcome {
+                Ok(()) => {
+                    open.set(false);
+                    session.refresh();
+                }
+                Err(error) => failure.set(Some(error)),
+            }
+        });
+    };
+    view! {
+        <form on:submit=submit>
+            <div class="dialog-body">
+                <p>
+                    "Your sign-in ends in "
+                    {move || format::age(left.get().max(0), 0)}
+                    ". Enter your password to go on; nothing on this page is lost."
+                </p>
+                <input type="hidden" autocomplete="username" value=user />
+                <Field
+                    id="reauthenticate-password"
+                    label="Password"
+                    kind="password"
+                    autocomplete="current-password"
+                    required=true
+                    value=password
+                />
+                {with_passcode.then(|| view! {
+                    <Field
+                        id="reauthenticate-passcode"
+                        label="One-time code"
+                        autocomplete="one-time-code"
+                        required=true
+                        value=passcode
+                    />
+                })}
+                {move || failure.get().map(|error| view! { <InlineError error /> })}
+            </div>
+            <div class="dialog-foot">
+                <Button label="Later" on_click=move |_| open.set(false) />
+                <Button label="Stay signed in" kind=ButtonKind::Primary submit=true busy />
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// Asks the gateway. Its session and cookie stay the same; only the end moves.
+async fn reauthenticate(
+    password: &str,
+    passcode: Option<String>,
+    csrf_token: &str,
+) -> Result<(), UiError> {
+    let unreachable = || {
+        UiError::new(UiErrorKind::Unavailable, "Portico could not be reached.")
+            .next_step("Check your connection and try again.")
+    };
+    let body = match passcode {
+        Some(passcode) => serde_json::json!({ "password": password, "passcode": passcode }),
+        None => serde_json::json!({ "password": password }),
+    };
+    let response = post_json("/oauth2/reauthenticate", &body.to_string(), csrf_token)
+        .await
+        .map_err(|_| unreachable())?;
+    if response.ok() {
+        return Ok(());
+    }
+    let mut error = match response.status() {
+        401 | 403 | 422 => UiError::new(UiErrorKind::Invalid, "That password or code is not right.")
+            .next_step("Try again. The account of this session is the only one that can go on."),
+        429 => UiError::new(UiErrorKind::Unavailable, "Too many tries.")
+            .next_step("Wait a little, then try again."),
+        _ => UiError::new(UiErrorKind::Unavailable, "Keystone cannot be asked right now.")
+            .next_step("Your password was not judged. Try again in a few seconds."),
+    };
+    error.request_id = response.headers().get("x-request-id").ok().flatten();
+    Err(error)
+}
+
+async fn post_json(path: &str, body: &str, csrf_token: &str) -> Result<Response, JsValue> {
+    let headers = Headers::new()?;
+    headers.set("Content-Type", "application/json")?;
+    headers.set("X-CSRF-Token", csrf_token)?;
+    let request = RequestInit::new();
+    request.set_method("POST");
+    request.set_headers(&headers);
+    request.set_body(&JsValue::from_str(body));
+    let response = JsFuture::from(window().fetch_with_str_and_init(path, &request)).await?;
+    response.dyn_into()
+}

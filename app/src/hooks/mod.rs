@@ -1,0 +1,11 @@
+//! What runs in the browser only: the event stream, live lists, the keyboard. On the server
+//! each of these does nothing.
+pub mod keyboard;
+pub mod live_list;
+pub mod poll;
+pub mod preferences;
+pub mod scripts;
+pub mod stream;
+
+pub use live_list::{LiveList, LiveRow, Liveness};
+pub use poll::{keep_fresh, refresh_quietly};

@@ -1,0 +1,248 @@
+//! The tab's one event stream: a WebSocket to `/projects/{project}/stream` that carries every
+//! live list, object and log of the page, and comes back by itself when it breaks.
+use crate::{context::Session, routes};
+use leptos::prelude::*;
+use portico_domain::stream::{Message, Request};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
+use wasm_bindgen::{JsCast, closure::Closure};
+use web_sys::{MessageEvent, WebSocket};
+
+/// How the connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Nothing asked for it yet.
+    Idle,
+    Connecting,
+    Live,
+    /// Broken; another try follows.
+    Down,
+}
+
+type Handler = Rc<dyn Fn(Message)>;
+
+struct Subscription {
+    request: Request,
+    handler: Handler,
+}
+
+struct Socket {
+    socket: WebSocket,
+    // dropped with the socket: the browser must not call into freed closures
+    _on_open: Closure<dyn FnMut()>,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_close: Closure<dyn FnMut()>,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.socket.set_onopen(None);
+        self.socket.set_onmessage(None);
+        self.socket.set_onclose(None);
+        let _ = self.socket.close();
+    }
+}
+
+#[derive(Default)]
+struct Inner {
+    socket: Option<Socket>,
+    project: String,
+    subscriptions: BTreeMap<u32, Subscription>,
+    last_id: u32,
+    /// Tries since the last success.
+    tries: u32,
+}
+
+/// The stream of this tab. `Copy`, found in the context.
+#[derive(Clone, Copy)]
+pub struct Stream {
+    inner: StoredValue<Inner, LocalStorage>,
+    pub link: RwSignal<Link>,
+    session: Session,
+}
+
+/// Makes the stream's context. It connects when something subscribes.
+pub fn provide_stream(session: Session) {
+    let stream = Stream {
+        inner: StoredValue::new_local(Inner::default()),
+        link: RwSignal::new(Link::Idle),
+        session,
+    };
+    provide_context(stream);
+    Effect::new(move |_| {
+        let project = session.project.get();
+        stream.change_project(project);
+    });
+    Effect::new(move |_| {
+        let handle = window_event_listener_untyped("online", move |_| stream.connect());
+        on_cleanup(move || handle.remove());
+    });
+}
+
+impl Stream {
+    /// Subscribes until `close`. `request` gets the ID that stands in every message for it.
+    pub fn open(self, request: impl FnOnce(u32) -> Request, handler: impl Fn(Message) + 'static) -> u32 {
+        let id = self
+            .inner
+            .try_update_value(|inner| {
+                inner.last_id += 1;
+                let id = inner.last_id;
+                let subscription = Subscription { request: request(id), handler: Rc::new(handler) };
+                inner.subscriptions.insert(id, subscription);
+                id
+            })
+            .unwrap_or_default();
+        if self.link.get_untracked() == Link::Live {
+            self.send_one(id);
+        } else {
+            self.connect();
+        }
+        id
+    }
+
+    /// Asks again under the same ID, after the server ended it.
+    pub fn again(self, id: u32) {
+        if self.link.get_untracked() == Link::Live {
+            self.send_one(id);
+        }
+    }
+
+    pub fn close(self, id: u32) {
+        self.inner.try_update_value(|inner| {
+            if inner.subscriptions.remove(&id).is_some()
+                && let Some(socket) = &inner.socket
+            {
+                send(&socket.socket, &Request::Close { id });
+            }
+        });
+    }
+
+    fn change_project(self, project: String) {
+        let wanted = self.inner.try_update_value(|inner| {
+            if inner.project == project {
+                return false;
+            }
+            inner.project = project;
+            inner.socket = None;
+            inner.tries = 0;
+            !inner.subscriptions.is_empty()
+        });
+        if wanted == Some(true) {
+            self.connect();
+        }
+    }
+
+    fn connect(self) {
+        let project = self.inner.try_with_value(|inner| {
+            (inner.socket.is_none() && !inner.project.is_empty()).then(|| inner.project.clone())
+        });
+        let Some(Some(project)) = project else { return };
+        let Some(socket) = open_socket(&routes::stream(&project)) else {
+            return;
+        };
+        self.link.set(Link::Connecting);
+        let on_open = Closure::<dyn FnMut()>::new(move || self.opened());
+        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+            if let Some(text) = event.data().as_string() {
+                self.received(&text);
+            }
+        });
+        // the socket is dropped from a new task: it must not free the closure that runs
+        let on_close =
+            Closure::<dyn FnMut()>::new(move || set_timeout(move || self.closed(), Duration::ZERO));
+        socket.set_onopen(Some(on_open.as_ref().unchecked_ref()));
+        socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        socket.set_onclose(Some(on_close.as_ref().unchecked_ref()));
+        self.inner.try_update_value(|inner| {
+            inner.socket = Some(Socket {
+                socket,
+                _on_open: on_open,
+                _on_message: on_message,
+                _on_close: on_close,
+            });
+        });
+    }
+
+    fn opened(self) {
+        self.link.set(Link::Live);
+        self.inner.try_update_value(|inner| {
+            inner.tries = 0;
+            if let Some(socket) = &inner.socket {
+                for subscription in inner.subscriptions.values() {
+                    send(&socket.socket, &subscription.request);
+                }
+            }
+        });
+    }
+
+    fn received(self, text: &str) {
+        // a message of a newer server is no reason to drop the connection
+        let Ok(message) = serde_json::from_str::<Message>(text) else {
+            return;
+        };
+        let Some(id) = id_of(&message) else { return };
+        let handler = self
+            .inner
+            .try_with_value(|inner| inner.subscriptions.get(&id).map(|found| found.handler.clone()));
+        if let Some(Some(handler)) = handler {
+            handler(message);
+        }
+    }
+
+    fn closed(self) {
+        let tries = self.inner.try_update_value(|inner| {
+            inner.socket = None;
+            inner.tries += 1;
+            inner.tries
+        });
+        let Some(tries) = tries else { return };
+        self.link.set(Link::Down);
+        // the browser does not say why an upgrade was refused; the session may have ended
+        if tries == 2 || tries % 10 == 0 {
+            self.session.refresh();
+        }
+        set_timeout(move || self.connect(), backoff(tries));
+    }
+
+    fn send_one(self, id: u32) {
+        self.inner.try_with_value(|inner| {
+            if let (Some(socket), Some(found)) = (&inner.socket, inner.subscriptions.get(&id)) {
+                send(&socket.socket, &found.request);
+            }
+        });
+    }
+}
+
+/// Half a second, doubled with each try up to 15 s, spread by up to a third.
+fn backoff(tries: u32) -> Duration {
+    let base = (500 << tries.saturating_sub(1).min(5)).min(15_000_u64);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1")]
+    let spread = (js_sys::Math::random() * 1_000.0) as u64;
+    Duration::from_millis(base + base * spread / 3_000)
+}
+
+/// Opens a WebSocket to a path of this origin.
+pub fn open_socket(path: &str) -> Option<WebSocket> {
+    let location = window().location();
+    let scheme = if location.protocol().ok()? == "https:" { "wss" } else { "ws" };
+    WebSocket::new(&format!("{scheme}://{}{path}", location.host().ok()?)).ok()
+}
+
+fn send(socket: &WebSocket, request: &Request) {
+    // a socket that is closing answers with its close event
+    if let Ok(text) = serde_json::to_string(request) {
+        let _ = socket.send_with_str(&text);
+    }
+}
+
+fn id_of(message: &Message) -> Option<u32> {
+    match message {
+        Message::Snapshot { id, .. }
+        | Message::Rows { id, .. }
+        | Message::Changed { id }
+        | Message::Gone { id }
+        | Message::Lines { id, .. }
+        | Message::Ended { id, .. }
+        | Message::Stale { id, .. } => Some(*id),
+        Message::Ping => None,
+    }
+}

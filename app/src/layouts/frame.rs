@@ -1,0 +1,85 @@
+use super::topbar::Topbar;
+use crate::{
+    components::{HelpDialog, ReauthDialog, ToastRegion},
+    context::use_session,
+    hooks::keyboard,
+    ui::{Icon, close_popovers, icons},
+};
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+use wasm_bindgen::JsCast;
+
+/// The frame of every page.
+#[component]
+pub fn Frame(children: Children) -> impl IntoView {
+    let session = use_session();
+    let help = RwSignal::new(false);
+    keyboard::use_shortcuts(session.project, help);
+    settle_after_navigation();
+    view! {
+        <a class="skip-link" href="#main" rel="external">
+            "Skip to the content"
+        </a>
+        <Topbar help />
+        <KeystoneNotice />
+        {children()}
+        <ToastRegion />
+        <HelpDialog open=help />
+        <ReauthDialog />
+    }
+    .into_any()
+}
+
+/// Said on every page while Keystone does not answer.
+#[component]
+fn KeystoneNotice() -> impl IntoView {
+    let session = use_session();
+    let reachable = Memo::new(move |_| session.view.with(|view| view.keystone_reachable));
+    Effect::new(move |_| {
+        // while it is away, look every few seconds whether it is back
+        if !reachable.get()
+            && let Ok(handle) = set_interval_with_handle(
+                move || session.refresh(),
+                std::time::Duration::from_secs(5),
+            )
+        {
+            on_cleanup(move || handle.clear());
+        }
+    });
+    move || {
+        (!reachable.get()).then(|| {
+            view! {
+                <div class="notice-bar" role="status">
+                    <Icon icon=icons::WARNING />
+                    "Keystone does not answer. What you see may be out of date; you stay signed in."
+                </div>
+            }
+        })
+    }
+}
+
+/// After a change of page: menus close, and a focus that went with the old page goes to the new.
+fn settle_after_navigation() {
+    let path = use_location().pathname;
+    Effect::new(move |known: Option<String>| {
+        let path = path.get();
+        if known.is_some_and(|known| known != path) {
+            close_popovers();
+            set_timeout(focus_main_if_lost, std::time::Duration::from_millis(150));
+        }
+        path
+    });
+}
+
+fn focus_main_if_lost() {
+    let document = document();
+    let lost = document.active_element().is_none_or(|element| element.tag_name() == "BODY");
+    if lost
+        && let Some(main) = document.get_element_by_id("main")
+        && let Ok(main) = main.dyn_into::<web_sys::HtmlElement>()
+    {
+        let options = web_sys::FocusOptions::new();
+        options.set_prevent_scroll(true);
+        let _ = main.focus_with_options(&options);
+    }
+}

@@ -1,0 +1,38 @@
+//! The panel as people see it: pages, layouts and components, built once for the server
+//! (`ssr`) and once for the browser (`hydrate`).
+//!
+//! Start with [`routes`] (every address), then `pages` (one file or folder an address). A page
+//! asks through `api` (server functions, one line each), which calls [`ports::Panel`]; live data
+//! comes through `hooks::stream`. `ui` knows neither router nor api and could be a library.
+#![expect(
+    clippy::must_use_candidate,
+    reason = "components and path functions are never called for a side effect"
+)]
+mod api;
+mod app;
+mod components;
+mod context;
+pub mod error;
+pub mod format;
+mod hooks;
+mod layouts;
+mod pages;
+#[cfg(feature = "ssr")]
+pub mod ports;
+pub mod routes;
+#[cfg(feature = "ssr")]
+mod shell;
+mod ui;
+
+pub use app::App;
+pub use routes::{RouteEntry, route_table};
+#[cfg(feature = "ssr")]
+pub use shell::shell;
+
+/// Takes over the server's page in the browser.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(App);
+}

@@ -1,0 +1,188 @@
+use super::subject::{self, Words};
+use crate::{
+    components::Age,
+    format,
+    ui::{Badge, Button, Icon, StateMessage, TableRegion, icons},
+};
+use leptos::prelude::*;
+use portico_domain::panel::BindingRow;
+
+/// The bindings that people made, and folded away those of Kubernetes itself.
+#[component]
+pub fn Bindings(
+    bindings: Vec<BindingRow>,
+    filter: RwSignal<String>,
+    revoking: RwSignal<Option<BindingRow>>,
+) -> impl IntoView {
+    let (system, own): (Vec<_>, Vec<_>) = bindings.into_iter().partition(|row| row.system);
+    view! {
+        <section class="section">
+            <div class="section-head">
+                <h2>"Who has access"</h2>
+            </div>
+            <div class="toolbar">
+                <div class="field">
+                    <label for="filter-bindings">"Subject, role or namespace"</label>
+                    <div class="search">
+                        <Icon icon=icons::SEARCH />
+                        <input
+                            class="input"
+                            id="filter-bindings"
+                            type="search"
+                            autocomplete="off"
+                            spellcheck="false"
+                            data-filter=""
+                            prop:value=move || filter.get()
+                            on:input=move |event| filter.set(event_target_value(&event))
+                        />
+                    </div>
+                </div>
+            </div>
+            {move || table(&own, &filter.get(), revoking, "Bindings")}
+            {(!system.is_empty()).then(|| view! {
+                <details class="fold mt-4">
+                    <summary>
+                        <Icon icon=icons::CHEVRON_RIGHT />
+                        {format!(
+                            "{} that Kubernetes made for itself",
+                            format::counted(system.len(), "binding"),
+                        )}
+                    </summary>
+                    <div class="mt-2">
+                        {move || table(&system, &filter.get(), revoking, "Bindings of Kubernetes")}
+                    </div>
+                </details>
+            })}
+        </section>
+    }
+    .into_any()
+}
+
+fn table(
+    bindings: &[BindingRow],
+    filter: &str,
+    revoking: RwSignal<Option<BindingRow>>,
+    label: &'static str,
+) -> AnyView {
+    let wanted = filter.trim().to_lowercase();
+    let rows: Vec<_> = bindings.iter().filter(|row| matches(row, &wanted)).collect();
+    if rows.is_empty() {
+        let (title, text, state) = if bindings.is_empty() {
+            (
+                "Nobody has been granted anything yet",
+                "Grants made above, or with kubectl, show here.",
+                "empty",
+            )
+        } else {
+            ("No binding matches", "Subjects, roles, bindings and namespaces were searched.", "no-match")
+        };
+        return view! {
+            <div class="card">
+                <StateMessage icon=icons::SHIELD title text state>
+                    {(!wanted.is_empty()).then(|| view! {
+                        <Button label="Clear the filter" on_click=move |_| filter_clear() />
+                    })}
+                </StateMessage>
+            </div>
+        }
+        .into_any();
+    }
+    let rows = rows.into_iter().map(|row| binding(row, revoking)).collect_view();
+    view! {
+        <TableRegion label>
+            <thead>
+                <tr>
+                    <th scope="col">"Subject"</th>
+                    <th scope="col">"Role"</th>
+                    <th scope="col">"Where"</th>
+                    <th scope="col">"Age"</th>
+                    <th scope="col"><span class="visually-hidden">"Actions"</span></th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </TableRegion>
+    }
+    .into_any()
+}
+
+/// Empties the filter's field the way a person would, so that its signal hears of it.
+fn filter_clear() {
+    use wasm_bindgen::JsCast;
+    if let Some(field) = document().get_element_by_id("filter-bindings")
+        && let Ok(field) = field.dyn_into::<web_sys::HtmlInputElement>()
+    {
+        field.set_value("");
+        if let Ok(event) = web_sys::Event::new_with_event_init_dict("input", &bubbling()) {
+            let _ = field.dispatch_event(&event);
+        }
+        let _ = field.focus();
+    }
+}
+
+fn bubbling() -> web_sys::EventInit {
+    let init = web_sys::EventInit::new();
+    init.set_bubbles(true);
+    init
+}
+
+fn matches(row: &BindingRow, wanted: &str) -> bool {
+    let words = Words::of(&row.subject);
+    [
+        Some(&words.name),
+        words.id.as_ref(),
+        Some(&row.role.name),
+        Some(&row.binding.name),
+        row.binding.namespace.as_ref(),
+    ]
+    .into_iter()
+    .flatten()
+    .any(|text| text.to_lowercase().contains(wanted))
+}
+
+fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView {
+    let place = row.binding.namespace.clone().map_or_else(
+        || view! { <Badge text="Whole cluster" icon=icons::BOXES /> }.into_any(),
+        |namespace| view! { <Badge text=namespace icon=icons::LAYERS /> }.into_any(),
+    );
+    let role_kind = if row.role.cluster { "ClusterRole" } else { "Role" };
+    let action = if row.may_revoke {
+        let chosen = row.clone();
+        view! {
+            <Button
+                label="Revoke"
+                small=true
+                on_click=move |_| revoking.set(Some(chosen.clone()))
+            />
+        }
+        .into_any()
+    } else {
+        let reason =
+            row.revoke_reason.clone().unwrap_or_else(|| "Your roles do not include it.".to_owned());
+        view! { <RevokeRefused reason /> }.into_any()
+    };
+    view! {
+        <tr>
+            <th scope="row" class="cell-name">{subject::view(&row.subject)}</th>
+            <td class="cell-text">
+                <span class="wrap-anywhere">{row.role.name.clone()}</span>
+                <span class="block text-faint">{role_kind}", by "{row.binding.name.clone()}</span>
+            </td>
+            <td>{place}</td>
+            <td><Age at=row.created_at /></td>
+            <td class="cell-end">{action}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Off, with the reason as text of the row: a tooltip would be cut off by the table's edge.
+#[component]
+fn RevokeRefused(reason: String) -> impl IntoView {
+    view! {
+        <span class="inline-flex items-center gap-1.5 text-faint whitespace-normal text-left max-w-56" data-action="revoke" aria-disabled="true">
+            <Icon icon=icons::LOCK />
+            {reason}
+        </span>
+    }
+    .into_any()
+}

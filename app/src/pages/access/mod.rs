@@ -1,0 +1,94 @@
+//! Who holds which rights in a cluster: one row a subject, granting and revoking.
+mod bindings;
+mod grant;
+mod preview;
+mod revoke;
+mod subject;
+
+use crate::{
+    api::access::get_access,
+    components::{Crumb, ErrorState, PageHead, use_toasts},
+    context::use_session,
+    hooks::keep_fresh,
+    pages::{not_found::Nowhere, use_cluster_id},
+    routes,
+    ui::{Banner, SkeletonTable, Tone},
+};
+use bindings::Bindings;
+use grant::GrantCard;
+use leptos::prelude::*;
+use portico_domain::panel::BindingRow;
+use revoke::RevokeDialog;
+use std::time::Duration;
+use uuid::Uuid;
+
+#[component]
+pub fn Access() -> impl IntoView {
+    let cluster = use_cluster_id();
+    move || match cluster.get() {
+        Some(cluster) => view! { <AccessOf cluster /> }.into_any(),
+        None => view! { <Nowhere /> }.into_any(),
+    }
+}
+
+#[component]
+fn AccessOf(cluster: Uuid) -> impl IntoView {
+    let session = use_session();
+    let data = Resource::new(move || session.project.get(), move |_| get_access(cluster));
+    let outdated = RwSignal::new(false);
+    keep_fresh(data, Duration::from_secs(20), outdated, move || get_access(cluster));
+    let changes = use_toasts().changes;
+    Effect::new(move |known: Option<u32>| {
+        let now = changes.get();
+        if known.is_some_and(|known| known != now) {
+            crate::hooks::refresh_quietly(data, outdated, get_access(cluster));
+        }
+        now
+    });
+    let retry = Callback::new(move |()| data.refetch());
+    let revoking = RwSignal::new(None::<BindingRow>);
+    let filter = RwSignal::new(String::new());
+    let granting = grant::Entries::default();
+    let crumbs =
+        vec![Crumb::new("Cluster", routes::cluster(&session.project.get_untracked(), cluster))];
+    view! {
+        <PageHead
+            title="Access"
+            crumbs
+            lede="Role bindings of this cluster, one row for each subject. Who you are comes from \
+                  Keystone; what that allows is decided here."
+        />
+        <Suspense fallback=|| view! { <SkeletonTable /> }>
+            {move || Suspend::new(async move {
+                match data.await {
+                    Ok(view) => {
+                        let missing = (!view.not_permitted.is_empty()).then(|| {
+                            let places = crate::format::some_of(&view.not_permitted, 8);
+                            view! {
+                                <div class="mb-4">
+                                    <Banner tone=Tone::Info>
+                                        "You may not read the bindings of: "{places}
+                                        ". Others may hold rights there that are not listed."
+                                    </Banner>
+                                </div>
+                            }
+                        });
+                        let bindings = view.bindings.clone();
+                        view! {
+                            {missing}
+                            <GrantCard cluster access=view entries=granting />
+                            <Bindings bindings filter revoking />
+                        }
+                        .into_any()
+                    }
+                    Err(error) => view! {
+                        <div class="card"><ErrorState error retry /></div>
+                    }
+                    .into_any(),
+                }
+            })}
+        </Suspense>
+        <RevokeDialog cluster revoking />
+    }
+    .into_any()
+}

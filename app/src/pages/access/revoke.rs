@@ -1,0 +1,107 @@
+use super::subject::Words;
+use crate::{
+    api::access::revoke_grant,
+    components::{InlineError, use_toasts},
+    error::{UiError, UiErrorKind},
+    ui::{Button, ButtonKind, Dialog, Field},
+};
+use leptos::{prelude::*, task::spawn_local};
+use portico_domain::panel::{BindingRow, RevokeRequest};
+use uuid::Uuid;
+
+/// Asks before a subject is taken out of a binding. Ten seconds later it is final.
+#[component]
+pub fn RevokeDialog(cluster: Uuid, revoking: RwSignal<Option<BindingRow>>) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let typed = RwSignal::new(String::new());
+    let failure = RwSignal::new(None::<UiError>);
+    Effect::new(move |_| {
+        if revoking.with(Option::is_some) {
+            typed.set(String::new());
+            failure.set(None);
+            open.set(true);
+        }
+    });
+    Effect::new(move |_| {
+        if !open.get() {
+            revoking.set(None);
+        }
+    });
+    view! {
+        <Dialog open id="revoke-title" title="Revoke access?">
+            {move || revoking.get().map(|row| view! {
+                <RevokeForm cluster row open typed failure />
+            })}
+        </Dialog>
+    }
+    .into_any()
+}
+
+#[component]
+fn RevokeForm(
+    cluster: Uuid,
+    row: BindingRow,
+    open: RwSignal<bool>,
+    typed: RwSignal<String>,
+    failure: RwSignal<Option<UiError>>,
+) -> impl IntoView {
+    let toasts = use_toasts();
+    let busy = RwSignal::new(false);
+    let words = Words::of(&row.subject);
+    let place = row
+        .binding
+        .namespace
+        .as_ref()
+        .map_or_else(|| "the whole cluster".to_owned(), |name| format!("namespace {name}"));
+    let role = row.role.name.clone();
+    let must_type = move || {
+        failure.with(|failure| failure.as_ref().is_some_and(|e| e.kind == UiErrorKind::Invalid))
+            || typed.with(|typed| !typed.is_empty())
+    };
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        failure.set(None);
+        let request = RevokeRequest {
+            binding: row.binding.clone(),
+            uid: row.uid.clone(),
+            resource_version: row.resource_version.clone(),
+            subject: row.subject.clone(),
+            typed: typed.get_untracked(),
+        };
+        spawn_local(async move {
+            let outcome = revoke_grant(cluster, request).await;
+            busy.set(false);
+            match outcome {
+                Ok(done) => {
+                    open.set(false);
+                    toasts.done(cluster, done);
+                }
+                Err(error) => failure.set(Some(error)),
+            }
+        });
+    };
+    view! {
+        <form on:submit=submit>
+            <div class="dialog-body">
+                <p>
+                    <strong class="wrap-anywhere">{words.name}</strong>
+                    " loses " <strong>{role}</strong> " in " {place}
+                    ". What other bindings give stays. You can undo this for ten seconds."
+                </p>
+                {move || failure.get().map(|error| view! { <InlineError error /> })}
+                {move || must_type().then(|| view! {
+                    <Field id="revoke-typed" label="Type it to confirm" value=typed required=true />
+                })}
+            </div>
+            <div class="dialog-foot">
+                <Button label="Cancel" on_click=move |_| open.set(false) />
+                <Button label="Revoke" kind=ButtonKind::Danger submit=true busy />
+            </div>
+        </form>
+    }
+    .into_any()
+}

@@ -1,0 +1,70 @@
+//! How a subject is named: Keystone's name first, its ID in small.
+use crate::ui::{Badge, CopyButton, Icon, Tone, icons};
+use leptos::prelude::*;
+use portico_domain::panel::Subject;
+
+/// The parts of a subject that people read.
+pub struct Words {
+    pub kind: &'static str,
+    pub name: String,
+    pub id: Option<String>,
+    /// Keystone does not know the ID.
+    pub dangling: bool,
+    icon: icondata_core::Icon,
+}
+
+impl Words {
+    pub fn of(subject: &Subject) -> Self {
+        let keystone = |kind, icon, id: &String, name: &Option<String>| Self {
+            kind,
+            name: name.clone().unwrap_or_else(|| id.clone()),
+            id: name.is_some().then(|| id.clone()),
+            dangling: name.is_none(),
+            icon,
+        };
+        let plain = |kind, icon, name: String| Self { kind, name, id: None, dangling: false, icon };
+        match subject {
+            Subject::KeystoneRole { id, name, project } => {
+                let mut words = keystone("Keystone role", icons::KEY, id, name);
+                if let Some(project) = project {
+                    words.name = format!("{} in {project}", words.name);
+                }
+                words
+            }
+            Subject::KeystoneUser { id, name } => keystone("Keystone user", icons::USER, id, name),
+            Subject::KeystoneProject { id, name } => {
+                keystone("Keystone project", icons::FOLDER, id, name)
+            }
+            Subject::ServiceAccount { namespace, name } => {
+                plain("Service account", icons::BOX, format!("{namespace}/{name}"))
+            }
+            Subject::User { name } => plain("User", icons::USER, name.clone()),
+            Subject::Group { name } => plain("Group", icons::BOXES, name.clone()),
+        }
+    }
+}
+
+pub fn view(subject: &Subject) -> AnyView {
+    let words = Words::of(subject);
+    view! {
+        <span class="inline-flex items-start gap-2">
+            <span class="mt-0.5 text-faint"><Icon icon=words.icon /></span>
+            <span class="grid gap-0.5 min-w-0">
+                <span class="flex flex-wrap items-center gap-x-2 wrap-anywhere">
+                    {words.name}
+                    {words.dangling.then(|| view! {
+                        <Badge tone=Tone::Warn icon=icons::WARNING text="Dangling" />
+                    })}
+                </span>
+                <span class="flex items-center gap-1 font-normal text-faint">
+                    {words.kind}
+                    {words.id.map(|id| view! {
+                        <code class="wrap-anywhere">{id.clone()}</code>
+                        <CopyButton text=id what="ID" />
+                    })}
+                </span>
+            </span>
+        </span>
+    }
+    .into_any()
+}

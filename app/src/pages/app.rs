@@ -1,0 +1,216 @@
+//! The pages of apps that have no user interface of their own: a registry, or Alertmanager.
+use crate::{
+    api::apps::{get_alerts, get_registry},
+    components::{Age, ErrorState, PageHead, not_permitted},
+    context::use_session,
+    error::{UiError, UiErrorKind},
+    format,
+    hooks::keep_fresh,
+    pages::use_parameter,
+    ui::{
+        Badge, Banner, Card, CodeBlock, Icon, SkeletonTable, StateMessage, Status, TableRegion,
+        Tone, icons,
+    },
+};
+use leptos::prelude::*;
+use portico_domain::panel::{Alert, AlertsView, Reading, RegistryView, Repository};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// What the app turned out to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum AppView {
+    Registry(RegistryView),
+    Alerts(AlertsView),
+}
+
+/// The address does not say which kind of app it is; the server knows one kind only.
+async fn ask(app: String) -> Result<AppView, UiError> {
+    match get_registry(app.clone()).await {
+        Ok(view) => Ok(AppView::Registry(view)),
+        Err(error) if error.kind == UiErrorKind::NotFound => {
+            get_alerts(app).await.map(AppView::Alerts)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[component]
+pub fn App() -> impl IntoView {
+    let session = use_session();
+    let app = use_parameter("app");
+    let data = Resource::new(
+        move || (session.project.get(), app.get()),
+        |(_, app)| ask(app),
+    );
+    let outdated = RwSignal::new(false);
+    keep_fresh(data, Duration::from_secs(15), outdated, move || ask(app.get_untracked()));
+    let retry = Callback::new(move |()| data.refetch());
+    view! {
+        <main id="main" tabindex="-1" class="page">
+            {move || outdated.get().then(|| view! {
+                <div class="mb-4">
+                    <Banner tone=Tone::Warn>"The app did not answer just now; this is as it was before."</Banner>
+                </div>
+            })}
+            <Suspense fallback=|| view! { <SkeletonTable /> }>
+                {move || Suspend::new(async move {
+                    match data.await {
+                        Ok(AppView::Registry(view)) => registry(view),
+                        Ok(AppView::Alerts(view)) => alerts(view),
+                        Err(error) => view! {
+                            <PageHead title="App" crumbs=Vec::new() />
+                            <div class="card"><ErrorState error retry /></div>
+                        }
+                        .into_any(),
+                    }
+                })}
+            </Suspense>
+        </main>
+    }
+    .into_any()
+}
+
+fn registry(view: RegistryView) -> AnyView {
+    let host = view.host;
+    let status = view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
+    let body = if view.repositories.is_empty() {
+        let image = format!("{host}/my-app:1.0");
+        view! {
+            <div class="card">
+                <StateMessage
+                    icon=icons::PACKAGE
+                    title="No repositories yet"
+                    text=format!("Push an image to {image} and it appears here.")
+                    state="empty"
+                />
+            </div>
+        }
+        .into_any()
+    } else {
+        let count = format::count(view.repositories.len());
+        let rows = view
+            .repositories
+            .into_iter()
+            .map(|repository| repository_card(repository, &host))
+            .collect_view();
+        view! {
+            <p class="text-muted mb-2">
+                {if view.truncated {
+                    format!("The first {count} repositories")
+                } else {
+                    format!("{count} repositories")
+                }}
+            </p>
+            <ul class="card rows">{rows}</ul>
+        }
+        .into_any()
+    };
+    view! {
+        <PageHead title=view.app.name crumbs=Vec::new() lede=view.app.description aside=status />
+        {body}
+    }
+    .into_any()
+}
+
+fn repository_card(repository: Repository, host: &str) -> AnyView {
+    let name = repository.name.clone();
+    let tags = match repository.tags {
+        Reading::NotPermitted(reason) => not_permitted("its tags", &reason),
+        Reading::Unavailable(reason) => {
+            view! { <Status tone=Tone::Warn text=reason /> }.into_any()
+        }
+        Reading::Known(tags) if tags.is_empty() => {
+            view! { <span class="text-muted">"No tags"</span> }.into_any()
+        }
+        Reading::Known(tags) => {
+            let newest = tags.last().cloned().unwrap_or_default();
+            let chips = tags
+                .into_iter()
+                .map(|tag| view! { <span class="chip">{tag}</span> })
+                .collect_view();
+            view! {
+                <div class="chips">{chips}</div>
+                <CodeBlock text=format!("docker pull {host}/{name}:{newest}") what="command" />
+            }
+            .into_any()
+        }
+    };
+    view! {
+        <li class="grid gap-2">
+            <h2 class="flex items-center gap-2 wrap-anywhere">
+                <Icon icon=icons::PACKAGE />
+                {repository.name}
+            </h2>
+            {tags}
+        </li>
+    }
+    .into_any()
+}
+
+fn alerts(view: AlertsView) -> AnyView {
+    let status = view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
+    let body = if view.alerts.is_empty() {
+        view! {
+            <Card title="Alerts">
+                <StateMessage
+                    icon=icons::OK
+                    title="No alert is firing"
+                    text="Alerts appear here as soon as Alertmanager has them."
+                    state="empty"
+                />
+            </Card>
+        }
+        .into_any()
+    } else {
+        let rows = view.alerts.into_iter().map(alert_row).collect_view();
+        view! {
+            <TableRegion label="Alerts">
+                <thead>
+                    <tr>
+                        <th scope="col">"Alert"</th>
+                        <th scope="col">"Severity"</th>
+                        <th scope="col">"State"</th>
+                        <th scope="col">"What it says"</th>
+                        <th scope="col">"For"</th>
+                        <th scope="col">"Labels"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </TableRegion>
+        }
+        .into_any()
+    };
+    view! {
+        <PageHead title=view.app.name crumbs=Vec::new() lede=view.app.description aside=status />
+        {body}
+    }
+    .into_any()
+}
+
+fn alert_row(alert: Alert) -> AnyView {
+    let tone = match (alert.state.as_str(), alert.severity.as_str()) {
+        ("suppressed", _) => Tone::Idle,
+        (_, "critical") => Tone::Bad,
+        (_, "warning") => Tone::Warn,
+        _ => Tone::Info,
+    };
+    let severity = if alert.severity.is_empty() { "none".to_owned() } else { alert.severity };
+    let labels = alert
+        .labels
+        .into_iter()
+        .filter(|(key, _)| key != "alertname" && key != "severity")
+        .map(|(key, value)| view! { <span class="chip">{format!("{key}={value}")}</span> })
+        .collect_view();
+    view! {
+        <tr>
+            <th scope="row" class="cell-name">{alert.name}</th>
+            <td><Badge tone text=severity /></td>
+            <td>{alert.state}</td>
+            <td class="cell-wide">{alert.summary}</td>
+            <td><Age at=alert.starts_at /></td>
+            <td class="cell-text"><span class="chips">{labels}</span></td>
+        </tr>
+    }
+    .into_any()
+}

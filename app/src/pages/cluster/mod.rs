@@ -1,0 +1,293 @@
+//! A cluster's page: what needs attention, version, nodes, capacity, rights, and the terminal.
+mod terminal_help;
+
+use crate::{
+    api::clusters::get_cluster,
+    components::{Age, AttentionList, ErrorState, PageHead, not_permitted},
+    context::use_session,
+    format,
+    hooks::keep_fresh,
+    pages::{not_found::Nowhere, use_cluster_id},
+    routes,
+    ui::{
+        Badge, Banner, Card, Facts, Icon, Meter, SkeletonCards, SkeletonLines, StateMessage, Status,
+        TableRegion, Tone, icons,
+    },
+};
+use leptos::prelude::*;
+use portico_domain::panel::{
+    Capacity, ClusterOverview, NodeRow, ObjectRef, Reading, ResourceRef, RightsSummary,
+};
+use std::time::Duration;
+use uuid::Uuid;
+
+#[component]
+pub fn Cluster() -> impl IntoView {
+    let cluster = use_cluster_id();
+    move || match cluster.get() {
+        Some(cluster) => view! { <Overview cluster /> }.into_any(),
+        None => view! { <Nowhere /> }.into_any(),
+    }
+}
+
+#[component]
+fn Overview(cluster: Uuid) -> impl IntoView {
+    let session = use_session();
+    let data = Resource::new(move || session.project.get(), move |_| get_cluster(cluster));
+    let outdated = RwSignal::new(false);
+    keep_fresh(data, Duration::from_secs(15), outdated, move || get_cluster(cluster));
+    let retry = Callback::new(move |()| data.refetch());
+    view! {
+        {move || outdated.get().then(|| view! {
+            <div class="mb-4">
+                <Banner tone=Tone::Warn>
+                    "The cluster did not answer just now; this is as it was before."
+                </Banner>
+            </div>
+        })}
+        <Suspense fallback=loading>
+            {move || Suspend::new(async move {
+                match data.await {
+                    Ok(data) => full(data, &session.project.get_untracked()),
+                    Err(error) => view! {
+                        <PageHead title="Cluster" />
+                        <div class="card"><ErrorState error retry /></div>
+                    }
+                    .into_any(),
+                }
+            })}
+        </Suspense>
+    }
+    .into_any()
+}
+
+fn loading() -> AnyView {
+    view! {
+        <div class="page-head">
+            <span class="skeleton w-48"></span>
+        </div>
+        <div class="card card-body">
+            <SkeletonLines />
+        </div>
+        <div class="section">
+            <SkeletonCards />
+        </div>
+    }
+    .into_any()
+}
+
+fn full(data: ClusterOverview, project: &str) -> AnyView {
+    let cluster = data.card.id;
+    let nodes = nodes(data.nodes, project, cluster);
+    let terminal = terminal_help::view(&data.terminal);
+    let badges = view! {
+        <Status tone=Tone::from(data.card.health) text=data.card.status />
+        {data.version.map(|version| view! {
+            <Badge tone=Tone::from(version.health) text=format!("{} · {}", version.version, version.support) />
+        })}
+    }
+    .into_any();
+    view! {
+        <PageHead title=data.card.name.clone() crumbs=Vec::new() aside=badges />
+        <Card title="Needs attention" flush=true>
+            {attention(data.attention, data.attention_gaps)}
+        </Card>
+        <div class="grid-halves mt-4">
+            <Card title="Capacity">{capacity(data.capacity)}</Card>
+            <Card title="Your rights here">{rights(data.rights, data.card.rights_hint)}</Card>
+        </div>
+        <div class="mt-4">
+            <Card title="Nodes" flush=true>{nodes}</Card>
+        </div>
+        <div class="grid-halves mt-4">
+            <Card title="Use from your terminal">
+                {terminal}
+            </Card>
+            <Card title="Details">
+                <Facts rows=vec![
+                    ("Cluster ID".to_owned(), view! { <code>{cluster.to_string()}</code> }.into_any()),
+                    ("API server".to_owned(), view! { <code>{data.api_url}</code> }.into_any()),
+                ] />
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn attention(items: Vec<portico_domain::panel::Attention>, gaps: Vec<String>) -> AnyView {
+    let gaps_note = (!gaps.is_empty()).then(|| {
+        view! {
+            <p class="px-4.5 py-2.5 text-muted border-t border-line">
+                "Not looked at: "{gaps.join("; ")}"."
+            </p>
+        }
+    });
+    let body = if items.is_empty() {
+        view! {
+            <div class="card-body pt-0">
+                <Status tone=Tone::Ok text="Nothing needs attention" />
+            </div>
+        }
+        .into_any()
+    } else {
+        view! { <AttentionList items /> }.into_any()
+    };
+    view! { {body} {gaps_note} }.into_any()
+}
+
+fn capacity(reading: Reading<Capacity>) -> AnyView {
+    match reading {
+        Reading::NotPermitted(reason) => not_permitted("the capacity", &reason),
+        Reading::Unavailable(reason) => unavailable(reason),
+        Reading::Known(known) => {
+            let none = known.cpu_allocatable == 0 && known.pods_allocatable == 0;
+            if none {
+                return view! {
+                    <StateMessage
+                        icon=icons::SERVER
+                        title="No node offers anything yet"
+                        text="As soon as a node is ready, its capacity shows here."
+                        state="empty"
+                    />
+                }
+                .into_any();
+            }
+            view! {
+                <div class="grid gap-4">
+                    <Meter
+                        label="CPU"
+                        part=known.cpu_requested
+                        whole=known.cpu_allocatable
+                        text=format!(
+                            "{} of {} cores requested",
+                            format::cores(known.cpu_requested),
+                            format::cores(known.cpu_allocatable),
+                        )
+                    />
+                    <Meter
+                        label="Memory"
+                        part=known.memory_requested
+                        whole=known.memory_allocatable
+                        text=format!(
+                            "{} of {} requested",
+                            format::bytes(known.memory_requested),
+                            format::bytes(known.memory_allocatable),
+                        )
+                    />
+                    <Meter
+                        label="Pods"
+                        part=known.pods
+                        whole=known.pods_allocatable
+                        text=format!("{} of {}", known.pods, known.pods_allocatable)
+                    />
+                    {known.limits.map(|limits| view! { <p class="text-muted">{limits}</p> })}
+                </div>
+            }
+            .into_any()
+        }
+    }
+}
+
+fn unavailable(reason: String) -> AnyView {
+    view! {
+        <StateMessage icon=icons::WARNING title="No answer right now" text=reason state="error" />
+    }
+    .into_any()
+}
+
+fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
+    if rights.is_empty() {
+        let text = hint.unwrap_or_else(|| {
+            "No role binding of this cluster names you, your roles or your project.".to_owned()
+        });
+        return view! {
+            <StateMessage icon=icons::KEY title="You may do nothing here yet" text state="no-rights" />
+        }
+        .into_any();
+    }
+    let rows = rights
+        .into_iter()
+        .map(|right| {
+            let place = if right.namespaces.is_empty() {
+                "Whole cluster".to_owned()
+            } else {
+                format::some_of(&right.namespaces, 6)
+            };
+            view! {
+                <li class="grid gap-1">
+                    <span class="font-semibold wrap-anywhere">{place}</span>
+                    <span class="inline-flex gap-2">
+                        <span class="is-ok mt-0.5"><Icon icon=icons::CHECK /></span>
+                        {right.summary}
+                    </span>
+                    {right
+                        .not
+                        .into_iter()
+                        .map(|not| view! {
+                            <span class="inline-flex gap-2 text-muted">
+                                <span class="mt-0.5"><Icon icon=icons::MINUS /></span>
+                                {not}
+                            </span>
+                        })
+                        .collect_view()}
+                </li>
+            }
+        })
+        .collect_view();
+    view! { <ul class="grid gap-4">{rows}</ul> }.into_any()
+}
+
+fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyView {
+    let nodes = match reading {
+        Reading::NotPermitted(reason) => return not_permitted("the nodes", &reason),
+        Reading::Unavailable(reason) => return unavailable(reason),
+        Reading::Known(nodes) => nodes,
+    };
+    if nodes.is_empty() {
+        return view! {
+            <StateMessage
+                icon=icons::SERVER
+                title="This cluster has no nodes"
+                text="Pods stay pending until a node joins."
+                state="empty"
+            />
+        }
+        .into_any();
+    }
+    let rows = nodes
+        .into_iter()
+        .map(|node| {
+            let object = ObjectRef {
+                resource: ResourceRef::core("nodes"),
+                namespace: None,
+                name: node.name.clone(),
+            };
+            view! {
+                <tr>
+                    <th scope="row" class="cell-name">
+                        <a href=routes::object(project, cluster, &object) data-row="">{node.name}</a>
+                    </th>
+                    <td><Status tone=Tone::from(node.health) text=node.status /></td>
+                    <td class="cell-wide">{node.problems.join("; ")}</td>
+                    <td>{node.version}</td>
+                    <td><Age at=node.created_at /></td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        <TableRegion label="Nodes">
+            <thead>
+                <tr>
+                    <th scope="col">"Name"</th>
+                    <th scope="col">"Status"</th>
+                    <th scope="col">"Problems"</th>
+                    <th scope="col">"Version"</th>
+                    <th scope="col">"Age"</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </TableRegion>
+    }
+    .into_any()
+}

@@ -1,0 +1,230 @@
+//! The first page of a project: what needs a person, then clusters and apps.
+use crate::{
+    api::session::get_launchpad,
+    components::{AttentionList, ErrorState, PageHead},
+    context::use_session,
+    format,
+    hooks::keep_fresh,
+    routes,
+    ui::{Badge, Banner, Icon, SkeletonCards, SkeletonLines, StateMessage, Status, Tone, icons},
+};
+use leptos::prelude::*;
+use portico_domain::panel::{AppCard, AppKind, ClusterCard, Launchpad as Data};
+use std::time::Duration;
+
+#[component]
+pub fn Launchpad() -> impl IntoView {
+    let session = use_session();
+    let data = Resource::new(move || session.project.get(), |_| get_launchpad());
+    let outdated = RwSignal::new(false);
+    keep_fresh(data, Duration::from_secs(15), outdated, get_launchpad);
+    let retry = Callback::new(move |()| data.refetch());
+    let name = move || {
+        let id = session.project.get();
+        session.view.with(|view| {
+            view.projects
+                .iter()
+                .find(|project| project.id == id)
+                .map_or_else(|| "Launchpad".to_owned(), |project| project.name.clone())
+        })
+    };
+    view! {
+        <main id="main" tabindex="-1" class="page">
+            {move || view! { <PageHead title=name() /> }}
+            {move || outdated.get().then(|| view! {
+                <div class="mb-4">
+                    <Banner tone=Tone::Warn>
+                        "This page could not be brought up to date just now; it goes on trying."
+                    </Banner>
+                </div>
+            })}
+            <Suspense fallback=loading>
+                {move || Suspend::new(async move {
+                    match data.await {
+                        Ok(data) => full(data, &session.project.get_untracked()),
+                        Err(error) => view! {
+                            <div class="card"><ErrorState error retry /></div>
+                        }
+                        .into_any(),
+                    }
+                })}
+            </Suspense>
+        </main>
+    }
+    .into_any()
+}
+
+fn loading() -> AnyView {
+    view! {
+        <div class="card card-body">
+            <SkeletonLines lines=4 />
+        </div>
+        <div class="section">
+            <SkeletonCards />
+        </div>
+    }
+    .into_any()
+}
+
+fn full(data: Data, project: &str) -> AnyView {
+    let nothing_open = data.clusters.is_empty() && !data.apps.iter().any(|app| app.allowed);
+    if nothing_open {
+        return nothing(data, project);
+    }
+    let clusters = data
+        .clusters
+        .into_iter()
+        .map(|card| view! { <li class="card">{cluster_card(card, project)}</li> })
+        .collect_view();
+    view! {
+        {attention(data.attention, data.attention_gaps)}
+        <section class="section">
+            <div class="section-head">
+                <h2>"Clusters"</h2>
+            </div>
+            <ul class="grid-cards">{clusters}</ul>
+        </section>
+        {apps(data.apps, project, &data.support_contact)}
+    }
+    .into_any()
+}
+
+fn attention(items: Vec<portico_domain::panel::Attention>, gaps: Vec<String>) -> AnyView {
+    let gaps_note = (!gaps.is_empty()).then(|| {
+        view! {
+            <p class="px-4.5 py-2.5 text-muted border-t border-line">
+                "Not looked at: "{gaps.join("; ")}"."
+            </p>
+        }
+    });
+    let body = if items.is_empty() {
+        view! {
+            <div class="card-body flex items-center gap-2">
+                <Status tone=Tone::Ok text="Nothing needs attention" />
+            </div>
+        }
+        .into_any()
+    } else {
+        view! { <AttentionList items with_cluster=true /> }.into_any()
+    };
+    view! {
+        <section aria-labelledby="attention">
+            <div class="section-head">
+                <h2 id="attention">"Needs attention"</h2>
+            </div>
+            <div class="card">{body} {gaps_note}</div>
+        </section>
+    }
+    .into_any()
+}
+
+fn cluster_card(card: ClusterCard, project: &str) -> AnyView {
+    let nodes = match (card.nodes_ready, card.nodes_total) {
+        (Some(ready), Some(total)) => Some(format!("{ready} of {} ready", format::counted(total as usize, "node"))),
+        _ => None,
+    };
+    let version = card.version.map(|version| view! { <Badge text=version /> });
+    view! {
+        <a class="card-link" data-row="" href=routes::cluster(project, card.id)>
+            <span class="flex flex-wrap items-center justify-between gap-2">
+                <span class="card-title">
+                    <Icon icon=icons::BOXES />
+                    {card.name}
+                </span>
+                {version}
+            </span>
+            <span class="flex flex-wrap gap-x-3">
+                <Status tone=Tone::from(card.health) text=card.status />
+                {nodes.map(|nodes| view! { <span class="text-muted">{nodes}</span> })}
+            </span>
+            <span class="text-muted">"You may: "{card.you_may}</span>
+            {card.rights_hint.map(|hint| view! { <span class="text-muted">{hint}</span> })}
+        </a>
+    }
+    .into_any()
+}
+
+fn apps(apps: Vec<AppCard>, project: &str, contact: &str) -> AnyView {
+    if apps.is_empty() {
+        return ().into_any();
+    }
+    let cards = apps
+        .into_iter()
+        .map(|app| {
+            let class = if app.allowed { "card" } else { "card card-muted" };
+            view! { <li class=class>{app_card(app, project, contact)}</li> }
+        })
+        .collect_view();
+    view! {
+        <section class="section">
+            <div class="section-head">
+                <h2>"Apps"</h2>
+            </div>
+            <ul class="grid-cards">{cards}</ul>
+        </section>
+    }
+    .into_any()
+}
+
+fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
+    let icon = match app.kind {
+        AppKind::Web => icons::GRID,
+        AppKind::Registry => icons::PACKAGE,
+        AppKind::Alertmanager => icons::BELL,
+    };
+    let title = view! {
+        <span class="card-title">
+            <Icon icon />
+            {app.name}
+        </span>
+    };
+    if !app.allowed {
+        let roles = format::some_of(&app.opened_by, 4);
+        let how = if roles.is_empty() {
+            format!("No role of this project opens it. Ask {contact}.")
+        } else {
+            format!("Opened by the role {roles}. Ask {contact} for it.")
+        };
+        return view! {
+            <div class="card-link" data-app=app.id aria-disabled="true">
+                <span class="flex flex-wrap items-center justify-between gap-2">
+                    {title}
+                    <Badge text="No access" icon=icons::LOCK />
+                </span>
+                <span class="text-muted">{app.description}</span>
+                <span class="text-muted">{how}</span>
+            </div>
+        }
+        .into_any();
+    }
+    let outside = app.kind == AppKind::Web;
+    let href = if outside { app.url } else { routes::app(project, &app.id) };
+    view! {
+        <a class="card-link" data-row="" data-app=app.id href=href rel=outside.then_some("external")>
+            <span class="flex flex-wrap items-center justify-between gap-2">
+                {title}
+                {outside.then(|| view! { <Icon icon=icons::EXTERNAL /> })}
+            </span>
+            <span class="text-muted">{app.description}</span>
+            <Status tone=Tone::from(app.health) text=app.status />
+        </a>
+    }
+    .into_any()
+}
+
+/// For whom nothing is open yet: what to ask for, and of whom.
+fn nothing(data: Data, project: &str) -> AnyView {
+    let contact = data.support_contact.clone();
+    let text = format!(
+        "Your roles in this project open no cluster and no app. Ask {contact} for one of these \
+         roles in this project: k8s_viewer to look, k8s_developer to change, k8s_admin for \
+         everything. It works as soon as Keystone has it; you need not sign in again."
+    );
+    view! {
+        <div class="card">
+            <StateMessage icon=icons::KEY title="Nothing is open to you here yet" text state="no-rights" />
+        </div>
+        {apps(data.apps, project, &contact)}
+    }
+    .into_any()
+}

@@ -1,0 +1,171 @@
+//! A container's log: followed, searched and paused in the browser. The address holds which
+//! container and how it is shown.
+mod buffer;
+mod pane;
+
+use crate::{
+    routes::{self, Tab},
+    context::use_session,
+    ui::{Banner, Choice, SelectField, Tone},
+};
+use leptos::prelude::*;
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_query_map},
+};
+use pane::Pane;
+use portico_domain::{
+    panel::{Health, ObjectView},
+    stream::LogQuery,
+};
+use uuid::Uuid;
+
+/// Lines to start with.
+const TAIL: u32 = 1_000;
+
+#[component]
+pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
+    let first = object
+        .containers
+        .iter()
+        .find(|container| !container.init)
+        .or_else(|| object.containers.first())
+        .map(|container| container.name.clone())
+        .unwrap_or_default();
+    let base = routes::object_tab(
+        &use_session().project.get_untracked(),
+        cluster,
+        &object.reference,
+        Tab::Logs,
+    );
+    let url = use_query_map();
+    let namespace = object.reference.namespace.clone().unwrap_or_default();
+    let pod = object.reference.name.clone();
+    let query = Memo::new(move |_| {
+        url.with(|url| LogQuery {
+            namespace: namespace.clone(),
+            pod: pod.clone(),
+            container: url.get("container").unwrap_or_else(|| first.clone()),
+            previous: url.get_str("previous").is_some(),
+            follow: url.get_str("previous").is_none(),
+            timestamps: url.get_str("timestamps").is_some(),
+            tail: TAIL,
+        })
+    });
+    let wrap = RwSignal::new(true);
+    view! {
+        <noscript>
+            <Banner tone=Tone::Info>
+                "Logs are a live stream and need JavaScript. In a terminal: kubectl logs."
+            </Banner>
+        </noscript>
+        <section class="card" aria-label="Log">
+            <Options object=object.clone() query base wrap />
+            {move || view! { <Pane cluster query=query.get() wrap /> }}
+        </section>
+    }
+    .into_any()
+}
+
+/// Container, previous run, timestamps, wrapping.
+#[component]
+fn Options(
+    object: ObjectView,
+    query: Memo<LogQuery>,
+    base: String,
+    wrap: RwSignal<bool>,
+) -> impl IntoView {
+    let navigate = use_navigate();
+    let go = move |next: LogQuery| {
+        let mut pairs = vec![format!("container={}", next.container)];
+        if next.previous {
+            pairs.push("previous=1".to_owned());
+        }
+        if next.timestamps {
+            pairs.push("timestamps=1".to_owned());
+        }
+        let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+        navigate(&format!("{base}?{}", pairs.join("&")), options);
+    };
+    let container = RwSignal::new(query.with_untracked(|query| query.container.clone()));
+    let choices: Vec<Choice> = object
+        .containers
+        .iter()
+        .map(|container| {
+            let label = match (container.init, container.health) {
+                (true, _) => format!("{} (init)", container.name),
+                (false, Health::Failed) => format!("{} (failed)", container.name),
+                (false, _) => container.name.clone(),
+            };
+            Choice::new(container.name.clone(), label)
+        })
+        .collect();
+    let has_previous = {
+        let containers = object.containers.clone();
+        Memo::new(move |_| {
+            let name = query.with(|query| query.container.clone());
+            containers.iter().any(|container| container.name == name && container.has_previous)
+        })
+    };
+    let choose = {
+        let go = go.clone();
+        move |name: String| {
+            let query = query.get_untracked();
+            go(LogQuery { container: name, previous: false, ..query });
+        }
+    };
+    let previous = {
+        let go = go.clone();
+        move |event| {
+            let query = query.get_untracked();
+            go(LogQuery { previous: event_target_checked(&event), ..query });
+        }
+    };
+    let timestamps = move |event| {
+        let query = query.get_untracked();
+        go(LogQuery { timestamps: event_target_checked(&event), ..query });
+    };
+    view! {
+        <div class="console-head">
+            <div class="w-44">
+                <SelectField
+                    id="log-container"
+                    label="Container"
+                    value=container
+                    choices
+                    on_change=Callback::new(choose)
+                />
+            </div>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=move || query.with(|query| query.previous)
+                    disabled=move || !has_previous.get() && !query.with(|query| query.previous)
+                    aria-describedby="previous-hint"
+                    on:change=previous
+                />
+                "Previous run"
+                <span id="previous-hint" class="text-faint">
+                    {move || (!has_previous.get()).then_some("(not restarted yet)")}
+                </span>
+            </label>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=move || query.with(|query| query.timestamps)
+                    on:change=timestamps
+                />
+                "Timestamps"
+            </label>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=move || wrap.get()
+                    on:change=move |event| wrap.set(event_target_checked(&event))
+                />
+                "Wrap lines"
+            </label>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,370 @@
+//! The lines on the screen. They go straight into the document, a hundred to an element, so
+//! that thousands a second cost little.
+use super::buffer::{Buffer, CAPACITY};
+use crate::{
+    format,
+    hooks::stream::{Link, Stream},
+    ui::{Button, ButtonKind, Icon, icons},
+};
+use leptos::{html, prelude::*};
+use portico_domain::stream::{LogQuery, Message, Request};
+use std::{collections::VecDeque, time::Duration};
+use uuid::Uuid;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Element, HtmlAnchorElement};
+
+/// Lines to one element.
+const CHUNK: usize = 100;
+/// Arrived lines wait this long for more.
+const GATHER: Duration = Duration::from_millis(120);
+
+#[derive(Default)]
+struct Shown {
+    buffer: Buffer,
+    /// Elements in the page with how many lines each holds.
+    chunks: VecDeque<(Element, usize)>,
+    /// Lines that wait to be shown.
+    waiting: Vec<String>,
+    gathering: bool,
+    last_top: i32,
+}
+
+/// What the line below the log says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Following,
+    Interrupted,
+    Ended(String),
+}
+
+#[component]
+pub fn Pane(cluster: Uuid, query: LogQuery, wrap: RwSignal<bool>) -> impl IntoView {
+    let view_node = NodeRef::<html::Div>::new();
+    let lines_node = NodeRef::<html::Div>::new();
+    let pane = PaneState {
+        shown: StoredValue::new_local(Shown::default()),
+        view_node,
+        lines_node,
+        stage: RwSignal::new(Stage::Waiting),
+        held: RwSignal::new(None),
+        total: RwSignal::new(0),
+        found: RwSignal::new(0),
+        dropped: RwSignal::new(0),
+        needle: RwSignal::new(String::new()),
+    };
+    let file = format!("{}-{}.log", query.pod, query.container);
+    pane.follow(cluster, query);
+    Effect::new(move |known: Option<String>| {
+        let needle = pane.needle.get();
+        if known.is_some_and(|known| known != needle) {
+            pane.search(&needle);
+        }
+        needle
+    });
+    view! {
+        <PaneTools pane file />
+        <div
+            node_ref=view_node
+            class=move || if wrap.get() { "log-view log-wrap" } else { "log-view" }
+            tabindex="0"
+            role="log"
+            aria-live="off"
+            aria-label="Log lines"
+            on:scroll=move |_| pane.scrolled()
+        >
+            <div class="log-lines" node_ref=lines_node></div>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
+    let status = move || match pane.stage.get() {
+        Stage::Waiting => ("live", "Waiting for lines".to_owned()),
+        Stage::Following if pane.held.get().is_some() => ("live", "Held still".to_owned()),
+        Stage::Following => ("live is-ok", "Following".to_owned()),
+        Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
+        Stage::Ended(reason) => ("live", reason),
+    };
+    let counts = move || {
+        let (total, dropped) = (pane.total.get(), pane.dropped.get());
+        let shown = if pane.needle.with(String::is_empty) {
+            format::counted(total, "line")
+        } else {
+            format!("{} of {}", format::count(pane.found.get()), format::counted(total, "line"))
+        };
+        if dropped == 0 { shown } else { format!("{shown}, older ones dropped") }
+    };
+    let resume = move || {
+        pane.held.get().map(|held| {
+            let label = if held == 0 {
+                "Follow".to_owned()
+            } else {
+                format!("Follow ({} new)", format::count(held))
+            };
+            view! {
+                <Button
+                    label
+                    icon=icons::ARROW_DOWN
+                    small=true
+                    kind=ButtonKind::Primary
+                    on_click=move |_| pane.resume()
+                />
+            }
+        })
+    };
+    let pause = move || {
+        pane.held.get().is_none().then(|| {
+            view! {
+                <Button
+                    label="Hold still"
+                    icon=icons::PAUSE
+                    small=true
+                    kind=ButtonKind::Quiet
+                    on_click=move |_| pane.held.set(Some(0))
+                />
+            }
+        })
+    };
+    view! {
+        <div class="console-head">
+            <div class="search w-full sm:w-60">
+                <Icon icon=icons::SEARCH />
+                <input
+                    class="input"
+                    type="search"
+                    aria-label="Search in the lines"
+                    placeholder="Search in the lines"
+                    autocomplete="off"
+                    spellcheck="false"
+                    data-filter=""
+                    on:input=move |event| pane.needle.set(event_target_value(&event))
+                />
+            </div>
+            <span class=move || status().0 role="status">
+                <span class="live-dot"></span>
+                {move || status().1}
+            </span>
+            <span class="text-muted">{counts}</span>
+            <span class="flex gap-1 ml-auto">
+                {pause}
+                {resume}
+                <Button
+                    label="Download"
+                    icon=icons::DOWNLOAD
+                    small=true
+                    kind=ButtonKind::Quiet
+                    on_click=move |_| pane.download(&file)
+                />
+            </span>
+        </div>
+    }
+    .into_any()
+}
+
+#[derive(Clone, Copy)]
+struct PaneState {
+    shown: StoredValue<Shown, LocalStorage>,
+    view_node: NodeRef<html::Div>,
+    lines_node: NodeRef<html::Div>,
+    stage: RwSignal<Stage>,
+    /// While held still: how many lines wait.
+    held: RwSignal<Option<usize>>,
+    total: RwSignal<usize>,
+    found: RwSignal<usize>,
+    dropped: RwSignal<u64>,
+    needle: RwSignal<String>,
+}
+
+impl PaneState {
+    fn follow(self, cluster: Uuid, query: LogQuery) {
+        let Some(stream) = use_context::<Stream>() else { return };
+        Effect::new(move |_| {
+            let query = query.clone();
+            let id = stream.open(
+                |id| Request::Logs { id, cluster, query },
+                move |message| self.receive(message),
+            );
+            on_cleanup(move || stream.close(id));
+        });
+        Effect::new(move |was: Option<Link>| {
+            let link = stream.link.get();
+            match (was, link) {
+                (_, Link::Down) if !matches!(self.stage.get_untracked(), Stage::Ended(_)) => {
+                    self.stage.set(Stage::Interrupted);
+                }
+                // asked again after a break, the server starts from the tail
+                (Some(Link::Connecting), Link::Live) => self.restart(),
+                _ => {}
+            }
+            link
+        });
+    }
+
+    fn receive(self, message: Message) {
+        match message {
+            Message::Lines { lines, skipped, .. } => {
+                self.stage.set(Stage::Following);
+                let gather = self.shown.try_update_value(|shown| {
+                    shown.buffer.dropped += skipped;
+                    shown.waiting.extend(lines);
+                    !std::mem::replace(&mut shown.gathering, true)
+                });
+                if gather == Some(true) {
+                    set_timeout(move || self.flush(), GATHER);
+                }
+            }
+            Message::Ended { reason, .. } => self.stage.set(Stage::Ended(reason)),
+            Message::Stale { .. } => self.stage.set(Stage::Interrupted),
+            _ => {}
+        }
+    }
+
+    fn restart(self) {
+        self.shown.try_update_value(|shown| {
+            shown.buffer.clear();
+            shown.waiting.clear();
+        });
+        self.draw_again();
+    }
+
+    fn flush(self) {
+        let holding = self.held.get_untracked().is_some();
+        self.shown.try_update_value(|shown| {
+            shown.gathering = false;
+            if holding {
+                // more than the ring holds would be dropped later anyway
+                let excess = shown.waiting.len().saturating_sub(CAPACITY);
+                shown.waiting.drain(..excess);
+                self.held.set(Some(shown.waiting.len()));
+                return;
+            }
+            let lines = std::mem::take(&mut shown.waiting);
+            let count = lines.len();
+            shown.buffer.push(lines);
+            let Some(parent) = self.lines_node.get_untracked() else { return };
+            let Shown { buffer, chunks, .. } = shown;
+            append(&parent, chunks, &buffer.newest(count));
+            self.count(buffer);
+        });
+        if !holding {
+            self.to_end();
+        }
+    }
+
+    fn resume(self) {
+        self.held.set(None);
+        self.flush();
+    }
+
+    fn search(self, needle: &str) {
+        self.shown.try_update_value(|shown| shown.buffer.search(needle));
+        self.draw_again();
+    }
+
+    fn draw_again(self) {
+        self.shown.try_update_value(|shown| {
+            let Some(parent) = self.lines_node.get_untracked() else { return };
+            for (chunk, _) in shown.chunks.drain(..) {
+                chunk.remove();
+            }
+            let lines: Vec<&str> = shown.buffer.matching().collect();
+            append(&parent, &mut shown.chunks, &lines);
+            self.count(&shown.buffer);
+        });
+        if self.held.get_untracked().is_none() {
+            self.to_end();
+        }
+    }
+
+    fn count(self, buffer: &Buffer) {
+        self.total.set(buffer.len());
+        self.dropped.set(buffer.dropped);
+        if self.needle.with_untracked(|needle| !needle.is_empty()) {
+            self.found.set(buffer.matching().count());
+        }
+    }
+
+    fn to_end(self) {
+        if let Some(view) = self.view_node.get_untracked() {
+            view.set_scroll_top(view.scroll_height());
+            self.shown.try_update_value(|shown| shown.last_top = view.scroll_top());
+        }
+    }
+
+    /// Up holds the lines still, back at the end goes on.
+    fn scrolled(self) {
+        let Some(view) = self.view_node.get_untracked() else { return };
+        let top = view.scroll_top();
+        let at_end = top + view.client_height() >= view.scroll_height() - 4;
+        let up = self.shown.try_update_value(|shown| {
+            let up = top < shown.last_top - 4;
+            shown.last_top = top;
+            up
+        });
+        let held = self.held.get_untracked();
+        if up == Some(true) && !at_end && held.is_none() {
+            self.held.set(Some(0));
+        } else if at_end && up == Some(false) && held == Some(0) {
+            self.resume();
+        }
+    }
+
+    fn download(self, file: &str) {
+        let text = self.shown.try_with_value(|shown| shown.buffer.text()).unwrap_or_default();
+        // a browser that refuses leaves the page as it is
+        let _ = save(&text, file);
+    }
+}
+
+/// Puts lines at the end, and takes elements away at the start beyond the ring's size.
+fn append(parent: &Element, chunks: &mut VecDeque<(Element, usize)>, lines: &[&str]) {
+    let document = document();
+    let mut rest = lines;
+    while !rest.is_empty() {
+        let full = chunks.back().is_none_or(|(_, count)| *count >= CHUNK);
+        if full {
+            let Ok(chunk) = document.create_element("div") else { return };
+            chunk.set_class_name("log-chunk");
+            let _ = parent.append_child(&chunk);
+            chunks.push_back((chunk, 0));
+        }
+        let Some((chunk, count)) = chunks.back_mut() else { return };
+        let (now, later) = rest.split_at(rest.len().min(CHUNK - *count));
+        let mut text = String::new();
+        for line in now {
+            text.push_str(line);
+            text.push('\n');
+        }
+        let _ = chunk.append_child(&document.create_text_node(&text));
+        *count += now.len();
+        rest = later;
+    }
+    while chunks.len() > CAPACITY / CHUNK + 1 {
+        if let Some((chunk, _)) = chunks.pop_front() {
+            chunk.remove();
+        }
+    }
+}
+
+/// Offers a text as a file.
+fn save(text: &str, file: &str) -> Result<(), JsValue> {
+    let options = web_sys::BlobPropertyBag::new();
+    options.set_type("text/plain;charset=utf-8");
+    let parts = js_sys::Array::of1(&JsValue::from_str(text));
+    let blob = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options)?;
+    let url = web_sys::Url::create_object_url_with_blob(&blob)?;
+    let link: HtmlAnchorElement = document().create_element("a")?.dyn_into()?;
+    link.set_href(&url);
+    link.set_download(file);
+    link.click();
+    set_timeout(
+        move || {
+            let _ = web_sys::Url::revoke_object_url(&url);
+        },
+        Duration::from_secs(10),
+    );
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! One object: what it is, why it is so, and what may be done with it.
+mod actions;
+mod confirm_delete;
+mod events;
+mod logs;
+mod overview;
+mod terminal;
+mod yaml;
+
+use crate::{
+    api::objects::get_object,
+    components::{Crumb, ErrorState, FormOutcome, PageHead},
+    context::use_session,
+    format,
+    hooks::{refresh_quietly, stream::Stream},
+    pages::{not_found::Nowhere, use_cluster_id, use_parameter},
+    routes::{self, Tab},
+    ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why},
+};
+use actions::{Actions, Dialogs};
+use leptos::prelude::*;
+use portico_domain::{
+    panel::{Action, ObjectRef, ObjectView, ResourceRef},
+    stream::{Message, Request},
+};
+use uuid::Uuid;
+
+#[component]
+pub fn Object() -> impl IntoView {
+    let cluster = use_cluster_id();
+    let [namespace, group, version, plural, name, tab] =
+        ["namespace", "group", "version", "plural", "name", "tab"].map(use_parameter);
+    let target = Memo::new(move |_| {
+        let object = ObjectRef {
+            resource: ResourceRef::new(
+                &routes::group_of(&group.get()),
+                &version.get(),
+                &plural.get(),
+            ),
+            namespace: Some(namespace.get()).filter(|name| !name.is_empty()),
+            name: name.get(),
+        };
+        cluster.get().map(|cluster| (cluster, object))
+    });
+    let tab = Memo::new(move |_| tab.with(|tab| Tab::parse(tab)));
+    move || match (target.get(), tab.with(Option::is_some)) {
+        (Some((cluster, object)), true) => {
+            let tab = Signal::derive(move || tab.get().unwrap_or(Tab::Overview));
+            view! { <ObjectPage cluster object tab /> }.into_any()
+        }
+        _ => view! { <Nowhere /> }.into_any(),
+    }
+}
+
+#[component]
+fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoView {
+    let session = use_session();
+    let asked = object.clone();
+    let data = Resource::new(
+        move || session.project.get(),
+        move |_| get_object(cluster, asked.clone()),
+    );
+    let retry = Callback::new(move |()| data.refetch());
+    let gone = RwSignal::new(false);
+    let outdated = RwSignal::new(false);
+    let changes = RwSignal::new(0_u32);
+    let again = {
+        let object = object.clone();
+        Callback::new(move |()| {
+            changes.update(|changes| *changes += 1);
+            refresh_quietly(data, outdated, get_object(cluster, object.clone()));
+        })
+    };
+    follow(cluster, object.clone(), gone, again);
+    let dialogs = Dialogs::new();
+    let project = session.project.get_untracked();
+    let crumbs = move || {
+        vec![
+            Crumb::new("Cluster", routes::cluster(&project, cluster)),
+            Crumb::new(
+                format::capitalised(&object.resource.plural),
+                routes::list(&project, cluster, &object.resource),
+            ),
+        ]
+    };
+    let name = object.name.clone();
+    view! {
+        <FormOutcome />
+        {move || gone.get().then(|| view! {
+            <div class="mb-4">
+                <Banner tone=Tone::Warn alert=true>
+                    "This object was deleted. What you see is how it was."
+                </Banner>
+            </div>
+        })}
+        <Suspense fallback=loading>
+            {move || {
+                let (crumbs, name) = (crumbs.clone()(), name.clone());
+                Suspend::new(async move {
+                    match data.await {
+                        Ok(object) => {
+                            let shown = Shown { cluster, tab, dialogs, again, changes };
+                            shown.view(object, crumbs)
+                        }
+                        Err(error) => view! {
+                            <PageHead title=name crumbs />
+                            <div class="card"><ErrorState error retry /></div>
+                        }
+                        .into_any(),
+                    }
+                })
+            }}
+        </Suspense>
+    }
+    .into_any()
+}
+
+/// Asks again whenever the cluster says that the object changed.
+fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callback<()>) {
+    let Some(stream) = use_context::<Stream>() else { return };
+    Effect::new(move |_| {
+        let object = object.clone();
+        let id = stream.open(
+            |id| Request::Object { id, cluster, object },
+            move |message| match message {
+                Message::Changed { .. } => again.run(()),
+                Message::Gone { .. } => gone.set(true),
+                _ => {}
+            },
+        );
+        on_cleanup(move || stream.close(id));
+    });
+}
+
+fn loading() -> AnyView {
+    view! {
+        <div class="page-head">
+            <span class="skeleton w-64"></span>
+        </div>
+        <div class="card card-body">
+            <SkeletonLines lines=6 />
+        </div>
+    }
+    .into_any()
+}
+
+/// What an object's page needs besides the object.
+#[derive(Clone, Copy)]
+struct Shown {
+    cluster: Uuid,
+    tab: Signal<Tab>,
+    dialogs: Dialogs,
+    again: Callback<()>,
+    changes: RwSignal<u32>,
+}
+
+impl Shown {
+    fn view(self, object: ObjectView, crumbs: Vec<Crumb>) -> AnyView {
+        let aside = view! {
+            <Badge text=object.kind.kind.clone() />
+            <Status tone=Tone::from(object.health) text=object.status.clone() />
+        }
+        .into_any();
+        let lede = object
+            .reference
+            .namespace
+            .as_ref()
+            .map_or_else(String::new, |namespace| format!("Namespace {namespace}"));
+        let actions = view! {
+            <Actions
+                cluster=self.cluster
+                object=object.clone()
+                dialogs=self.dialogs
+                again=self.again
+            />
+        }
+        .into_any();
+        let tabs = self.tabs(&object);
+        view! {
+            <PageHead title=object.reference.name.clone() crumbs lede aside actions />
+            <confirm_delete::WithoutScripts cluster=self.cluster object=object.clone() />
+            {tabs}
+            {move || self.content(&object)}
+        }
+        .into_any()
+    }
+
+    fn tabs(self, object: &ObjectView) -> AnyView {
+        let project = use_session().project.get_untracked();
+        let mut tabs: Vec<(Tab, &'static str, Option<Action>)> = vec![
+            (Tab::Overview, "Overview", None),
+            (Tab::Yaml, "YAML", Some(Action::ViewYaml)),
+            (Tab::Events, "Events", Some(Action::ViewEvents)),
+        ];
+        if !object.containers.is_empty() {
+            tabs.push((Tab::Logs, "Logs", Some(Action::ViewLogs)));
+            tabs.push((Tab::Terminal, "Terminal", Some(Action::OpenTerminal)));
+        }
+        let links = tabs
+            .into_iter()
+            .map(|(which, label, action)| {
+                let refused = action.and_then(|action| refusal(object, action));
+                if let Some(reason) = refused {
+                    let (id, name) = why_id(which);
+                    return view! { <Why id label reason action=name class="tab" /> }.into_any();
+                }
+                let href = routes::object_tab(&project, self.cluster, &object.reference, which);
+                let current = Signal::derive(move || self.tab.get() == which);
+                view! { <LinkTab href label current action=why_id(which).1 /> }.into_any()
+            })
+            .collect_view();
+        view! {
+            <nav class="tabs" aria-label="Parts of this object">
+                {links}
+            </nav>
+        }
+        .into_any()
+    }
+
+    fn content(self, object: &ObjectView) -> AnyView {
+        let refused = |action, what: &str| {
+            refusal(object, action).map(|reason| {
+                let state = crate::components::not_permitted(what, &reason);
+                view! { <div class="card">{state}</div> }.into_any()
+            })
+        };
+        let (cluster, reference) = (self.cluster, object.reference.clone());
+        match self.tab.get() {
+            Tab::Overview => overview::view(object, cluster),
+            Tab::Yaml => refused(Action::ViewYaml, "the YAML").unwrap_or_else(|| {
+                view! { <yaml::Yaml cluster object=reference changes=self.changes /> }.into_any()
+            }),
+            Tab::Events => refused(Action::ViewEvents, "the events").unwrap_or_else(|| {
+                view! { <events::Events cluster object=reference changes=self.changes /> }.into_any()
+            }),
+            Tab::Logs => refused(Action::ViewLogs, "the logs").unwrap_or_else(|| {
+                view! { <logs::Logs cluster object=object.clone() /> }.into_any()
+            }),
+            Tab::Terminal => refused(Action::OpenTerminal, "a terminal").unwrap_or_else(|| {
+                view! { <terminal::Terminal cluster object=object.clone() /> }.into_any()
+            }),
+        }
+    }
+}
+
+/// The reason why the viewer may not, or nothing when they may.
+fn refusal(object: &ObjectView, action: Action) -> Option<String> {
+    object
+        .actions
+        .iter()
+        .find(|state| state.action == action && !state.allowed)
+        .map(|state| {
+            state.reason.clone().unwrap_or_else(|| "Your roles do not include it.".to_owned())
+        })
+}
+
+fn why_id(tab: Tab) -> (&'static str, &'static str) {
+    match tab {
+        Tab::Overview => ("why-overview", "view_overview"),
+        Tab::Yaml => ("why-yaml", "view_yaml"),
+        Tab::Events => ("why-events", "view_events"),
+        Tab::Logs => ("why-logs", "view_logs"),
+        Tab::Terminal => ("why-terminal", "open_terminal"),
+    }
+}

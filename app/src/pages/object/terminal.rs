@@ -1,0 +1,95 @@
+//! A shell in a container. The terminal itself is xterm.js in a custom element, which is loaded
+//! on this tab only.
+use crate::{
+    context::use_session,
+    hooks::scripts::load_module,
+    routes::{self, Tab},
+    ui::{Banner, Button, ButtonKind, Choice, SelectField, Tone, icons},
+};
+use leptos::prelude::*;
+use leptos_router::{
+    NavigateOptions,
+    hooks::{use_navigate, use_query_map},
+};
+use portico_domain::panel::ObjectView;
+use uuid::Uuid;
+use wasm_bindgen::{JsCast, JsValue};
+
+#[component]
+pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
+    let names: Vec<String> = object
+        .containers
+        .iter()
+        .filter(|container| !container.init)
+        .map(|container| container.name.clone())
+        .collect();
+    let first = names.first().cloned().unwrap_or_default();
+    let project = use_session().project.get_untracked();
+    let url = use_query_map();
+    let container = Memo::new(move |_| {
+        url.with(|url| url.get("container").unwrap_or_else(|| first.clone()))
+    });
+    let base = routes::object_tab(&project, cluster, &object.reference, Tab::Terminal);
+    let navigate = use_navigate();
+    let choose = move |name: String| {
+        let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+        navigate(&format!("{base}?container={name}"), options);
+    };
+    let chosen = RwSignal::new(container.get_untracked());
+    let choices: Vec<Choice> =
+        names.into_iter().map(|name| Choice::new(name.clone(), name)).collect();
+    Effect::new(move |_| load_module("portico-terminal-module", "/pkg/terminal.js"));
+    let (namespace, pod) = (object.reference.namespace.clone().unwrap_or_default(), object.reference.name);
+    let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
+    view! {
+        <noscript>
+            <Banner tone=Tone::Info>
+                "A terminal needs JavaScript. Elsewhere: kubectl exec."
+            </Banner>
+        </noscript>
+        <section class="card" aria-label="Terminal">
+            <div class="console-head">
+                <div class="w-44">
+                    <SelectField
+                        id="terminal-container"
+                        label="Container"
+                        value=chosen
+                        choices
+                        on_change=Callback::new(choose)
+                    />
+                </div>
+                <span id="terminal-status" class="text-muted self-end pb-1" role="status">
+                    "Connecting"
+                </span>
+                <span class="ml-auto self-end">
+                    <Button
+                        label="Connect again"
+                        icon=icons::REFRESH
+                        kind=ButtonKind::Quiet
+                        on_click=move |_| reconnect()
+                    />
+                </span>
+            </div>
+            <div class="terminal-host">
+                {move || view! {
+                    <portico-terminal data-path=address() data-status="terminal-status"></portico-terminal>
+                }}
+            </div>
+        </section>
+        <p class="text-faint mt-2">
+            "Everything typed here runs in the container as you. Ctrl+Shift+Escape leaves the terminal with the keyboard."
+        </p>
+    }
+    .into_any()
+}
+
+fn reconnect() {
+    let Some(element) = document().query_selector("portico-terminal").ok().flatten() else {
+        return;
+    };
+    if let Ok(method) = js_sys::Reflect::get(&element, &JsValue::from_str("connect"))
+        && let Ok(method) = method.dyn_into::<js_sys::Function>()
+    {
+        let _ = method.call0(&element);
+    }
+}

@@ -1,0 +1,305 @@
+//! Every address of the panel: the patterns that the router matches, and a function for each
+//! that makes one. Nothing else writes a path.
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use portico_domain::panel::{ObjectRef, ResourceRef};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// One page of the panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RouteEntry {
+    pub name: &'static str,
+    /// `:name` is a parameter, `:name?` one that may be left out.
+    pub path: &'static str,
+    pub title: &'static str,
+}
+
+/// Every page, in the order of the router.
+pub const ROUTES: [RouteEntry; 10] = [
+    entry("start", "/", "Projects"),
+    entry("launchpad", "/projects/:project", "Launchpad"),
+    entry("cluster", "/projects/:project/clusters/:cluster", "Cluster overview"),
+    entry("namespaces", "/projects/:project/clusters/:cluster/namespaces", "Namespaces"),
+    entry("kinds", "/projects/:project/clusters/:cluster/kinds", "Kinds"),
+    entry(
+        "list",
+        "/projects/:project/clusters/:cluster/resources/:group/:version/:plural",
+        "Resource list",
+    ),
+    entry(
+        "object",
+        "/projects/:project/clusters/:cluster/namespaces/:namespace/:group/:version/:plural/:name/:tab?",
+        "Object in a namespace",
+    ),
+    entry(
+        "cluster_object",
+        "/projects/:project/clusters/:cluster/cluster-scoped/:group/:version/:plural/:name/:tab?",
+        "Object of the cluster",
+    ),
+    entry("access", "/projects/:project/clusters/:cluster/access", "Access"),
+    entry("app", "/projects/:project/apps/:app", "App"),
+];
+
+const fn entry(name: &'static str, path: &'static str, title: &'static str) -> RouteEntry {
+    RouteEntry { name, path, title }
+}
+
+/// The table of pages, for whoever walks them all.
+pub fn route_table() -> Vec<RouteEntry> {
+    ROUTES.to_vec()
+}
+
+/// A tab of an object's page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Overview,
+    Yaml,
+    Events,
+    Logs,
+    Terminal,
+}
+
+impl Tab {
+    /// The last segment of the address; none for the overview.
+    pub fn segment(self) -> Option<&'static str> {
+        match self {
+            Self::Overview => None,
+            Self::Yaml => Some("yaml"),
+            Self::Events => Some("events"),
+            Self::Logs => Some("logs"),
+            Self::Terminal => Some("terminal"),
+        }
+    }
+
+    /// The tab of a segment; `None` for one that does not exist.
+    pub fn parse(segment: &str) -> Option<Self> {
+        [Self::Overview, Self::Yaml, Self::Events, Self::Logs, Self::Terminal]
+            .into_iter()
+            .find(|tab| tab.segment().unwrap_or_default() == segment)
+    }
+}
+
+/// What a list's address holds besides its kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListState {
+    pub namespace: String,
+    pub name: String,
+    pub labels: String,
+    pub sort: String,
+    /// How many rows are shown; 0: the usual number.
+    pub rows: usize,
+}
+
+impl ListState {
+    /// As the address's query, with its question mark; empty when nothing is set.
+    pub fn query(&self) -> String {
+        let rows = if self.rows == 0 { String::new() } else { self.rows.to_string() };
+        let pairs = [
+            ("namespace", self.namespace.as_str()),
+            ("q", &self.name),
+            ("labels", &self.labels),
+            ("sort", &self.sort),
+            ("rows", &rows),
+        ];
+        let written: Vec<String> = pairs
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| format!("{key}={}", escaped(value)))
+            .collect();
+        if written.is_empty() {
+            String::new()
+        } else {
+            format!("?{}", written.join("&"))
+        }
+    }
+}
+
+/// What may stand in a path segment as it is; `:` occurs in the names of RBAC objects.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b':');
+
+fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+pub fn launchpad(project: &str) -> String {
+    format!("/projects/{}", escaped(project))
+}
+
+pub fn cluster(project: &str, cluster: Uuid) -> String {
+    format!("{}/clusters/{cluster}", launchpad(project))
+}
+
+pub fn namespaces(project: &str, id: Uuid) -> String {
+    format!("{}/namespaces", cluster(project, id))
+}
+
+pub fn kinds(project: &str, id: Uuid) -> String {
+    format!("{}/kinds", cluster(project, id))
+}
+
+pub fn access(project: &str, id: Uuid) -> String {
+    format!("{}/access", cluster(project, id))
+}
+
+pub fn app(project: &str, app: &str) -> String {
+    format!("{}/apps/{}", launchpad(project), escaped(app))
+}
+
+fn kind_segments(resource: &ResourceRef) -> String {
+    format!(
+        "{}/{}/{}",
+        escaped(resource.group_segment()),
+        escaped(&resource.version),
+        escaped(&resource.plural)
+    )
+}
+
+pub fn list(project: &str, id: Uuid, resource: &ResourceRef) -> String {
+    format!("{}/resources/{}", cluster(project, id), kind_segments(resource))
+}
+
+pub fn list_with(project: &str, id: Uuid, resource: &ResourceRef, state: &ListState) -> String {
+    format!("{}{}", list(project, id, resource), state.query())
+}
+
+pub fn object(project: &str, id: Uuid, object: &ObjectRef) -> String {
+    let scope = object
+        .namespace
+        .as_ref()
+        .map_or_else(|| "cluster-scoped".to_owned(), |name| format!("namespaces/{}", escaped(name)));
+    format!(
+        "{}/{scope}/{}/{}",
+        cluster(project, id),
+        kind_segments(&object.resource),
+        escaped(&object.name)
+    )
+}
+
+pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> String {
+    let base = object(project, id, reference);
+    match tab.segment() {
+        Some(segment) => format!("{base}/{segment}"),
+        None => base,
+    }
+}
+
+/// The tab's event stream (WebSocket).
+pub fn stream(project: &str) -> String {
+    format!("{}/stream", launchpad(project))
+}
+
+/// A terminal in a container (WebSocket).
+pub fn exec(project: &str, id: Uuid, namespace: &str, pod: &str, container: &str) -> String {
+    format!(
+        "{}/namespaces/{}/pods/{}/exec?container={}",
+        cluster(project, id),
+        escaped(namespace),
+        escaped(pod),
+        escaped(container)
+    )
+}
+
+/// A server function as the target of a plain HTML form, which cannot send the project's header.
+pub fn form_action(endpoint: &str, project: &str) -> String {
+    format!("/api/{endpoint}?project={}", escaped(project))
+}
+
+/// Where the gateway lets people sign in again and sends them back.
+pub fn sign_in(return_to: &str) -> String {
+    format!("/oauth2/sign_in?rd={}", escaped(return_to))
+}
+
+/// The project of an address, as the gateway reads it.
+pub fn project_of(path: &str) -> Option<String> {
+    let segment = path.strip_prefix("/projects/")?.split('/').next()?;
+    let decoded = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
+    (!decoded.is_empty()).then(|| decoded.into_owned())
+}
+
+/// The cluster of an address.
+pub fn cluster_of(path: &str) -> Option<Uuid> {
+    let rest = path.strip_prefix("/projects/")?;
+    let mut segments = rest.split('/').skip(1);
+    (segments.next() == Some("clusters"))
+        .then(|| segments.next())
+        .flatten()
+        .and_then(|id| Uuid::parse_str(id).ok())
+}
+
+/// The group of an address's segment.
+pub fn group_of(segment: &str) -> String {
+    if segment == "core" { String::new() } else { segment.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: Uuid = Uuid::from_u128(0x8c6a_4c1b_7a3e_4a76_9f0e_2d1c_5b3a_9e10);
+
+    fn pod() -> ObjectRef {
+        ObjectRef {
+            resource: ResourceRef::core("pods"),
+            namespace: Some("shop".to_owned()),
+            name: "web-0".to_owned(),
+        }
+    }
+
+    #[test]
+    fn addresses_follow_the_table() {
+        let base = "/projects/p1/clusters/8c6a4c1b-7a3e-4a76-9f0e-2d1c5b3a9e10";
+        assert_eq!(cluster("p1", ID), base);
+        assert_eq!(list("p1", ID, &ResourceRef::new("apps", "v1", "deployments")), format!("{base}/resources/apps/v1/deployments"));
+        assert_eq!(object("p1", ID, &pod()), format!("{base}/namespaces/shop/core/v1/pods/web-0"));
+        assert_eq!(object_tab("p1", ID, &pod(), Tab::Logs), format!("{base}/namespaces/shop/core/v1/pods/web-0/logs"));
+        assert_eq!(
+            exec("p1", ID, "shop", "web-0", "main"),
+            format!("{base}/namespaces/shop/pods/web-0/exec?container=main")
+        );
+    }
+
+    #[test]
+    fn names_cannot_leave_their_segment() {
+        let role = ObjectRef {
+            resource: ResourceRef::new("rbac.authorization.k8s.io", "v1", "clusterroles"),
+            namespace: None,
+            name: "system:a/../b?c#d".to_owned(),
+        };
+        assert!(object("p1", ID, &role).ends_with("/clusterroles/system:a%2F..%2Fb%3Fc%23d"));
+    }
+
+    #[test]
+    fn a_lists_state_stands_in_its_address() {
+        let state = ListState {
+            namespace: "shop".to_owned(),
+            name: "a b".to_owned(),
+            labels: "app=web,tier!=db".to_owned(),
+            sort: "-age".to_owned(),
+            rows: 200,
+        };
+        assert_eq!(state.query(), "?namespace=shop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&sort=-age&rows=200");
+        assert_eq!(ListState::default().query(), "");
+    }
+
+    #[test]
+    fn project_and_cluster_are_read_from_a_path() {
+        let path = object("p/1", ID, &pod());
+        assert_eq!(project_of(&path).as_deref(), Some("p/1"));
+        assert_eq!(cluster_of(&path), Some(ID));
+        assert_eq!(project_of("/oauth2/sign_in"), None);
+        assert_eq!(cluster_of("/projects/p1/apps/x"), None);
+    }
+
+    #[test]
+    fn tabs_round_trip_and_unknown_ones_are_none() {
+        for tab in [Tab::Overview, Tab::Yaml, Tab::Events, Tab::Logs, Tab::Terminal] {
+            assert_eq!(Tab::parse(tab.segment().unwrap_or_default()), Some(tab));
+        }
+        assert_eq!(Tab::parse("nope"), None);
+    }
+}

@@ -1,0 +1,38 @@
+//! The document around the app; made on the server only.
+use crate::{app::App, context::initial_session};
+use leptos::{
+    config::LeptosOptions,
+    hydration::{AutoReload, HydrationScripts},
+    nonce::use_nonce,
+    prelude::*,
+};
+use leptos_meta::MetaTags;
+
+/// Before the first paint: the chosen appearance, so that nothing flashes.
+const APPLY_THEME: &str = "try{var t=localStorage.getItem('portico-theme');\
+    if(t==='light'||t==='dark')document.documentElement.setAttribute('data-theme',t)}catch(e){}";
+
+/// The whole document. Its inline scripts carry the response's nonce.
+pub fn shell(options: LeptosOptions) -> impl IntoView {
+    let csrf_token = initial_session().csrf_token;
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <meta name="csrf-token" content=csrf_token />
+                <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
+                <link rel="stylesheet" href=format!("/{}/app.css", options.site_pkg_dir) />
+                <script nonce=use_nonce()>{APPLY_THEME}</script>
+                <AutoReload options=options.clone() />
+                <HydrationScripts options />
+                <MetaTags />
+            </head>
+            <body>
+                <App />
+            </body>
+        </html>
+    }
+}

@@ -1,0 +1,41 @@
+use leptos::{html, prelude::*};
+
+/// A modal dialog. Its content exists only while it is open; the browser keeps the focus inside
+/// and gives it back to the opener.
+#[component]
+pub fn Dialog(
+    open: RwSignal<bool>,
+    /// Names the dialog's heading; unique on the page.
+    id: &'static str,
+    #[prop(into)] title: Signal<String>,
+    #[prop(optional)] wide: bool,
+    children: ChildrenFn,
+) -> impl IntoView {
+    let node = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        let (open, dialog) = (open.get(), node.get());
+        if let Some(dialog) = dialog {
+            if open && !dialog.open() {
+                let _ = dialog.show_modal();
+            } else if !open && dialog.open() {
+                dialog.close();
+            }
+        }
+    });
+    view! {
+        <dialog
+            node_ref=node
+            class=if wide { "dialog dialog-wide" } else { "dialog" }
+            aria-labelledby=id
+            on:close=move |_| open.set(false)
+        >
+            <Show when=move || open.get()>
+                <div class="dialog-head">
+                    <h2 id=id>{move || title.get()}</h2>
+                </div>
+                {children()}
+            </Show>
+        </dialog>
+    }
+    .into_any()
+}

@@ -1,0 +1,36 @@
+use leptos::{prelude::*, svg};
+
+/// The icons in use, from Lucide.
+pub mod icons {
+    pub use icondata_lu::{
+        LuArrowDown as ARROW_DOWN, LuArrowUp as ARROW_UP, LuBell as BELL, LuBox as BOX,
+        LuBoxes as BOXES, LuCheck as CHECK, LuCircleCheck as OK, LuChevronDown as CHEVRON_DOWN,
+        LuChevronRight as CHEVRON_RIGHT, LuCircleDashed as UNKNOWN, LuCopy as COPY,
+        LuDownload as DOWNLOAD, LuExternalLink as EXTERNAL,
+        LuFolder as FOLDER, LuCircleHelp as HELP, LuInfo as INFO,
+        LuKeyRound as KEY, LuLayers as LAYERS, LuLayoutDashboard as DASHBOARD, LuLayoutGrid as GRID,
+        LuLock as LOCK, LuLogOut as SIGN_OUT, LuMenu as MENU, LuMinus as MINUS, LuMoon as MOON,
+        LuPackage as PACKAGE, LuPause as PAUSE, LuPlay as PLAY,
+        LuPlus as PLUS, LuRefreshCw as REFRESH, LuRotateCw as ROTATE, LuScale as SCALE,
+        LuSearch as SEARCH, LuServer as SERVER, LuShield as SHIELD, LuSun as SUN,
+        LuSunMoon as SUN_MOON, LuTag as TAG, LuTrash2 as TRASH,
+        LuUndo2 as UNDO, LuUser as USER,         LuX as CLOSE, LuTriangleAlert as WARNING, LuLoader as PROGRESS, LuOctagonX as FAILED,
+        LuLibrary as KINDS,
+    };
+}
+
+/// An icon beside text that says the same; screen readers skip it.
+#[component]
+pub fn Icon(icon: icondata_core::Icon, #[prop(optional)] large: bool) -> impl IntoView {
+    svg::svg()
+        .attr("class", if large { "icon icon-lg" } else { "icon" })
+        .attr("viewBox", "0 0 24 24")
+        .attr("fill", "none")
+        .attr("stroke", "currentColor")
+        .attr("stroke-width", "2")
+        .attr("stroke-linecap", "round")
+        .attr("stroke-linejoin", "round")
+        .attr("aria-hidden", "true")
+        .inner_html(icon.data)
+        .into_any()
+}

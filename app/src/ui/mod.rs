@@ -1,0 +1,30 @@
+//! Building blocks that know neither the router nor the api.
+mod banner;
+mod button;
+mod card;
+mod code;
+mod dialog;
+mod field;
+mod icon;
+mod menu;
+mod meter;
+mod skeleton;
+mod state;
+mod status;
+mod table;
+mod tabs;
+
+pub use banner::Banner;
+pub use button::{Button, ButtonKind, Why};
+pub use card::{Card, Facts};
+pub use code::{CodeBlock, CopyButton};
+pub use dialog::Dialog;
+pub use field::{Choice, Field, SelectField};
+pub use icon::{Icon, icons};
+pub use menu::{Menu, close_popovers};
+pub use meter::Meter;
+pub use skeleton::{SkeletonCards, SkeletonLines, SkeletonTable};
+pub use state::StateMessage;
+pub use status::{Badge, Status, Tone};
+pub use table::TableRegion;
+pub use tabs::{LinkTab, LocalTabs};

@@ -1,0 +1,142 @@
+use super::*;
+use portico_domain::identity::{Identity, Named, User};
+use portico_openstack::keystone::TokenScope;
+use portico_openstack::keystone::error::Unavailable;
+use std::sync::atomic::AtomicUsize;
+use tokio::sync::Barrier;
+
+fn details(life: Duration) -> TokenDetails {
+    let now = Timestamp::now();
+    TokenDetails {
+        identity: Identity {
+            user: User {
+                id: "u1".to_owned(),
+                name: "ada".to_owned(),
+                domain: Named {
+                    id: "default".to_owned(),
+                    name: "Default".to_owned(),
+                },
+            },
+            project: None,
+            roles: Vec::new(),
+        },
+        scope: TokenScope::Unscoped,
+        issued_at: now,
+        expires_at: now + jiff::SignedDuration::try_from(life).unwrap(),
+        methods: Vec::new(),
+        audit_ids: Vec::new(),
+        application_credential: None,
+        is_trust: false,
+        is_oauth: false,
+    }
+}
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// Counts how often Keystone is asked.
+#[derive(Default)]
+struct Asked(AtomicUsize);
+
+impl Asked {
+    async fn answer(&self, answer: Result<TokenDetails, Error>) -> Result<TokenDetails, Error> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        answer
+    }
+
+    fn times(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[tokio::test]
+async fn a_known_token_is_not_asked_about_again() {
+    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let key = cache.key_of("t");
+    let first = cache.get(key, asked.answer(Ok(details(LONG)))).await;
+    let second = cache.get(key, asked.answer(Ok(details(LONG)))).await;
+    assert_eq!((first.cached, second.cached), (false, true));
+    assert_eq!(asked.times(), 1);
+    let other = cache
+        .get(cache.key_of("u"), asked.answer(Ok(details(LONG))))
+        .await;
+    assert!(!other.cached);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_at_once_are_one_question() {
+    let (cache, asked) = (Validations::new(LONG), Arc::new(Asked::default()));
+    let key = cache.key_of("t");
+    let start = Arc::new(Barrier::new(1000));
+    let tasks: Vec<_> = (0..1000)
+        .map(|_| {
+            let (cache, asked, start) = (cache.clone(), Arc::clone(&asked), Arc::clone(&start));
+            tokio::spawn(async move {
+                start.wait().await;
+                cache.get(key, asked.answer(Ok(details(LONG)))).await
+            })
+        })
+        .collect();
+    for task in tasks {
+        assert!(task.await.unwrap().answer.is_ok());
+    }
+    assert_eq!(asked.times(), 1);
+}
+
+#[tokio::test]
+async fn an_entry_ends_with_its_token() {
+    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let key = cache.key_of("t");
+    let life = Duration::from_millis(60);
+    cache
+        .get(key, asked.answer(Ok(details(life))))
+        .await
+        .answer
+        .unwrap();
+    tokio::time::sleep(life).await;
+    let later = cache.get(key, asked.answer(Err(Error::InvalidToken))).await;
+    assert_eq!(later.answer.unwrap_err(), Error::InvalidToken);
+    assert_eq!(asked.times(), 2);
+}
+
+#[tokio::test]
+async fn an_entry_ends_with_the_time_to_live() {
+    let ttl = Duration::from_millis(60);
+    let (cache, asked) = (Validations::new(ttl), Asked::default());
+    let key = cache.key_of("t");
+    for expected in [1, 2] {
+        cache
+            .get(key, asked.answer(Ok(details(LONG))))
+            .await
+            .answer
+            .unwrap();
+        assert_eq!(asked.times(), expected);
+        tokio::time::sleep(ttl).await;
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_remembered_and_a_failure_is_not() {
+    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let key = cache.key_of("t");
+    let away = Error::Unavailable(Unavailable::Connect);
+    for expected in [1, 2] {
+        let known = cache.get(key, asked.answer(Err(away.clone()))).await;
+        assert_eq!(known.answer.unwrap_err(), away);
+        assert_eq!(asked.times(), expected);
+    }
+    for cached in [false, true] {
+        let known = cache.get(key, asked.answer(Err(Error::InvalidToken))).await;
+        assert_eq!(known.answer.unwrap_err(), Error::InvalidToken);
+        assert_eq!(known.cached, cached);
+    }
+    assert_eq!(asked.times(), 3);
+}
+
+#[tokio::test]
+async fn two_processes_share_no_fingerprint() {
+    let (a, b) = (Validations::new(LONG), Validations::new(LONG));
+    assert_eq!(a.key_of("t"), a.key_of("t"));
+    assert_ne!(a.key_of("t").fingerprint(), b.key_of("t").fingerprint());
+    assert_eq!(a.key_of("t").fingerprint().len(), 12);
+}

@@ -1,0 +1,107 @@
+//! The section `[kube_auth]` of the configuration.
+use portico_runtime::tls::{ClientAuth, TlsFiles};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The longest time that an answer of Keystone's may be used again.
+pub const MAX_CACHE_TTL: Duration = Duration::from_secs(30);
+
+/// `[kube_auth]`: the webhook for Kubernetes API servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KubeAuthConfig {
+    /// Where to listen.
+    #[serde(default = "default_listen")]
+    pub listen: SocketAddr,
+    /// Our certificate chain (PEM), for the name or address that API servers connect to.
+    pub tls_cert_file: PathBuf,
+    /// Its private key (PEM).
+    pub tls_key_file: PathBuf,
+    /// The authority (PEM) of the API servers' client certificates.
+    pub client_ca_file: PathBuf,
+    /// Private X25519 keys. The first is the current one; the others are retired but still open
+    /// what was sealed to them. Remove one 15 minutes after nobody seals to it any more.
+    pub key_files: Vec<PathBuf>,
+    /// How long an answer of Keystone's is used again, at most 30 s. A revoked token works for
+    /// this long, plus the API server's own cache, plus 10 s.
+    #[serde(default = "default_cache_ttl", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub cache_ttl: Duration,
+}
+
+fn default_listen() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, 9443).into()
+}
+
+fn default_cache_ttl() -> Duration {
+    Duration::from_secs(10)
+}
+
+/// Why the section cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidConfig {
+    #[error("kube_auth.cache_ttl must be at most 30s")]
+    CacheTtl,
+    #[error("kube_auth.key_files must name at least one key")]
+    KeyFiles,
+}
+
+impl KubeAuthConfig {
+    /// Checks what types cannot.
+    ///
+    /// # Errors
+    /// With the first setting that cannot be used.
+    pub fn validate(&self) -> Result<(), InvalidConfig> {
+        if self.cache_ttl > MAX_CACHE_TTL {
+            return Err(InvalidConfig::CacheTtl);
+        }
+        if self.key_files.is_empty() {
+            return Err(InvalidConfig::KeyFiles);
+        }
+        Ok(())
+    }
+
+    /// The listener's TLS: nobody gets in without a client certificate.
+    pub fn tls_files(&self) -> TlsFiles {
+        TlsFiles {
+            cert_file: self.tls_cert_file.clone(),
+            key_file: self.tls_key_file.clone(),
+            client_ca_file: Some(self.client_ca_file.clone()),
+            client_auth: ClientAuth::Required,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(extra: &str) -> Result<KubeAuthConfig, serde_json::Error> {
+        serde_json::from_str(&format!(
+            r#"{{"tls_cert_file": "c", "tls_key_file": "k", "client_ca_file": "a",
+                "key_files": ["kube-auth-1.key"]{extra}}}"#
+        ))
+    }
+
+    #[test]
+    fn the_defaults_are_short_and_local() {
+        let config = parsed("").unwrap();
+        assert_eq!(config.cache_ttl, Duration::from_secs(10));
+        assert!(config.listen.ip().is_loopback());
+        assert_eq!(config.validate(), Ok(()));
+    }
+
+    #[test]
+    fn a_cache_longer_than_the_stated_bound_is_refused() {
+        let config = parsed(r#", "cache_ttl": "31s""#).unwrap();
+        assert_eq!(config.validate(), Err(InvalidConfig::CacheTtl));
+    }
+
+    #[test]
+    fn unknown_keys_are_errors() {
+        assert!(parsed(r#", "cache_tll": "10s""#).is_err());
+    }
+}

@@ -1,0 +1,200 @@
+use super::*;
+use portico_domain::identity::{Named, User};
+use portico_openstack::keystone::token::UsedApplicationCredential;
+use uuid::Uuid;
+
+const NOW: i64 = 1_800_000_000;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap()
+}
+
+fn named(name: &str) -> Named {
+    Named {
+        id: format!("{name}-id"),
+        name: name.to_owned(),
+    }
+}
+
+fn details() -> TokenDetails {
+    TokenDetails {
+        identity: Identity {
+            user: User {
+                id: "u1".to_owned(),
+                name: "ada".to_owned(),
+                domain: named("Default"),
+            },
+            project: Some(Project {
+                id: "acme-id".to_owned(),
+                name: "acme".to_owned(),
+                domain: named("Default"),
+            }),
+            roles: vec![named("k8s_admin"), named("member")],
+        },
+        scope: TokenScope::Project,
+        issued_at: at(NOW - 60),
+        expires_at: at(NOW + 600),
+        methods: vec!["password".to_owned()],
+        audit_ids: vec!["audit-1".to_owned()],
+        application_credential: None,
+        is_trust: false,
+        is_oauth: false,
+    }
+}
+
+fn cluster(accepted: &[&str]) -> ClusterRecord {
+    ClusterRecord {
+        id: Uuid::from_u128(1),
+        name: "acme-prod".to_owned(),
+        owner_project: "acme-id".to_owned(),
+        accepted_projects: accepted.iter().map(|id| (*id).to_owned()).collect(),
+        api_url: "https://127.0.0.1:6443".to_owned(),
+        ca_file: None,
+        sealing_key_file: "k.pub".into(),
+        api_audiences: vec![
+            "https://kubernetes.default.svc".to_owned(),
+            "own".to_owned(),
+        ],
+        client_fingerprints: Vec::new(),
+    }
+}
+
+#[test]
+fn a_project_token_becomes_a_kubernetes_user() {
+    let user = decide(&details(), &cluster(&[]), at(NOW)).unwrap();
+    assert_eq!(user.username, "ada@Default");
+    assert_eq!(user.uid, "u1");
+    assert!(user.groups.contains(&"k8s_admin-id".to_owned()));
+    assert_eq!(user.extra["portico.dev/project-id"], ["acme-id"]);
+    assert_eq!(
+        user.extra["portico.dev/role-names"],
+        ["k8s_admin", "member"]
+    );
+    assert_eq!(user.extra["portico.dev/credential-id"], ["audit-1"]);
+}
+
+#[test]
+fn a_cluster_of_several_projects_gets_no_bare_role_ids() {
+    let user = decide(&details(), &cluster(&["acme-id", "globex-id"]), at(NOW)).unwrap();
+    assert!(!user.groups.contains(&"k8s_admin-id".to_owned()));
+    let qualified = "portico:project:acme-id:role:k8s_admin-id".to_owned();
+    assert!(user.groups.contains(&qualified));
+}
+
+#[test]
+fn everything_that_is_not_a_users_own_project_token_is_refused() {
+    let ruled = |rules| UsedApplicationCredential {
+        id: "c".to_owned(),
+        has_access_rules: rules,
+    };
+    let cases: [(fn(&mut TokenDetails), Refusal); 20] = [
+        (|d| d.expires_at = at(NOW), Refusal::Expired),
+        (
+            |d| d.scope = TokenScope::Unscoped,
+            Refusal::Scope(TokenScope::Unscoped),
+        ),
+        (
+            |d| d.scope = TokenScope::Domain,
+            Refusal::Scope(TokenScope::Domain),
+        ),
+        (
+            |d| d.scope = TokenScope::System,
+            Refusal::Scope(TokenScope::System),
+        ),
+        (
+            |d| d.identity.project = None,
+            Refusal::Scope(TokenScope::Project),
+        ),
+        (|d| d.is_trust = true, Refusal::Trust),
+        (|d| d.is_oauth = true, Refusal::OAuth),
+        (|d| d.identity.roles.clear(), Refusal::NoRole),
+        (
+            |d| d.identity.roles = vec![named("r"); 1001],
+            Refusal::TooManyRoles,
+        ),
+        (|d| d.identity.user.id.clear(), Refusal::UnusableName),
+        (|d| d.identity.user.name.clear(), Refusal::UnusableName),
+        (
+            |d| d.identity.user.name = "  ".to_owned(),
+            Refusal::UnusableName,
+        ),
+        (
+            |d| d.identity.user.name = "a\nb".to_owned(),
+            Refusal::UnusableName,
+        ),
+        (
+            |d| d.identity.user.name = "a\0".to_owned(),
+            Refusal::UnusableName,
+        ),
+        (
+            |d| d.identity.user.name = "a\u{202E}b".to_owned(),
+            Refusal::UnusableName,
+        ),
+        (
+            |d| d.identity.user.domain.name.clear(),
+            Refusal::UnusableName,
+        ),
+        (|d| d.identity.roles[0].id.clear(), Refusal::UnusableName),
+        (
+            |d| d.identity.user.name = "system:kube-scheduler".to_owned(),
+            Refusal::ReservedName,
+        ),
+        (
+            |d| d.identity.user.name = " System:node:n1".to_owned(),
+            Refusal::ReservedName,
+        ),
+        (
+            |d| d.identity.project.as_mut().unwrap().id = "globex-id".to_owned(),
+            Refusal::Project,
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut details = details();
+        change(&mut details);
+        let refused = decide(&details, &cluster(&[]), at(NOW)).unwrap_err();
+        assert_eq!(refused, expected);
+    }
+    let mut details = details();
+    details.application_credential = Some(ruled(true));
+    let refused = decide(&details, &cluster(&[]), at(NOW)).unwrap_err();
+    assert_eq!(refused, Refusal::AccessRules);
+    details.application_credential = Some(ruled(false));
+    assert!(decide(&details, &cluster(&[]), at(NOW)).is_ok());
+}
+
+#[test]
+fn a_project_named_like_the_accepted_id_is_another_project() {
+    let mut details = details();
+    let project = details.identity.project.as_mut().unwrap();
+    (project.id, project.name) = ("evil-id".to_owned(), "acme-id".to_owned());
+    let refused = decide(&details, &cluster(&[]), at(NOW)).unwrap_err();
+    assert_eq!(refused, Refusal::Project);
+}
+
+#[test]
+fn a_role_named_like_a_kubernetes_group_gives_no_such_group() {
+    let mut details = details();
+    details.identity.roles[0].name = "system:masters".to_owned();
+    details.identity.roles[1].id = "system:masters".to_owned();
+    let user = decide(&details, &cluster(&[]), at(NOW)).unwrap();
+    assert!(
+        user.groups
+            .iter()
+            .all(|group| !group.starts_with("system:"))
+    );
+}
+
+#[test]
+fn audiences_are_intersected() {
+    let list = |items: &[&str]| items.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+    let cluster = cluster(&[]);
+    for (asked, expected) in [
+        (list(&["own"]), Ok(list(&["own"]))),
+        (list(&["other", "own"]), Ok(list(&["own"]))),
+        (list(&[]), Ok(list(&[]))),
+        (list(&["other"]), Err(Refusal::Audience)),
+        (list(&[""]), Err(Refusal::Audience)),
+    ] {
+        assert_eq!(audiences(&asked, &cluster), expected);
+    }
+}

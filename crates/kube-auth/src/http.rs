@@ -1,0 +1,195 @@
+//! The routes and their status codes.
+use crate::binding::canonical;
+use crate::metrics;
+use crate::review::Review;
+use crate::service::{KubeAuth, Standing};
+use axum::body::{Body, HttpBody as _};
+use axum::extract::{Extension, Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use portico_runtime::listener::PeerCertificates;
+use portico_runtime::request_id::{RequestId, RequestIdLayer, Trust};
+use serde_json::json;
+use std::any::Any;
+use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
+use uuid::Uuid;
+
+const MAX_BODY: usize = 64 * 1024;
+/// An API server sends its few hundred bytes at once.
+const BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Every error an API server can get; as `Status`, without `Retry-After`, and never a redirect,
+/// which an API server would follow with the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Rejection {
+    #[error("the client certificate is not bound to this cluster")]
+    Stranger,
+    #[error("no such cluster")]
+    UnknownCluster,
+    #[error("not found")]
+    NotFound,
+    #[error("Content-Type must be application/json")]
+    ContentType,
+    #[error("the body is larger than 64 KiB")]
+    TooLarge,
+    #[error("the body did not arrive in time")]
+    TooSlow,
+    #[error("{0}")]
+    Invalid(#[from] crate::review::Invalid),
+    #[error("whether the token is valid cannot be said now")]
+    CannotSay,
+}
+
+impl Rejection {
+    fn status(self) -> StatusCode {
+        match self {
+            Self::Stranger => StatusCode::FORBIDDEN,
+            Self::UnknownCluster | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::CannotSay => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The reason in the words of `metav1.StatusReason`.
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Stranger => "Forbidden",
+            Self::UnknownCluster | Self::NotFound => "NotFound",
+            Self::ContentType => "UnsupportedMediaType",
+            Self::TooLarge => "RequestEntityTooLarge",
+            Self::TooSlow => "Timeout",
+            Self::Invalid(_) => "BadRequest",
+            Self::CannotSay => "ServiceUnavailable",
+        }
+    }
+}
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let body = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "message": self.to_string(),
+            "reason": self.reason(),
+            "code": status.as_u16(),
+        });
+        (status, Json(body)).into_response()
+    }
+}
+
+pub(crate) fn router(service: KubeAuth) -> Router {
+    let review = post(token_review).layer(middleware::from_fn_with_state(service.clone(), bound));
+    Router::new()
+        .route("/clusters/{id}/tokenreview", review)
+        .route("/.well-known/portico-cluster-keys", get(cluster_keys))
+        .fallback(|| async { Rejection::NotFound })
+        .with_state(service)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(RequestIdLayer::new(Trust::Nobody))
+}
+
+/// Lets only API servers of the cluster in the path through, before anything is read.
+async fn bound(
+    State(service): State<KubeAuth>,
+    Path(id): Path<String>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Rejection> {
+    let certificate = request
+        .extensions()
+        .get::<PeerCertificates>()
+        .and_then(|chain| chain.0.first());
+    let cluster = canonical(&id);
+    let standing = match (cluster, certificate) {
+        (Some(cluster), Some(certificate)) => service.standing(cluster, certificate),
+        _ => Standing::Stranger,
+    };
+    match (cluster, standing) {
+        (Some(cluster), Standing::Bound) => {
+            request.extensions_mut().insert(BoundTo(cluster));
+            Ok(next.run(request).await)
+        }
+        (_, Standing::UnknownCluster) => {
+            metrics::record_rejected("unknown_cluster");
+            Err(Rejection::UnknownCluster)
+        }
+        _ => {
+            metrics::record_rejected("stranger");
+            tracing::warn!(
+                // what is no ID may be anything, of any length
+                cluster.id = cluster.map(tracing::field::display),
+                certificate = certificate.is_some(),
+                "review refused: the client certificate is not bound to this cluster"
+            );
+            Err(Rejection::Stranger)
+        }
+    }
+}
+
+/// The cluster that the request's sender has proved to belong to.
+#[derive(Clone, Copy)]
+struct BoundTo(Uuid);
+
+/// `POST /clusters/{id}/tokenreview`, for the cluster's own API servers.
+async fn token_review(
+    State(service): State<KubeAuth>,
+    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let review = read(&headers, body)
+        .await
+        .inspect_err(|_| metrics::record_rejected("invalid"))?;
+    let answer = service
+        .review(cluster, &review, request_id)
+        .await
+        .ok_or(Rejection::CannotSay)?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+}
+
+async fn read(headers: &HeaderMap, body: Body) -> Result<Review, Rejection> {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
+        return Err(Rejection::ContentType);
+    }
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return Err(Rejection::TooLarge);
+    }
+    let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY))
+        .await
+        .map_err(|_| Rejection::TooSlow)?
+        // a connection that broke has nobody left to read the answer
+        .map_err(|_| Rejection::TooLarge)?;
+    Ok(Review::decode(&body)?)
+}
+
+fn is_json(content_type: &[u8]) -> bool {
+    let essence = content_type.split(|&byte| byte == b';').next();
+    essence.is_some_and(|essence| {
+        essence
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"application/json")
+    })
+}
+
+/// `GET /.well-known/portico-cluster-keys`: what to seal to, the current key first.
+async fn cluster_keys(State(service): State<KubeAuth>) -> Response {
+    let headers = [(header::CACHE_CONTROL, "max-age=300")];
+    (headers, Json(service.published_keys())).into_response()
+}
+
+/// A defect of ours is no "no" either; and a 500 would be asked for five times.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a review ended in a panic");
+    Rejection::CannotSay.into_response()
+}

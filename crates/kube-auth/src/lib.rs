@@ -1,0 +1,25 @@
+//! The webhook that Kubernetes API servers ask who a bearer token belongs to.
+//!
+//! A review goes this way: the client certificate must be bound to the cluster in the path
+//! ([`binding`]); only then the body is read and decoded ([`review`]); the cluster token is
+//! opened (`portico_assertion::cluster_token`); Keystone is asked about the token inside, or
+//! the [`cache`] answers; [`decision`] weighs what Keystone said; one line goes to the audit log.
+//!
+//! It has three answers and never mixes them up: 200 with an identity, 200 with
+//! `authenticated: false`, and 503 when nobody can say. The last is what keeps an outage from
+//! being cached by the API server as a refusal; without `Retry-After`, because the API server
+//! would otherwise keep the user waiting for half a minute.
+mod audit;
+mod binding;
+mod cache;
+pub mod config;
+mod decision;
+mod http;
+mod metrics;
+mod review;
+mod service;
+pub mod webhook_config;
+
+pub use config::KubeAuthConfig;
+pub use service::{KubeAuth, StartError, service};
+pub use webhook_config::{WebhookConfig, webhook_kubeconfig};

@@ -1,0 +1,119 @@
+//! What an API server needs to ask this webhook: a kubeconfig and three flags.
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use portico_domain::cluster::ClusterRecord;
+use std::time::Duration;
+
+/// Where the API server finds the webhook, and its own credentials for it.
+#[derive(Clone, Debug)]
+pub struct WebhookConfig<'a> {
+    /// The webhook's base URL, as the API server reaches it.
+    pub url: &'a str,
+    /// The authority of the webhook's certificate (PEM).
+    pub ca_pem: &'a [u8],
+    /// The client certificate's path on the API server's machine. Files are read again when they
+    /// change; that is why they are not put inside.
+    pub client_cert_file: &'a str,
+    /// The client key's path on the API server's machine.
+    pub client_key_file: &'a str,
+    /// Where the rendered file will be on the API server's machine.
+    pub config_file: &'a str,
+    /// `--authentication-token-webhook-cache-ttl`; 10 s keeps revocation under a minute.
+    pub cache_ttl: Duration,
+}
+
+/// The webhook kubeconfig of one cluster, with the API server's flags as a comment on top.
+pub fn webhook_kubeconfig(cluster: &ClusterRecord, config: &WebhookConfig<'_>) -> String {
+    let base = config.url.trim_end_matches('/');
+    let server = quoted(&format!("{base}/clusters/{}/tokenreview", cluster.id));
+    format!(
+        "\
+# Token webhook of cluster {name} ({id}).
+# Save it as {file} and start kube-apiserver with
+#   --authentication-token-webhook-config-file={file}
+#   --authentication-token-webhook-version=v1
+#   --authentication-token-webhook-cache-ttl={ttl}s
+# The client certificate must hold the URI portico:cluster:{id} as subject alternative name.
+apiVersion: v1
+kind: Config
+clusters:
+- name: portico
+  cluster:
+    server: {server}
+    certificate-authority-data: {ca}
+users:
+- name: kube-apiserver
+  user:
+    client-certificate: {certificate}
+    client-key: {key}
+contexts:
+- name: portico
+  context:
+    cluster: portico
+    user: kube-apiserver
+current-context: portico
+",
+        name = one_line(&cluster.name),
+        id = cluster.id,
+        file = one_line(config.config_file),
+        ttl = config.cache_ttl.as_secs(),
+        ca = STANDARD.encode(config.ca_pem),
+        certificate = quoted(config.client_cert_file),
+        key = quoted(config.client_key_file),
+    )
+}
+
+/// A YAML string; JSON's are.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Text for a comment, which a line break would end.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn it_names_the_clusters_own_path_and_the_flags() {
+        let cluster = ClusterRecord {
+            id: Uuid::from_u128(7),
+            name: "acme\nprod".to_owned(),
+            owner_project: "p".to_owned(),
+            accepted_projects: Vec::new(),
+            api_url: "https://127.0.0.1:6443".to_owned(),
+            ca_file: None,
+            sealing_key_file: "k.pub".into(),
+            api_audiences: vec!["a".to_owned()],
+            client_fingerprints: Vec::new(),
+        };
+        let text = webhook_kubeconfig(
+            &cluster,
+            &WebhookConfig {
+                url: "https://auth.example.org:9443/",
+                ca_pem: b"PEM",
+                client_cert_file: "/etc/kubernetes/pki/portico.crt",
+                client_key_file: "/etc/kubernetes/pki/portico \"odd\".key",
+                config_file: "/etc/kubernetes/portico.yaml",
+                cache_ttl: Duration::from_secs(10),
+            },
+        );
+        for line in [
+            "# Token webhook of cluster acme prod (00000000-0000-0000-0000-000000000007).",
+            "#   --authentication-token-webhook-config-file=/etc/kubernetes/portico.yaml",
+            "#   --authentication-token-webhook-version=v1",
+            "#   --authentication-token-webhook-cache-ttl=10s",
+            "    server: \"https://auth.example.org:9443/clusters/00000000-0000-0000-0000-000000000007/tokenreview\"",
+            "    certificate-authority-data: UEVN",
+            "    client-key: \"/etc/kubernetes/pki/portico \\\"odd\\\".key\"",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+use crate::api_server::V1;
+use crate::keystone::Stack;
+use crate::proxy::Proxy;
+use portico_runtime::metrics::Metrics;
+use portico_testkit::TestEnv;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Barrier;
+use uuid::Uuid;
+
+const TTL: Duration = Duration::from_secs(10);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn however_many_ask_at_once_keystone_is_asked_once() {
+    let keystone_url = TestEnv::load()
+        .unwrap()
+        .get("KEYSTONE_URL")
+        .unwrap()
+        .to_owned();
+    let metrics = Metrics::install().unwrap();
+    let proxy = Proxy::start(&keystone_url).await;
+    let stack = Stack::behind(&proxy.url(), TTL);
+    let issued = stack.sign_in_to("ada", "acme").await;
+    let api_server = stack.webhook.api_server_of(Uuid::from_u128(1));
+    let start = Arc::new(Barrier::new(300));
+    let reviews: Vec<_> = (0..300)
+        .map(|_| {
+            // each sealed anew: single flight is about the token inside
+            let token = stack.sealed(&issued, 1);
+            let (api_server, start) = (api_server.clone(), Arc::clone(&start));
+            tokio::spawn(async move {
+                start.wait().await;
+                api_server.review(V1, &token).await
+            })
+        })
+        .collect();
+    for review in reviews {
+        let reply = review.await.unwrap();
+        assert_eq!(
+            reply.body["status"]["authenticated"], true,
+            "{}",
+            reply.text
+        );
+    }
+    assert_eq!(proxy.validations(), 1);
+    let text = metrics.render();
+    for (cached, count) in [("false", 1), ("true", 299)] {
+        let line = format!(
+            r#"portico_token_reviews_total{{result="authenticated",cached="{cached}"}} {count}"#
+        );
+        assert!(text.contains(&line), "{line}\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_token_is_asked_about_once_and_strange_ones_never() {
+    let keystone_url = TestEnv::load()
+        .unwrap()
+        .get("KEYSTONE_URL")
+        .unwrap()
+        .to_owned();
+    let proxy = Proxy::start(&keystone_url).await;
+    let stack = Stack::behind(&proxy.url(), TTL);
+    let issued = stack.sign_in_to("vera", "acme").await;
+    let token = stack.sealed(&issued, 1);
+    let foreign = stack.sealed(&issued, 2);
+    stack.client.revoke(&issued.token).await.unwrap();
+    let api_server = stack.webhook.api_server_of(Uuid::from_u128(1));
+    for token in [
+        "garbage",
+        "eyJhbGciOiJSUzI1NiJ9.e30.c2ln",
+        "portico_v1.x.y",
+        &foreign,
+    ] {
+        assert!(api_server.review(V1, token).await.is_refusal(V1));
+    }
+    assert_eq!(proxy.validations(), 0);
+    for _ in 0..20 {
+        assert!(api_server.review(V1, &token).await.is_refusal(V1));
+    }
+    assert_eq!(proxy.validations(), 1);
+}

@@ -1,0 +1,79 @@
+//! What one may sign in with, and for what.
+use secrecy::SecretString;
+
+/// A user, by ID or by name within a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserRef {
+    Id(String),
+    Name { name: String, domain: String },
+}
+
+/// What the token shall be good for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Nothing is said: Keystone scopes to the user's default project where there is one.
+    #[default]
+    Default,
+    /// Explicitly none, whatever the user's default project.
+    Unscoped,
+    /// The project with this ID.
+    Project(String),
+    /// The project with this name in this domain.
+    ProjectName { name: String, domain: String },
+}
+
+/// A sign-in with what the user typed. The methods are those that are present.
+#[derive(Clone, Debug)]
+pub struct Login {
+    pub user: UserRef,
+    pub password: Option<SecretString>,
+    /// The current one-time passcode.
+    pub passcode: Option<SecretString>,
+    /// The receipt of an earlier step ([`super::AuthOutcome::ReceiptRequired`]); it stands for
+    /// the methods already passed, so the password is not needed again.
+    pub receipt: Option<SecretString>,
+    pub scope: Scope,
+}
+
+impl Login {
+    /// The usual first step.
+    pub fn with_password(user: UserRef, password: SecretString, scope: Scope) -> Self {
+        Self {
+            user,
+            password: Some(password),
+            passcode: None,
+            receipt: None,
+            scope,
+        }
+    }
+
+    /// The second step: the passcode, with the receipt of the first.
+    pub fn with_passcode(
+        user: UserRef,
+        passcode: SecretString,
+        receipt: SecretString,
+        scope: Scope,
+    ) -> Self {
+        Self {
+            user,
+            password: None,
+            passcode: Some(passcode),
+            receipt: Some(receipt),
+            scope,
+        }
+    }
+}
+
+/// An application credential. It has its project built in.
+#[derive(Clone, Debug)]
+pub enum ApplicationCredential {
+    Id {
+        id: String,
+        secret: SecretString,
+    },
+    Name {
+        name: String,
+        user: UserRef,
+        secret: SecretString,
+    },
+}

@@ -1,0 +1,15 @@
+//! Keystone's identity API v3: sign in, validate, rescope, revoke.
+//!
+//! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
+mod answer;
+mod client;
+pub mod error;
+pub mod login;
+mod metrics;
+pub mod token;
+mod wire;
+
+pub use client::{BuildError, Client};
+pub use error::Error;
+pub use login::{ApplicationCredential, Login, Scope, UserRef};
+pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Version};

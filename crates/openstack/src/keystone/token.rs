@@ -1,0 +1,88 @@
+//! What Keystone says about a token.
+use jiff::Timestamp;
+use portico_domain::identity::Identity;
+use secrecy::SecretString;
+
+/// The result of a sign-in step that was not refused.
+#[derive(Clone, Debug)]
+pub enum AuthOutcome {
+    Token(Box<IssuedToken>),
+    /// What was given is right but not enough.
+    ReceiptRequired {
+        /// Stands for the methods passed so far; lives for minutes.
+        receipt: SecretString,
+        /// Sets of methods, each of which would do, in Keystone's words (`password`, `totp`).
+        required: Vec<Vec<String>>,
+    },
+}
+
+/// A token that Keystone has just made.
+#[derive(Clone, Debug)]
+pub struct IssuedToken {
+    pub token: SecretString,
+    pub details: TokenDetails,
+}
+
+/// What a token is, as of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenDetails {
+    /// User, project and roles; no project and no roles unless `scope` is `Project`.
+    pub identity: Identity,
+    pub scope: TokenScope,
+    pub issued_at: Timestamp,
+    pub expires_at: Timestamp,
+    /// How it was come by (`password`, `totp`, `token`, `application_credential`, …).
+    pub methods: Vec<String>,
+    /// Public IDs: the token's own first, then that of the one it was made from.
+    pub audit_ids: Vec<String>,
+    /// The application credential it was made with.
+    pub application_credential: Option<UsedApplicationCredential>,
+    /// Whether it acts by a trust, for another user or not.
+    pub is_trust: bool,
+    /// Whether it was delegated by OAuth 1 or bound to a client certificate (OAuth 2).
+    pub is_oauth: bool,
+}
+
+/// The application credential behind a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedApplicationCredential {
+    pub id: String,
+    /// Good for some API calls only, none of which is Kubernetes'.
+    pub has_access_rules: bool,
+}
+
+/// What a token is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenScope {
+    Unscoped,
+    Project,
+    Domain,
+    System,
+}
+
+impl TokenScope {
+    /// The scope's name in logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unscoped => "unscoped",
+            Self::Project => "project",
+            Self::Domain => "domain",
+            Self::System => "system",
+        }
+    }
+}
+
+/// How a revocation ended. Both mean that the token is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revoked {
+    Now,
+    /// It had ended before.
+    Already,
+}
+
+/// The identity API's version, as it announces itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    pub id: String,
+    pub status: String,
+}

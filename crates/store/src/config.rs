@@ -1,0 +1,74 @@
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::PathBuf;
+
+/// `[store]`: where Portico remembers sessions.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoreConfig {
+    /// `sqlite:///path/portico.db`, or `postgres://user@host/database` for several replicas.
+    #[serde(serialize_with = "without_password")]
+    #[schemars(with = "String")]
+    pub url: SecretString,
+    /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. To rotate,
+    /// put a new one first and drop the old one a day later.
+    pub key_files: Vec<PathBuf>,
+    /// How many connections are kept at most.
+    #[serde(default = "default_connections")]
+    pub max_connections: u32,
+}
+
+fn default_connections() -> u32 {
+    8
+}
+
+fn without_password<S: Serializer>(url: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&hide_password(url.expose_secret()))
+}
+
+fn hide_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let end = rest.find('/').unwrap_or(rest.len());
+    match rest[..end].rsplit_once('@') {
+        Some((credentials, host)) => {
+            let user = credentials.split(':').next().unwrap_or_default();
+            let hidden = if credentials.contains(':') {
+                ":<hidden>"
+            } else {
+                ""
+            };
+            format!("{scheme}://{user}{hidden}@{host}{}", &rest[end..])
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_printed_url_has_no_password() {
+        let cases = [
+            (
+                "postgres://portico:p@ss@db:5432/portico",
+                "postgres://portico:<hidden>@db:5432/portico",
+            ),
+            (
+                "postgres://portico@db/portico",
+                "postgres://portico@db/portico",
+            ),
+            (
+                "sqlite:///var/lib/portico.db",
+                "sqlite:///var/lib/portico.db",
+            ),
+            ("sqlite:portico.db", "sqlite:portico.db"),
+        ];
+        for (url, printed) in cases {
+            assert_eq!(hide_password(url), printed);
+        }
+    }
+}

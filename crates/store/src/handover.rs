@@ -1,0 +1,110 @@
+//! One-time codes that carry a session from the sign-in host to an app's host.
+use crate::error::StoreError;
+use crate::random::random_secret;
+use crate::row::Columns;
+use crate::store::Store;
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
+use uuid::Uuid;
+
+const LIFETIME: SignedDuration = SignedDuration::from_secs(30);
+const CODE: &str = "handover code";
+const NONCE: &str = "handover nonce";
+
+/// The hand-over codes; see [`Store::handovers`].
+#[derive(Clone, Copy)]
+pub struct Handovers<'s>(pub(crate) &'s Store);
+
+/// What a code is bound to.
+#[derive(Clone, Debug)]
+pub struct NewHandover {
+    /// The browser session that the child will hang on.
+    pub session: Uuid,
+    /// The app's host.
+    pub host: String,
+    /// The nonce that the app's host set as a cookie before.
+    pub nonce: SecretString,
+    /// Where to go on the app's host.
+    pub return_path: String,
+}
+
+/// A redeemed code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handover {
+    pub session: Uuid,
+    pub return_path: String,
+}
+
+impl Handovers<'_> {
+    /// Issues a code that is good for 30 seconds, once.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn create(
+        self,
+        new: &NewHandover,
+        now: Timestamp,
+    ) -> Result<SecretString, StoreError> {
+        let code = random_secret()?;
+        sqlx::query(
+            "INSERT INTO handover_codes (
+                 code_hash, session_id, host, nonce_hash, return_path, expires_at
+             )
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(self.0.keys.hash(CODE, code.expose_secret()))
+        .bind(new.session.to_string())
+        .bind(new.host.as_str())
+        .bind(self.0.keys.hash(NONCE, new.nonce.expose_secret()))
+        .bind(new.return_path.as_str())
+        .bind((now + LIFETIME).as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("store a hand-over code"))?;
+        Ok(code)
+    }
+
+    /// Redeems a code on the host, by the browser that holds the nonce. Whatever the answer, the
+    /// code is gone.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn redeem(
+        self,
+        code: &str,
+        host: &str,
+        nonce: &str,
+        now: Timestamp,
+    ) -> Result<Option<Handover>, StoreError> {
+        for hash in self.0.keys.hashes(CODE, code) {
+            let row = sqlx::query(
+                "DELETE FROM handover_codes
+                 WHERE code_hash = $1
+                 RETURNING session_id, host, nonce_hash, return_path, expires_at",
+            )
+            .bind(hash)
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("redeem a hand-over code"))?;
+            let Some(row) = row else { continue };
+            let columns = Columns::new("handover_codes", &row);
+            let nonce_hash = columns.text("nonce_hash")?;
+            let good = columns.text("host")? == host
+                && self
+                    .0
+                    .keys
+                    .hashes(NONCE, nonce)
+                    .any(|hash| hash == nonce_hash)
+                && now < columns.time("expires_at")?;
+            return good
+                .then(|| {
+                    Ok(Handover {
+                        session: columns.uuid("session_id")?,
+                        return_path: columns.text("return_path")?,
+                    })
+                })
+                .transpose();
+        }
+        Ok(None)
+    }
+}

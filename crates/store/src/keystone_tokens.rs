@@ -1,0 +1,328 @@
+//! The Keystone tokens of a session, sealed, and the queue of those to revoke.
+use crate::error::StoreError;
+use crate::row::{Columns, to_json};
+use crate::sealing::Place;
+use crate::store::Store;
+use jiff::Timestamp;
+use portico_domain::identity::{Named, Project};
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+const TABLE: &str = "keystone_tokens";
+const COLUMNS: &str = "id, session_id, project, roles, token_sealed, audit_id, expires_at, \
+     revoke_at, revoke_attempts";
+
+/// The Keystone tokens; see [`Store::keystone_tokens`].
+#[derive(Clone, Copy)]
+pub struct KeystoneTokens<'s>(pub(crate) &'s Store);
+
+/// A token that Keystone has just issued.
+#[derive(Clone, Debug)]
+pub struct NewKeystoneToken {
+    /// The root of the session: [`crate::Session::root`].
+    pub session: Uuid,
+    /// `None` for an unscoped token.
+    pub project: Option<Project>,
+    pub roles: Vec<Named>,
+    pub token: SecretString,
+    pub audit_id: String,
+    pub expires_at: Timestamp,
+}
+
+/// A token of a session.
+#[derive(Clone, Debug)]
+pub struct KeystoneToken {
+    pub id: Uuid,
+    pub session: Uuid,
+    pub project: Option<Project>,
+    /// The roles as Keystone said last.
+    pub roles: Vec<Named>,
+    pub token: SecretString,
+    pub audit_id: String,
+    pub expires_at: Timestamp,
+}
+
+/// What became of a token that was to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// It may be used.
+    Usable(Uuid),
+    /// The session has ended meanwhile: do not use it. It is due for revocation.
+    SessionEnded(Uuid),
+}
+
+/// A token that must be revoked.
+#[derive(Clone, Debug)]
+pub struct PendingRevocation {
+    pub id: Uuid,
+    pub session: Uuid,
+    pub token: SecretString,
+    /// How often it was tried.
+    pub attempts: i64,
+    pub expires_at: Timestamp,
+}
+
+impl KeystoneTokens<'_> {
+    /// Stores a token before its first use. Two replicas may store one each for the same project;
+    /// both are kept until they are revoked.
+    ///
+    /// # Errors
+    /// When the store cannot say: the token must be revoked and not used.
+    pub async fn store(self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
+        let failed = || StoreError::database("store a Keystone token");
+        let id = Uuid::new_v4();
+        let row = id.to_string();
+        let sealed = self.0.keys.seal(place(&row), new.token.expose_secret())?;
+        let project = new
+            .project
+            .as_ref()
+            .map(|project| to_json(TABLE, "project", project))
+            .transpose()?;
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
+        // the write locks the row: an ending session waits for us, or we see that it has ended
+        let live = sqlx::query(
+            "UPDATE sessions
+             SET keystone_checked_at = keystone_checked_at
+             WHERE id = $1 AND ended_at IS NULL",
+        )
+        .bind(new.session.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?
+        .rows_affected()
+            > 0;
+        sqlx::query(
+            "INSERT INTO keystone_tokens (
+                 id, session_id, project_id, project, roles, token_sealed, audit_id, created_at,
+                 expires_at, revoke_at, revoke_attempts
+             )
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)",
+        )
+        .bind(row.as_str())
+        .bind(new.session.to_string())
+        .bind(project_key(new.project.as_ref()))
+        .bind(project)
+        .bind(to_json(TABLE, "roles", &new.roles)?)
+        .bind(sealed)
+        .bind(new.audit_id.as_str())
+        .bind(now.as_second())
+        .bind(new.expires_at.as_second())
+        .bind((!live).then(|| now.as_second()))
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        transaction.commit().await.map_err(failed())?;
+        Ok(if live {
+            Stored::Usable(id)
+        } else {
+            Stored::SessionEnded(id)
+        })
+    }
+
+    /// The session's token for a project (`None`: the unscoped one), the longest-lived.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn find(
+        self,
+        session: Uuid,
+        project_id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<KeystoneToken>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE session_id = $1 AND project_id = $2 AND revoke_at IS NULL AND expires_at > $3
+             ORDER BY expires_at DESC, created_at DESC, id
+             LIMIT 1"
+        );
+        sqlx::query(&query)
+            .bind(session.to_string())
+            .bind(project_id.unwrap_or_default())
+            .bind(now.as_second())
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("find a Keystone token"))?
+            .map(|row| self.token(&row))
+            .transpose()
+    }
+
+    /// Every token of the session that has not been revoked.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn list(self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE session_id = $1
+             ORDER BY created_at, id"
+        );
+        let rows = sqlx::query(&query)
+            .bind(session.to_string())
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("list Keystone tokens"))?;
+        rows.iter().map(|row| self.token(row)).collect()
+    }
+
+    /// Takes over the roles that Keystone says the token has now.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn set_roles(self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE keystone_tokens
+             SET roles = $1
+             WHERE id = $2",
+        )
+        .bind(to_json(TABLE, "roles", roles)?)
+        .bind(id.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("store roles"))?;
+        Ok(())
+    }
+
+    /// Forgets a token that is no good any more: revoked, or unknown to Keystone.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
+        sqlx::query(
+            "DELETE FROM keystone_tokens
+             WHERE id = $1",
+        )
+        .bind(id.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("forget a Keystone token"))?;
+        Ok(())
+    }
+
+    /// Makes one token due for revocation, for one that another has taken the place of.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn revoke_later(self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE keystone_tokens
+             SET revoke_at = $1
+             WHERE id = $2",
+        )
+        .bind(at.as_second())
+        .bind(id.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("queue a revocation"))?;
+        Ok(())
+    }
+
+    /// Tokens that are due for revocation now, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn due_revocations(
+        self,
+        limit: i64,
+        now: Timestamp,
+    ) -> Result<Vec<PendingRevocation>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE revoke_at <= $1 AND expires_at > $1
+             ORDER BY revoke_at, id
+             LIMIT $2"
+        );
+        self.revocations(sqlx::query(&query).bind(now.as_second()).bind(limit))
+            .await
+    }
+
+    /// The session's tokens that wait for their revocation, due or not.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn pending_revocations(
+        self,
+        session: Uuid,
+    ) -> Result<Vec<PendingRevocation>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE session_id = $1 AND revoke_at IS NOT NULL
+             ORDER BY revoke_at, id"
+        );
+        self.revocations(sqlx::query(&query).bind(session.to_string()))
+            .await
+    }
+
+    /// Puts a revocation that did not work off until `next`.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn revocation_failed(self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE keystone_tokens
+             SET revoke_at = $1, revoke_attempts = revoke_attempts + 1
+             WHERE id = $2",
+        )
+        .bind(next.as_second())
+        .bind(id.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("queue a revocation"))?;
+        Ok(())
+    }
+
+    async fn revocations<'q>(
+        self,
+        query: sqlx::query::Query<'q, sqlx::Any, sqlx::any::AnyArguments<'q>>,
+    ) -> Result<Vec<PendingRevocation>, StoreError> {
+        let rows = query
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("list revocations"))?;
+        rows.iter()
+            .map(|row| {
+                let token = self.token(row)?;
+                Ok(PendingRevocation {
+                    id: token.id,
+                    session: token.session,
+                    token: token.token,
+                    attempts: Columns::new(TABLE, row).integer("revoke_attempts")?,
+                    expires_at: token.expires_at,
+                })
+            })
+            .collect()
+    }
+
+    fn token(self, row: &AnyRow) -> Result<KeystoneToken, StoreError> {
+        let columns = Columns::new(TABLE, row);
+        let id = columns.text("id")?;
+        Ok(KeystoneToken {
+            id: columns.uuid("id")?,
+            session: columns.uuid("session_id")?,
+            project: columns.optional_json("project")?,
+            roles: columns.json("roles")?,
+            token: self
+                .0
+                .keys
+                .open(place(&id), &columns.bytes("token_sealed")?)?,
+            audit_id: columns.text("audit_id")?,
+            expires_at: columns.time("expires_at")?,
+        })
+    }
+}
+
+fn project_key(project: Option<&Project>) -> &str {
+    project.map_or("", |project| project.id.as_str())
+}
+
+fn place(id: &str) -> Place<'_> {
+    Place {
+        table: TABLE,
+        row: id,
+        column: "token_sealed",
+    }
+}

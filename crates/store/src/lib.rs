@@ -1,0 +1,50 @@
+//! Everything that Portico remembers: sessions, Keystone tokens, codes and tokens of the command
+//! line, limits, the audit log. On SQLite or PostgreSQL, with the same queries.
+//!
+//! A stolen database opens nothing: what somebody shows us (cookie, code, token) is stored as a
+//! keyed hash only, what we must show others (a Keystone token) is sealed; see [`sealing`].
+//! Nothing here knows HTTP, Keystone or who may do what.
+//!
+//! Start with [`Store`] and [`Sessions`]. Each repository is a small view of the store:
+//! `store.sessions().find(secret, now)`. Lookups answer `None` for what is not there, has
+//! expired or was ended; an error always means that the store could not say. The time is always
+//! an argument.
+mod access_tokens;
+mod audit;
+mod authorization_codes;
+mod config;
+mod device_codes;
+mod error;
+mod handover;
+mod keystone_tokens;
+mod random;
+mod row;
+pub mod sealing;
+mod sessions;
+mod sign_in_flows;
+mod store;
+mod sweep;
+mod throttle;
+mod totp_marks;
+
+pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
+pub use audit::{Audit, AuditEvent, AuditFilter, NewAuditEvent, Outcome};
+pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
+pub use config::StoreConfig;
+pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
+pub use error::StoreError;
+pub use handover::{Handover, Handovers, NewHandover};
+pub use keystone_tokens::{
+    KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
+};
+pub use random::random_secret;
+pub use sealing::KeyRing;
+pub use sessions::{
+    ChildKind, EndReason, EndedSession, NewChild, NewSession, Renewal, Session, SessionKind,
+    Sessions,
+};
+pub use sign_in_flows::{SignInFlow, SignInFlows, Started};
+pub use store::Store;
+pub use sweep::Swept;
+pub use throttle::{Throttle, ThrottleLimit};
+pub use totp_marks::TotpMarks;

@@ -1,0 +1,253 @@
+//! Keys, sealed values and keyed hashes.
+//!
+//! Each key file holds one 256-bit secret, from which one key for sealing (AES-256-GCM) and one
+//! for hashing (HMAC-SHA-256) are derived. A sealed value is
+//! `key id (4 bytes) || nonce (12 bytes) || ciphertext`; its associated data names table, row,
+//! column and key, so that a value moved to another place does not open.
+use crate::error::StoreError;
+use crate::random::random_bytes;
+use aes_gcm::aead::{Aead as _, Payload};
+use aes_gcm::{Aes256Gcm, KeyInit as _, Nonce};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, Mac};
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+
+const KID_LEN: usize = 4;
+const NONCE_LEN: usize = 12;
+
+struct Key {
+    kid: [u8; KID_LEN],
+    seal: Aes256Gcm,
+    hash: Hmac<Sha256>,
+}
+
+/// The store's keys: the first seals and hashes, all open and are looked up.
+pub struct KeyRing {
+    current: Key,
+    older: Vec<Key>,
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.keys().map(|key| hex(&key.kid)))
+            .finish()
+    }
+}
+
+/// The place of a sealed value.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub table: &'static str,
+    pub row: &'a str,
+    pub column: &'static str,
+}
+
+impl KeyRing {
+    /// Keys from the contents of their files (32 bytes, base64), the current one first.
+    ///
+    /// # Errors
+    /// When there is none, or one is not 32 bytes of base64.
+    pub fn from_base64(keys: &[SecretString]) -> Result<Self, StoreError> {
+        let (first, older) = keys
+            .split_first()
+            .ok_or_else(|| StoreError::Key("store.key_files is empty".to_owned()))?;
+        Ok(Self {
+            current: Key::from_base64(first, 1)?,
+            older: older
+                .iter()
+                .zip(2..)
+                .map(|(key, position)| Key::from_base64(key, position))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn keys(&self) -> impl Iterator<Item = &Key> {
+        std::iter::once(&self.current).chain(&self.older)
+    }
+
+    pub(crate) fn seal(&self, place: Place<'_>, plain: &str) -> Result<Vec<u8>, StoreError> {
+        let key = &self.current;
+        let nonce = random_bytes::<NONCE_LEN>()?;
+        let payload = Payload {
+            msg: plain.as_bytes(),
+            aad: &associated_data(place, key.kid),
+        };
+        let sealed = key
+            .seal
+            .encrypt(Nonce::from_slice(&nonce), payload)
+            .map_err(|_| StoreError::Key("a value is too large to be sealed".to_owned()))?;
+        Ok([&key.kid[..], &nonce[..], &sealed[..]].concat())
+    }
+
+    pub(crate) fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<SecretString, StoreError> {
+        let kid = sealed.get(..KID_LEN).unwrap_or_default();
+        let unsealable = || StoreError::Unsealable {
+            table: place.table,
+            column: place.column,
+            kid: hex(kid),
+        };
+        let key = self
+            .keys()
+            .find(|key| key.kid == kid)
+            .ok_or_else(unsealable)?;
+        let rest = &sealed[KID_LEN..];
+        let (nonce, ciphertext) = rest.split_at_checked(NONCE_LEN).ok_or_else(unsealable)?;
+        let payload = Payload {
+            msg: ciphertext,
+            aad: &associated_data(place, key.kid),
+        };
+        let plain = key
+            .seal
+            .decrypt(Nonce::from_slice(nonce), payload)
+            .map_err(|_| unsealable())?;
+        let plain = String::from_utf8(plain).map_err(|_| unsealable())?;
+        Ok(SecretString::from(plain))
+    }
+
+    /// The hash that a new row is stored under.
+    pub(crate) fn hash(&self, purpose: &str, secret: &str) -> String {
+        self.current.hash(purpose, secret)
+    }
+
+    /// The hashes that a row may have been stored under, the current key's first.
+    pub(crate) fn hashes(&self, purpose: &str, secret: &str) -> impl Iterator<Item = String> {
+        self.keys().map(move |key| key.hash(purpose, secret))
+    }
+}
+
+impl Key {
+    fn from_base64(text: &SecretString, position: usize) -> Result<Self, StoreError> {
+        let bytes = STANDARD
+            .decode(text.expose_secret().trim())
+            .ok()
+            .filter(|bytes| bytes.len() == 32)
+            .ok_or_else(|| {
+                StoreError::Key(format!(
+                    "key {position} of store.key_files is not 32 bytes of base64: `portico keys \
+                     generate` makes one"
+                ))
+            })?;
+        let mut kid = [0; KID_LEN];
+        kid.copy_from_slice(&Sha256::digest(&bytes)[..KID_LEN]);
+        let root = mac(&bytes)?;
+        let derive = |label: &[u8]| root.clone().chain_update(label).finalize().into_bytes();
+        Ok(Self {
+            kid,
+            seal: Aes256Gcm::new(&derive(b"portico store sealing v1")),
+            hash: mac(&derive(b"portico store hashing v1"))?,
+        })
+    }
+
+    fn hash(&self, purpose: &str, secret: &str) -> String {
+        let hash = self
+            .hash
+            .clone()
+            .chain_update(purpose.as_bytes())
+            .chain_update([0])
+            .chain_update(secret.as_bytes())
+            .finalize();
+        URL_SAFE_NO_PAD.encode(hash.into_bytes())
+    }
+}
+
+fn mac(key: &[u8]) -> Result<Hmac<Sha256>, StoreError> {
+    <Hmac<Sha256> as Mac>::new_from_slice(key).map_err(|error| StoreError::Key(error.to_string()))
+}
+
+fn associated_data(place: Place<'_>, kid: [u8; KID_LEN]) -> Vec<u8> {
+    format!(
+        "{}|{}|{}|{}",
+        place.table,
+        place.row,
+        place.column,
+        hex(&kid)
+    )
+    .into_bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key(byte: u8) -> SecretString {
+        SecretString::from(STANDARD.encode([byte; 32]))
+    }
+
+    fn place(row: &str) -> Place<'_> {
+        Place {
+            table: "keystone_tokens",
+            row,
+            column: "token_sealed",
+        }
+    }
+
+    #[test]
+    fn an_older_key_still_opens_and_is_looked_up() {
+        let old = KeyRing::from_base64(&[key(1)]).unwrap();
+        let rotated = KeyRing::from_base64(&[key(2), key(1)]).unwrap();
+        let sealed = old.seal(place("r"), "token").unwrap();
+        assert_eq!(
+            rotated.open(place("r"), &sealed).unwrap().expose_secret(),
+            "token"
+        );
+        assert!(
+            rotated
+                .hashes("session", "cookie")
+                .any(|hash| hash == old.hash("session", "cookie"))
+        );
+        assert_ne!(
+            rotated.hash("session", "cookie"),
+            old.hash("session", "cookie")
+        );
+    }
+
+    #[test]
+    fn a_value_of_another_row_or_key_does_not_open() {
+        let ring = KeyRing::from_base64(&[key(1)]).unwrap();
+        let sealed = ring.seal(place("r"), "token").unwrap();
+        assert!(ring.open(place("other"), &sealed).is_err());
+        let stranger = KeyRing::from_base64(&[key(3)]).unwrap();
+        assert!(stranger.open(place("r"), &sealed).is_err());
+    }
+
+    #[test]
+    fn purposes_do_not_share_hashes() {
+        let ring = KeyRing::from_base64(&[key(1)]).unwrap();
+        assert_ne!(ring.hash("session", "x"), ring.hash("code", "x"));
+    }
+
+    #[test]
+    fn a_key_of_the_wrong_length_is_refused() {
+        let short = SecretString::from(STANDARD.encode([1; 16]));
+        let message = KeyRing::from_base64(&[key(1), short])
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("key 2"), "{message}");
+        assert!(KeyRing::from_base64(&[]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_sealed_opens_again(text in ".{0,200}") {
+            let ring = KeyRing::from_base64(&[key(1)]).unwrap();
+            let sealed = ring.seal(place("r"), &text).unwrap();
+            let opened = ring.open(place("r"), &sealed).unwrap();
+            prop_assert_eq!(opened.expose_secret(), &text);
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_open(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let ring = KeyRing::from_base64(&[key(1)]).unwrap();
+            prop_assert!(ring.open(place("r"), &bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How a session goes on and how it ends.
+use super::{EndReason, EndedSession, HASH_PURPOSE, Renewal, Session, SessionKind, Sessions};
+use crate::error::StoreError;
+use crate::random::random_secret;
+use crate::row::{Columns, to_json};
+use jiff::{SignedDuration, Timestamp};
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+/// A busy session is written this often at most.
+const TOUCH_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
+
+impl Sessions<'_> {
+    /// Notes that the session is in use and moves its idle expiry to `idle_expires_at`; says
+    /// whether it wrote. An app's use keeps the whole family alive, a command line's only itself.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn touch(
+        self,
+        session: &Session,
+        idle_expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        if now.duration_since(session.last_seen_at) < TOUCH_INTERVAL {
+            return Ok(false);
+        }
+        let family = match session.kind {
+            SessionKind::CommandLine => session.id,
+            SessionKind::Browser | SessionKind::App => session.root(),
+        };
+        let touched = sqlx::query(
+            "UPDATE sessions
+             SET last_seen_at = CASE WHEN id = $1 THEN $2 ELSE last_seen_at END,
+                 idle_expires_at = CASE
+                     WHEN absolute_expires_at < $3 THEN absolute_expires_at
+                     ELSE $3
+                 END
+             WHERE (id = $4 OR (parent = $4 AND kind <> 'cli')) AND ended_at IS NULL",
+        )
+        .bind(session.id.to_string())
+        .bind(now.as_second())
+        .bind(idle_expires_at.as_second())
+        .bind(family.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("touch a session"))?;
+        Ok(touched.rows_affected() > 0)
+    }
+
+    /// Gives the whole family new times after the same user has signed in again, and the
+    /// session a new cookie secret. `None` when it has ended meanwhile.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn renew(
+        self,
+        root: Uuid,
+        renewal: &Renewal,
+        now: Timestamp,
+    ) -> Result<Option<SecretString>, StoreError> {
+        let secret = random_secret()?;
+        let mut transaction = self
+            .0
+            .pool
+            .begin()
+            .await
+            .map_err(StoreError::database("renew a session"))?;
+        let renewed = sqlx::query(
+            "UPDATE sessions
+             SET secret_hash = $1
+             WHERE id = $2 AND ended_at IS NULL",
+        )
+        .bind(self.0.keys.hash(HASH_PURPOSE, secret.expose_secret()))
+        .bind(root.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(StoreError::database("renew a session"))?;
+        if renewed.rows_affected() == 0 {
+            return Ok(None);
+        }
+        sqlx::query(
+            "UPDATE sessions
+             SET auth_methods = $1, idle_expires_at = $2, absolute_expires_at = $3,
+                 keystone_expires_at = $4, keystone_checked_at = $5
+             WHERE (id = $6 OR parent = $6) AND ended_at IS NULL",
+        )
+        .bind(to_json("sessions", "auth_methods", &renewal.auth_methods)?)
+        .bind(
+            renewal
+                .idle_expires_at
+                .min(renewal.absolute_expires_at)
+                .as_second(),
+        )
+        .bind(renewal.absolute_expires_at.as_second())
+        .bind(renewal.keystone_expires_at.as_second())
+        .bind(now.as_second())
+        .bind(root.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(StoreError::database("renew a session"))?;
+        transaction
+            .commit()
+            .await
+            .map_err(StoreError::database("renew a session"))?;
+        Ok(Some(secret))
+    }
+
+    /// Notes that Keystone has confirmed the family's tokens.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn set_keystone_checked(self, root: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE sessions
+             SET keystone_checked_at = $1
+             WHERE id = $2 OR parent = $2",
+        )
+        .bind(at.as_second())
+        .bind(root.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("note a check by Keystone"))?;
+        Ok(())
+    }
+
+    /// Ends a session and its children; answers with those that were live. In the same
+    /// transaction its Keystone tokens become due for revocation, so that none is forgotten.
+    ///
+    /// # Errors
+    /// When the store cannot say; nothing has ended then.
+    pub async fn end(
+        self,
+        id: Uuid,
+        reason: EndReason,
+        now: Timestamp,
+    ) -> Result<Vec<EndedSession>, StoreError> {
+        let failed = || StoreError::database("end a session");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
+        let rows = sqlx::query(
+            "UPDATE sessions
+             SET ended_at = $1,
+                 end_reason = CASE WHEN id = $2 THEN $3 ELSE $4 END
+             WHERE (id = $2 OR parent = $2) AND ended_at IS NULL
+             RETURNING id, kind, user_id",
+        )
+        .bind(now.as_second())
+        .bind(id.to_string())
+        .bind(reason.as_str())
+        .bind(EndReason::ParentEnded.as_str())
+        .fetch_all(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        sqlx::query(
+            "UPDATE keystone_tokens
+             SET revoke_at = $1
+             WHERE session_id = $2 AND revoke_at IS NULL",
+        )
+        .bind(now.as_second())
+        .bind(id.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        transaction.commit().await.map_err(failed())?;
+        rows.iter().map(ended).collect()
+    }
+
+    /// Ends every session of a user, but not the family of `except`.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn end_all_of_user(
+        self,
+        user_id: &str,
+        except: Option<Uuid>,
+        reason: EndReason,
+        now: Timestamp,
+    ) -> Result<Vec<EndedSession>, StoreError> {
+        let mut all = Vec::new();
+        for session in self.list_of_user(user_id, now).await? {
+            if session.parent.is_none() && Some(session.id) != except {
+                all.extend(self.end(session.id, reason, now).await?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Ends every session whose time has passed.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn end_expired(self, now: Timestamp) -> Result<Vec<EndedSession>, StoreError> {
+        let rows: Vec<String> = sqlx::query_scalar(
+            "SELECT id
+             FROM sessions
+             WHERE ended_at IS NULL
+                 AND (idle_expires_at <= $1 OR absolute_expires_at <= $1
+                     OR keystone_expires_at <= $1)
+             ORDER BY parent IS NOT NULL, id",
+        )
+        .bind(now.as_second())
+        .fetch_all(&self.0.pool)
+        .await
+        .map_err(StoreError::database("find expired sessions"))?;
+        let mut all = Vec::new();
+        for id in rows {
+            let id = Uuid::parse_str(&id).map_err(|error| StoreError::Corrupt {
+                table: "sessions",
+                column: "id",
+                reason: error.to_string(),
+            })?;
+            all.extend(self.end(id, EndReason::Expired, now).await?);
+        }
+        Ok(all)
+    }
+
+    pub(super) async fn is_live_row(self, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
+        Ok(self
+            .get(id)
+            .await?
+            .is_some_and(|session| session.is_live(now)))
+    }
+}
+
+fn ended(row: &AnyRow) -> Result<EndedSession, StoreError> {
+    let columns = Columns::new("sessions", row);
+    Ok(EndedSession {
+        id: columns.uuid("id")?,
+        kind: columns.parsed("kind")?,
+        user_id: columns.text("user_id")?,
+    })
+}

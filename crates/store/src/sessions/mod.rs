@@ -1,0 +1,330 @@
+//! Sessions: one per signed-in browser, with children on app hosts and command lines.
+//!
+//! A child lives as long as its parent: same end, same expiry, and the parent's Keystone tokens.
+//! Everything that changes a session works on its *root*, the browser session.
+mod life;
+mod model;
+
+pub use model::{
+    ChildKind, EndReason, EndedSession, NewChild, NewSession, Renewal, Session, SessionKind,
+};
+
+use crate::error::StoreError;
+use crate::random::random_secret;
+use crate::row::to_json;
+use crate::sealing::Place;
+use crate::store::Store;
+use jiff::Timestamp;
+use model::{COLUMNS, TABLE, from_row};
+use portico_domain::identity::Project;
+use secrecy::{ExposeSecret as _, SecretString};
+use uuid::Uuid;
+
+pub(crate) const HASH_PURPOSE: &str = "session";
+
+/// The sessions; see [`Store::sessions`].
+#[derive(Clone, Copy)]
+pub struct Sessions<'s>(pub(crate) &'s Store);
+
+impl Sessions<'_> {
+    /// Stores a browser session; answers with the secret for its cookie, which is kept nowhere.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn create(
+        self,
+        new: &NewSession,
+        now: Timestamp,
+    ) -> Result<(SecretString, Session), StoreError> {
+        let secret = random_secret()?;
+        let session = Session {
+            id: Uuid::new_v4(),
+            parent: None,
+            kind: SessionKind::Browser,
+            app: None,
+            client: None,
+            user: new.user.clone(),
+            projects: new.projects.clone(),
+            last_project: new.last_project.clone(),
+            auth_methods: new.auth_methods.clone(),
+            csrf: random_secret()?,
+            user_agent: new.user_agent.clone(),
+            address: new.address.clone(),
+            created_at: now,
+            last_seen_at: now,
+            idle_expires_at: new.idle_expires_at.min(new.absolute_expires_at),
+            absolute_expires_at: new.absolute_expires_at,
+            keystone_expires_at: new.keystone_expires_at,
+            keystone_checked_at: now,
+            ended_at: None,
+            end_reason: None,
+        };
+        self.insert(&session, Some(&secret)).await?;
+        Ok((secret, session))
+    }
+
+    /// Stores a child of a live session: `None` when the parent has ended meanwhile. A child on
+    /// an app's host gets a cookie secret; a command line gets its tokens from
+    /// [`crate::AccessTokens`].
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn create_child(
+        self,
+        new: &NewChild,
+        now: Timestamp,
+    ) -> Result<Option<(SecretString, Session)>, StoreError> {
+        let Some(parent) = self.get(new.parent).await? else {
+            return Ok(None);
+        };
+        if !parent.is_live(now) {
+            return Ok(None);
+        }
+        let secret = random_secret()?;
+        let (kind, app, client) = match &new.kind {
+            ChildKind::App(app) => (SessionKind::App, Some(app.clone()), None),
+            ChildKind::CommandLine(client) => {
+                (SessionKind::CommandLine, None, Some(client.clone()))
+            }
+        };
+        let child = Session {
+            id: Uuid::new_v4(),
+            parent: Some(parent.root()),
+            kind,
+            app,
+            client,
+            csrf: random_secret()?,
+            user_agent: new.user_agent.clone(),
+            address: new.address.clone(),
+            created_at: now,
+            last_seen_at: now,
+            ..parent
+        };
+        let cookie = (kind == SessionKind::App).then_some(&secret);
+        self.insert(&child, cookie).await?;
+        // the parent may have ended between the look and the insert
+        if self.is_live_row(child.root(), now).await? {
+            Ok(Some((secret, child)))
+        } else {
+            self.end(child.id, EndReason::ParentEnded, now).await?;
+            Ok(None)
+        }
+    }
+
+    /// The live session of a cookie's secret.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn find(self, secret: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM sessions
+             WHERE secret_hash = $1"
+        );
+        for hash in self.0.keys.hashes(HASH_PURPOSE, secret) {
+            let row = sqlx::query(&query)
+                .bind(hash)
+                .fetch_optional(&self.0.pool)
+                .await
+                .map_err(StoreError::database("find a session"))?;
+            if let Some(row) = row {
+                let session = from_row(&self.0.keys, &row)?;
+                return Ok(session.is_live(now).then_some(session));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A session by its public ID, live or ended.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn get(self, id: Uuid) -> Result<Option<Session>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM sessions
+             WHERE id = $1"
+        );
+        sqlx::query(&query)
+            .bind(id.to_string())
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("read a session"))?
+            .map(|row| from_row(&self.0.keys, &row))
+            .transpose()
+    }
+
+    /// The user's live sessions, the one used last first.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn list_of_user(
+        self,
+        user_id: &str,
+        now: Timestamp,
+    ) -> Result<Vec<Session>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM sessions
+             WHERE user_id = $1 AND ended_at IS NULL
+             ORDER BY last_seen_at DESC, id"
+        );
+        let rows = sqlx::query(&query)
+            .bind(user_id)
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("list sessions"))?;
+        let mut sessions = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let session = from_row(&self.0.keys, row)?;
+            if session.is_live(now) {
+                sessions.push(session);
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// How many live browser sessions there are, for a metric.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn count(self, now: Timestamp) -> Result<i64, StoreError> {
+        sqlx::query_scalar(
+            "SELECT COUNT(*)
+             FROM sessions
+             WHERE ended_at IS NULL AND kind = 'browser' AND idle_expires_at > $1",
+        )
+        .bind(now.as_second())
+        .fetch_one(&self.0.pool)
+        .await
+        .map_err(StoreError::database("count sessions"))
+    }
+
+    /// Remembers the projects that the user may choose from.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE sessions
+             SET projects = $1
+             WHERE id = $2 OR parent = $2",
+        )
+        .bind(to_json(TABLE, "projects", projects)?)
+        .bind(root.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("remember projects"))?;
+        Ok(())
+    }
+
+    /// Remembers the project used last, for the session and for the user's next one.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn set_last_project(
+        self,
+        session: &Session,
+        project_id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE sessions
+             SET last_project = $1
+             WHERE id = $2 OR parent = $2",
+        )
+        .bind(project_id)
+        .bind(session.root().to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("remember the project"))?;
+        sqlx::query(
+            "INSERT INTO user_last_projects (user_id, project_id, updated_at)
+             VALUES ($1, $2, $3)
+             ON CONFLICT (user_id) DO UPDATE
+             SET project_id = excluded.project_id, updated_at = excluded.updated_at",
+        )
+        .bind(session.user.id.as_str())
+        .bind(project_id)
+        .bind(now.as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("remember the project"))?;
+        Ok(())
+    }
+
+    /// The project that the user used last, in any session.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn last_project_of_user(self, user_id: &str) -> Result<Option<String>, StoreError> {
+        sqlx::query_scalar(
+            "SELECT project_id
+             FROM user_last_projects
+             WHERE user_id = $1",
+        )
+        .bind(user_id)
+        .fetch_optional(&self.0.pool)
+        .await
+        .map_err(StoreError::database("read the last project"))
+    }
+
+    async fn insert(
+        self,
+        session: &Session,
+        secret: Option<&SecretString>,
+    ) -> Result<(), StoreError> {
+        let id = session.id.to_string();
+        let csrf = self
+            .0
+            .keys
+            .seal(csrf_place(&id), session.csrf.expose_secret())?;
+        let hash = secret.map(|secret| self.0.keys.hash(HASH_PURPOSE, secret.expose_secret()));
+        sqlx::query(
+            "INSERT INTO sessions (
+                 id, secret_hash, parent, kind, app, client, user_id, user_name, domain_id,
+                 domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent,
+                 address, created_at, last_seen_at, idle_expires_at, absolute_expires_at,
+                 keystone_expires_at, keystone_checked_at
+             )
+             VALUES (
+                 $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                 $19, $20, $21, $22
+             )",
+        )
+        .bind(id.as_str())
+        .bind(hash)
+        .bind(session.parent.map(|parent| parent.to_string()))
+        .bind(session.kind.as_str())
+        .bind(session.app.as_deref())
+        .bind(session.client.as_deref())
+        .bind(session.user.id.as_str())
+        .bind(session.user.name.as_str())
+        .bind(session.user.domain.id.as_str())
+        .bind(session.user.domain.name.as_str())
+        .bind(to_json(TABLE, "projects", &session.projects)?)
+        .bind(session.last_project.as_deref())
+        .bind(to_json(TABLE, "auth_methods", &session.auth_methods)?)
+        .bind(csrf)
+        .bind(session.user_agent.as_str())
+        .bind(session.address.as_str())
+        .bind(session.created_at.as_second())
+        .bind(session.last_seen_at.as_second())
+        .bind(session.idle_expires_at.as_second())
+        .bind(session.absolute_expires_at.as_second())
+        .bind(session.keystone_expires_at.as_second())
+        .bind(session.keystone_checked_at.as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("store a session"))?;
+        Ok(())
+    }
+}
+
+pub(crate) fn csrf_place(id: &str) -> Place<'_> {
+    Place {
+        table: TABLE,
+        row: id,
+        column: "csrf_sealed",
+    }
+}

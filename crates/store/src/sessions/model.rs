@@ -1,0 +1,257 @@
+use super::csrf_place;
+use crate::error::StoreError;
+use crate::row::Columns;
+use crate::sealing::KeyRing;
+use jiff::Timestamp;
+use portico_domain::identity::{Named, Project, User};
+use secrecy::SecretString;
+use sqlx::any::AnyRow;
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+pub(super) const TABLE: &str = "sessions";
+
+pub(crate) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_name, domain_id, \
+     domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent, address, \
+     created_at, last_seen_at, idle_expires_at, absolute_expires_at, keystone_expires_at, \
+     keystone_checked_at, ended_at, end_reason";
+
+/// A session as the store knows it. Not its secret: that is in the cookie only.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The public ID: safe in logs, in the assertion's `sid` and in the list of sessions.
+    pub id: Uuid,
+    /// The browser session that this one hangs on; `None` for a browser session.
+    pub parent: Option<Uuid>,
+    pub kind: SessionKind,
+    /// The app's ID, for a child on an app's host.
+    pub app: Option<String>,
+    /// The client's name (machine and program), for a command line.
+    pub client: Option<String>,
+    pub user: User,
+    /// The projects that the user may choose from.
+    pub projects: Vec<Project>,
+    /// ID of the project used last in this session.
+    pub last_project: Option<String>,
+    /// Keystone's method names: `password`, `totp`, …
+    pub auth_methods: Vec<String>,
+    /// What unsafe requests must carry.
+    pub csrf: SecretString,
+    pub user_agent: String,
+    pub address: String,
+    pub created_at: Timestamp,
+    pub last_seen_at: Timestamp,
+    pub idle_expires_at: Timestamp,
+    pub absolute_expires_at: Timestamp,
+    /// When the Keystone tokens end, and with them a password session.
+    pub keystone_expires_at: Timestamp,
+    /// When Keystone last said that the tokens are good.
+    pub keystone_checked_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub end_reason: Option<EndReason>,
+}
+
+impl Session {
+    /// The browser session: the one that holds the Keystone tokens.
+    pub fn root(&self) -> Uuid {
+        self.parent.unwrap_or(self.id)
+    }
+
+    /// When the session ends without a further word.
+    pub fn expires_at(&self) -> Timestamp {
+        self.idle_expires_at
+            .min(self.absolute_expires_at)
+            .min(self.keystone_expires_at)
+    }
+
+    /// Whether the session has neither ended nor expired.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.ended_at.is_none() && now < self.expires_at()
+    }
+}
+
+/// What a session belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SessionKind {
+    /// A browser on the main host.
+    Browser,
+    /// The same browser on an app's host.
+    App,
+    /// A command line.
+    CommandLine,
+}
+
+impl SessionKind {
+    /// The word in the database and in logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::App => "app",
+            Self::CommandLine => "cli",
+        }
+    }
+}
+
+impl FromStr for SessionKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "browser" => Ok(Self::Browser),
+            "app" => Ok(Self::App),
+            "cli" => Ok(Self::CommandLine),
+            other => Err(format!("unknown kind {other}")),
+        }
+    }
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndReason {
+    /// The user signed out.
+    SignedOut,
+    /// The user ended it from the list of sessions.
+    Revoked,
+    /// It was idle, too old, or its Keystone tokens ended.
+    Expired,
+    /// The browser session that it hung on ended.
+    ParentEnded,
+    /// Keystone says that the tokens are no good any more.
+    RefusedByKeystone,
+    /// A new sign-in in the same browser took its place.
+    Replaced,
+    /// A refresh token was used twice.
+    TokenReuse,
+}
+
+impl EndReason {
+    const ALL: [Self; 7] = [
+        Self::SignedOut,
+        Self::Revoked,
+        Self::Expired,
+        Self::ParentEnded,
+        Self::RefusedByKeystone,
+        Self::Replaced,
+        Self::TokenReuse,
+    ];
+
+    /// The word in the database and in logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SignedOut => "signed_out",
+            Self::Revoked => "revoked",
+            Self::Expired => "expired",
+            Self::ParentEnded => "parent_ended",
+            Self::RefusedByKeystone => "refused_by_keystone",
+            Self::Replaced => "replaced",
+            Self::TokenReuse => "token_reuse",
+        }
+    }
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for EndReason {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+            .ok_or_else(|| format!("unknown reason {text}"))
+    }
+}
+
+/// What a sign-in knows.
+#[derive(Clone, Debug)]
+pub struct NewSession {
+    pub user: User,
+    pub projects: Vec<Project>,
+    pub last_project: Option<String>,
+    pub auth_methods: Vec<String>,
+    pub user_agent: String,
+    pub address: String,
+    pub idle_expires_at: Timestamp,
+    pub absolute_expires_at: Timestamp,
+    pub keystone_expires_at: Timestamp,
+}
+
+/// A child of a session.
+#[derive(Clone, Debug)]
+pub struct NewChild {
+    /// The browser session, or another child of it.
+    pub parent: Uuid,
+    pub kind: ChildKind,
+    pub user_agent: String,
+    pub address: String,
+}
+
+/// What a child belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChildKind {
+    /// An app's host, by the app's ID.
+    App(String),
+    /// A command line, by the name of its client.
+    CommandLine(String),
+}
+
+/// What a second sign-in by the same user gives the session.
+#[derive(Clone, Debug)]
+pub struct Renewal {
+    pub auth_methods: Vec<String>,
+    pub idle_expires_at: Timestamp,
+    pub absolute_expires_at: Timestamp,
+    pub keystone_expires_at: Timestamp,
+}
+
+/// A session that has just ended: its streams must be closed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedSession {
+    pub id: Uuid,
+    pub kind: SessionKind,
+    pub user_id: String,
+}
+
+pub(crate) fn from_row(keys: &KeyRing, row: &AnyRow) -> Result<Session, StoreError> {
+    let columns = Columns::new(TABLE, row);
+    let id = columns.text("id")?;
+    let end_reason = columns
+        .optional_text("end_reason")?
+        .map(|reason| reason.parse())
+        .transpose()
+        .map_err(|error: String| columns.corrupt("end_reason", error))?;
+    Ok(Session {
+        id: columns.uuid("id")?,
+        parent: columns.optional_uuid("parent")?,
+        kind: columns.parsed("kind")?,
+        app: columns.optional_text("app")?,
+        client: columns.optional_text("client")?,
+        user: User {
+            id: columns.text("user_id")?,
+            name: columns.text("user_name")?,
+            domain: Named {
+                id: columns.text("domain_id")?,
+                name: columns.text("domain_name")?,
+            },
+        },
+        projects: columns.json("projects")?,
+        last_project: columns.optional_text("last_project")?,
+        auth_methods: columns.json("auth_methods")?,
+        csrf: keys.open(csrf_place(&id), &columns.bytes("csrf_sealed")?)?,
+        user_agent: columns.text("user_agent")?,
+        address: columns.text("address")?,
+        created_at: columns.time("created_at")?,
+        last_seen_at: columns.time("last_seen_at")?,
+        idle_expires_at: columns.time("idle_expires_at")?,
+        absolute_expires_at: columns.time("absolute_expires_at")?,
+        keystone_expires_at: columns.time("keystone_expires_at")?,
+        keystone_checked_at: columns.time("keystone_checked_at")?,
+        ended_at: columns.optional_time("ended_at")?,
+        end_reason,
+    })
+}

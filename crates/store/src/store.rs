@@ -1,0 +1,206 @@
+use crate::error::StoreError;
+use crate::sealing::KeyRing;
+use crate::{
+    AccessTokens, Audit, AuthorizationCodes, DeviceCodes, Handovers, KeystoneTokens, Sessions,
+    SignInFlows, Throttle, TotpMarks,
+};
+use sqlx::any::AnyPoolOptions;
+use sqlx::migrate::{Migrate as _, Migrator};
+use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connected database with its keys. Clones share both.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) pool: AnyPool,
+    pub(crate) keys: Arc<KeyRing>,
+    migrator: &'static Migrator,
+}
+
+impl Store {
+    /// Connects to `url`; a SQLite file is made when it does not exist, readable by its owner
+    /// only.
+    ///
+    /// # Errors
+    /// When the URL is of neither kind or the database does not answer.
+    pub async fn connect(
+        url: &str,
+        max_connections: u32,
+        keys: KeyRing,
+    ) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let (url, migrator) = prepare(url)?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(max_connections.max(1))
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .after_connect(|connection, _| Box::pin(set_up(connection)))
+            .connect(&url)
+            .await
+            .map_err(StoreError::database("connect to the database"))?;
+        Ok(Self {
+            pool,
+            keys: Arc::new(keys),
+            migrator,
+        })
+    }
+
+    /// Brings the database's structure up to date; several processes may do so at once.
+    ///
+    /// # Errors
+    /// When a migration fails, or the database is of a newer version.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        Ok(self.migrator.run(&self.pool).await?)
+    }
+
+    /// Takes back every migration; all data is lost.
+    ///
+    /// # Errors
+    /// When a migration fails.
+    pub async fn revert_all(&self) -> Result<(), StoreError> {
+        Ok(self.migrator.undo(&self.pool, 0).await?)
+    }
+
+    /// Makes sure that the database has every migration of this version.
+    ///
+    /// # Errors
+    /// [`StoreError::NotMigrated`] when it lacks one.
+    pub async fn ensure_migrated(&self) -> Result<(), StoreError> {
+        let acquire = self.pool.acquire().await;
+        let mut connection = acquire.map_err(StoreError::database("read the migrations"))?;
+        connection.ensure_migrations_table().await?;
+        let applied = connection.list_applied_migrations().await?;
+        let missing = self
+            .migrator
+            .iter()
+            .filter(|migration| migration.migration_type.is_up_migration())
+            .filter(|known| !applied.iter().any(|done| done.version == known.version))
+            .count();
+        if missing == 0 {
+            Ok(())
+        } else {
+            Err(StoreError::NotMigrated { missing })
+        }
+    }
+
+    /// Says whether the database answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let acquire = self.pool.acquire().await;
+        let mut connection = acquire.map_err(StoreError::database("reach the database"))?;
+        connection
+            .ping()
+            .await
+            .map_err(StoreError::database("reach the database"))
+    }
+
+    /// Closes every connection.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// Sessions of browsers, app hosts and command lines.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    /// The sessions' Keystone tokens and their revocation.
+    pub fn keystone_tokens(&self) -> KeystoneTokens<'_> {
+        KeystoneTokens(self)
+    }
+
+    /// Sign-ins that are under way.
+    pub fn sign_in_flows(&self) -> SignInFlows<'_> {
+        SignInFlows(self)
+    }
+
+    /// One-time codes that carry a session to an app's host.
+    pub fn handovers(&self) -> Handovers<'_> {
+        Handovers(self)
+    }
+
+    /// Device codes of the command line (RFC 8628).
+    pub fn device_codes(&self) -> DeviceCodes<'_> {
+        DeviceCodes(self)
+    }
+
+    /// Authorization codes of the command line.
+    pub fn authorization_codes(&self) -> AuthorizationCodes<'_> {
+        AuthorizationCodes(self)
+    }
+
+    /// Access and refresh tokens of the command line.
+    pub fn access_tokens(&self) -> AccessTokens<'_> {
+        AccessTokens(self)
+    }
+
+    /// Which TOTP codes have been used.
+    pub fn totp_marks(&self) -> TotpMarks<'_> {
+        TotpMarks(self)
+    }
+
+    /// How often a sign-in failed.
+    pub fn throttle(&self) -> Throttle<'_> {
+        Throttle(self)
+    }
+
+    /// The audit log.
+    pub fn audit(&self) -> Audit<'_> {
+        Audit(self)
+    }
+}
+
+fn prepare(url: &str) -> Result<(String, &'static Migrator), StoreError> {
+    if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        return Ok((url.to_owned(), &POSTGRES));
+    }
+    let Some(rest) = url.strip_prefix("sqlite:") else {
+        return Err(StoreError::Url(
+            "must start with sqlite:// or postgres://".to_owned(),
+        ));
+    };
+    let file = rest.strip_prefix("//").unwrap_or(rest);
+    let path = file.split('?').next().unwrap_or_default();
+    if path.is_empty() || path == ":memory:" {
+        return Err(StoreError::Url(
+            "name a file: a database in memory would be another one for each connection".to_owned(),
+        ));
+    }
+    create_private(Path::new(path)).map_err(|error| StoreError::Url(format!("{path}: {error}")))?;
+    Ok((url.to_owned(), &SQLITE))
+}
+
+/// SQLite would make the file readable by everybody; its WAL takes the file's mode.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
+}
+
+async fn set_up(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    if connection.backend_name() == "SQLite" {
+        connection
+            .execute(
+                "PRAGMA busy_timeout = 5000;
+                 PRAGMA journal_mode = WAL;
+                 PRAGMA synchronous = NORMAL;
+                 PRAGMA foreign_keys = ON;",
+            )
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+use crate::error::StoreError;
+use crate::store::Store;
+use jiff::Timestamp;
+
+/// Which TOTP codes have been used; see [`Store::totp_marks`].
+#[derive(Clone, Copy)]
+pub struct TotpMarks<'s>(pub(crate) &'s Store);
+
+impl TotpMarks<'_> {
+    /// Marks a code as used until `expires_at`; says whether it was the first time. Keystone
+    /// itself accepts a code again while it is valid.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn mark(
+        self,
+        user_id: &str,
+        code: &str,
+        expires_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let marked = sqlx::query(
+            "INSERT INTO totp_marks (user_id, code_hash, expires_at)
+             VALUES ($1, $2, $3)
+             ON CONFLICT (user_id, code_hash) DO NOTHING",
+        )
+        .bind(user_id)
+        .bind(self.0.keys.hash("totp", &format!("{user_id}\0{code}")))
+        .bind(expires_at.as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("mark a code"))?;
+        Ok(marked.rows_affected() > 0)
+    }
+}

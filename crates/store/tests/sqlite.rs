@@ -1,0 +1,12 @@
+//! Every repository on SQLite, each test with a database of its own.
+mod suite;
+
+use suite::Database;
+
+async fn database() -> Database {
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
+    Database::connect(url, Some(dir)).await
+}
+
+suite::each_test!(database().await);

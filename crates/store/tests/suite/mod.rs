@@ -1,0 +1,104 @@
+//! What every database must do; the binaries beside this folder run it on theirs.
+pub mod audit;
+pub mod command_line;
+pub mod fixtures;
+pub mod keystone_tokens;
+pub mod sessions;
+pub mod sign_in;
+pub mod structure;
+
+use portico_store::{KeyRing, Store};
+use secrecy::SecretString;
+
+/// A database of one test.
+pub struct Database {
+    pub store: Store,
+    pub url: String,
+    _dir: Option<tempfile::TempDir>,
+}
+
+impl Database {
+    pub async fn connect(url: String, dir: Option<tempfile::TempDir>) -> Self {
+        let store = Store::connect(&url, 4, keys(&[1])).await.unwrap();
+        store.migrate().await.unwrap();
+        Self {
+            store,
+            url,
+            _dir: dir,
+        }
+    }
+
+    /// The same database with other keys.
+    pub async fn with_keys(&self, bytes: &[u8]) -> Store {
+        Store::connect(&self.url, 1, keys(bytes)).await.unwrap()
+    }
+}
+
+/// A key ring of keys that each repeat one byte.
+pub fn keys(bytes: &[u8]) -> KeyRing {
+    use base64::Engine as _;
+    let keys: Vec<SecretString> = bytes
+        .iter()
+        .map(|byte| base64::engine::general_purpose::STANDARD.encode([*byte; 32]))
+        .map(SecretString::from)
+        .collect();
+    KeyRing::from_base64(&keys).unwrap()
+}
+
+macro_rules! each_test {
+    ($database:expr) => {
+        suite::each_test! { @list $database;
+            sessions: a_session_is_found_by_its_secret_only
+            sessions: an_expired_session_is_not_found
+            sessions: an_ended_session_takes_its_children_along
+            sessions: a_child_of_an_ended_session_is_refused
+            sessions: a_child_hangs_on_the_browser_session
+            sessions: use_on_an_apps_host_keeps_the_family_alive
+            sessions: use_by_a_command_line_keeps_only_itself_alive
+            sessions: touching_is_rare_and_never_passes_the_absolute_end
+            sessions: renewing_changes_the_secret_and_the_times
+            sessions: the_last_project_outlives_the_session
+            sessions: ending_all_spares_the_one_asked_for
+            sessions: a_sweep_ends_what_has_expired_and_deletes_what_is_old
+            sessions: a_rotated_key_still_finds_sessions
+            keystone_tokens: the_longest_lived_token_of_the_project_is_found
+            keystone_tokens: ending_a_session_makes_every_token_due
+            keystone_tokens: a_token_that_races_with_the_end_is_due_at_once
+            keystone_tokens: parallel_stores_and_ends_forget_no_token
+            keystone_tokens: a_failed_revocation_waits
+            keystone_tokens: a_wrong_key_is_an_error_and_not_a_missing_token
+            keystone_tokens: new_roles_are_taken_over
+            sign_in: a_flow_keeps_its_receipt_sealed
+            sign_in: a_flow_is_finished_once
+            sign_in: a_handover_code_works_once
+            sign_in: a_handover_code_is_bound_to_host_and_nonce
+            sign_in: a_handover_code_is_good_for_thirty_seconds
+            sign_in: a_totp_code_counts_once
+            sign_in: failures_are_counted_in_a_window
+            command_line: a_device_request_is_approved_once
+            command_line: a_device_request_is_denied
+            command_line: a_hasty_client_is_slowed_down
+            command_line: a_device_code_ends_after_five_minutes
+            command_line: an_authorization_code_works_once_for_a_minute
+            command_line: an_access_token_ends_with_its_session
+            command_line: a_refresh_token_rotates
+            command_line: a_lost_answer_is_repeated_within_the_grace
+            command_line: a_reused_refresh_token_is_noticed
+            command_line: a_parallel_rotation_has_one_winner_at_most_per_token
+            audit: events_are_listed_newest_first
+            audit: events_cannot_be_changed
+            structure: migrations_go_up_down_and_up
+            structure: a_database_without_migrations_is_noticed
+        }
+    };
+    (@list $database:expr; $($module:ident: $name:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                let database: Database = $database;
+                suite::$module::$name(&database).await;
+            }
+        )*
+    };
+}
+pub(crate) use each_test;

@@ -1,0 +1,193 @@
+//! What a test makes in the real Keystone, as its administrator.
+use crate::TestEnv;
+use anyhow::{Context, Result, bail};
+use reqwest::{Client, Method, Response, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// An administrator's token and what it can do.
+#[derive(Clone, Debug)]
+pub struct KeystoneAdmin {
+    client: Client,
+    url: String,
+    token: SecretString,
+}
+
+/// A user of one test's own.
+#[derive(Clone, Debug)]
+pub struct TestUser {
+    pub id: String,
+    pub name: String,
+    pub password: SecretString,
+}
+
+impl KeystoneAdmin {
+    /// Signs in with `KEYSTONE_ADMIN_PASSWORD`.
+    ///
+    /// # Errors
+    /// When Keystone does not answer, or refuses.
+    pub async fn sign_in(env: &TestEnv) -> Result<Self> {
+        let url = env.get("KEYSTONE_URL")?.trim_end_matches('/').to_owned();
+        let client = client()?;
+        let password = env.get("KEYSTONE_ADMIN_PASSWORD")?;
+        let scope = json!({ "project": { "name": "admin", "domain": { "id": "default" } } });
+        let token = issue(&client, &url, "admin", password, &scope).await?;
+        Ok(Self { client, url, token })
+    }
+
+    /// A new user in the domain `Default`; the name starts with `prefix`.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_user(&self, prefix: &str) -> Result<TestUser> {
+        let name = unique(prefix);
+        let password = unique("password");
+        let user =
+            json!({ "user": { "name": name, "domain_id": "default", "password": password } });
+        let created = self.call(Method::POST, "/users", Some(user)).await?;
+        Ok(TestUser {
+            id: text(&created, "/user/id")?,
+            name,
+            password: password.into(),
+        })
+    }
+
+    /// A new project in the domain `Default`; returns its ID.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_project(&self, prefix: &str) -> Result<String> {
+        let project = json!({ "project": { "name": unique(prefix), "domain_id": "default" } });
+        let created = self.call(Method::POST, "/projects", Some(project)).await?;
+        text(&created, "/project/id")
+    }
+
+    /// Gives a user a role in a project, all by ID.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn grant(&self, user: &str, project: &str, role: &str) -> Result<()> {
+        let path = format!("/projects/{project}/users/{user}/roles/{role}");
+        self.call(Method::PUT, &path, None).await.map(drop)
+    }
+
+    /// Takes a role away again.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn revoke(&self, user: &str, project: &str, role: &str) -> Result<()> {
+        let path = format!("/projects/{project}/users/{user}/roles/{role}");
+        self.call(Method::DELETE, &path, None).await.map(drop)
+    }
+
+    /// Deletes a user, which also ends their tokens.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn delete_user(&self, user: &str) -> Result<()> {
+        self.call(Method::DELETE, &format!("/users/{user}"), None)
+            .await
+            .map(drop)
+    }
+
+    /// A token of a user, scoped to a project.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn token_of(&self, user: &TestUser, project: &str) -> Result<SecretString> {
+        let scope = json!({ "project": { "id": project } });
+        let password = user.password.expose_secret();
+        issue(&self.client, &self.url, &user.name, password, &scope).await
+    }
+
+    /// Whether Keystone still takes a token.
+    ///
+    /// # Errors
+    /// When Keystone does not answer, or says neither.
+    pub async fn token_is_good(&self, token: &SecretString) -> Result<bool> {
+        let response = self
+            .client
+            .get(format!("{}/auth/tokens?nocatalog", self.url))
+            .header("x-auth-token", self.token.expose_secret())
+            .header("x-subject-token", token.expose_secret())
+            .send()
+            .await?;
+        match response.status() {
+            StatusCode::OK => Ok(true),
+            StatusCode::NOT_FOUND => Ok(false),
+            other => bail!("Keystone answered {other} to a validation"),
+        }
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {
+        let request = self
+            .client
+            .request(method, format!("{}{path}", self.url))
+            .header("x-auth-token", self.token.expose_secret());
+        let request = match body {
+            Some(body) => request.json(&body),
+            None => request,
+        };
+        let response = accepted(request.send().await?, path)?;
+        let bytes = response.bytes().await?;
+        if bytes.is_empty() {
+            return Ok(Value::Null);
+        }
+        Ok(serde_json::from_slice(&bytes)?)
+    }
+}
+
+fn client() -> Result<Client> {
+    // a second installation fails, and means that there is one already
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Ok(Client::builder().timeout(Duration::from_secs(20)).build()?)
+}
+
+async fn issue(
+    client: &Client,
+    url: &str,
+    name: &str,
+    password: &str,
+    scope: &Value,
+) -> Result<SecretString> {
+    let user = json!({ "name": name, "domain": { "id": "default" }, "password": password });
+    let identity = json!({ "methods": ["password"], "password": { "user": user } });
+    let response = client
+        .post(format!("{url}/auth/tokens?nocatalog"))
+        .json(&json!({ "auth": { "identity": identity, "scope": scope } }))
+        .send()
+        .await?;
+    let response = accepted(response, "/auth/tokens")?;
+    let token = response
+        .headers()
+        .get("x-subject-token")
+        .context("Keystone's answer has no X-Subject-Token")?;
+    Ok(token.to_str()?.into())
+}
+
+fn accepted(response: Response, path: &str) -> Result<Response> {
+    let status = response.status();
+    if !status.is_success() {
+        bail!("Keystone answered {status} to {path}");
+    }
+    Ok(response)
+}
+
+fn text(value: &Value, pointer: &str) -> Result<String> {
+    let found = value.pointer(pointer).and_then(Value::as_str);
+    Ok(found
+        .with_context(|| format!("no {pointer} in the answer"))?
+        .to_owned())
+}
+
+fn unique(prefix: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let moment = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_nanos();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{prefix}-{moment:x}-{number}")
+}

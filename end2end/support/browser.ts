@@ -1,0 +1,67 @@
+// Browser contexts that keep what was served to them and what their console said. `test` watches the context of each test;
+// further ones are made with `newContext`.
+import { test as base, expect, type Browser, type BrowserContext, type BrowserContextOptions, type Response } from "@playwright/test";
+import { record, recordBody } from "./secrets";
+
+const portico = /^(__Host-)?portico/;
+const complaints = new WeakMap<BrowserContext, string[]>();
+
+async function keep(response: Response) {
+  try {
+    for (const { name, value } of await response.headersArray()) {
+      if (name.toLowerCase() === "set-cookie") keepCookie(value);
+    }
+    recordBody(response.url(), response.headers()["content-type"] ?? "", await response.text());
+  } catch {
+    // a redirect has no body, and a page that went away took its own with it
+  }
+}
+
+function keepCookie(header: string) {
+  const [name = "", value = ""] = (header.split(";")[0] ?? "").split("=");
+  if (portico.test(name.trim()) && value.length >= 20) record("cookie", value);
+}
+
+export function watch(context: BrowserContext): BrowserContext {
+  const said: string[] = [];
+  complaints.set(context, said);
+  context.on("response", (response) => void keep(response));
+  context.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) said.push(`${message.page()?.url()}: ${message.text()}`);
+  });
+  context.on("weberror", (problem) => said.push(String(problem.error())));
+  context.on("page", (page) =>
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => recordBody(socket.url(), "text/plain", payload.toString())),
+    ),
+  );
+  return context;
+}
+
+/** What consoles said at levels warning and error since the last call, Content Security Policy reports among it. */
+export function takeComplaints(context: BrowserContext): string[] {
+  return complaints.get(context)?.splice(0) ?? [];
+}
+
+export async function newContext(browser: Browser, options?: BrowserContextOptions): Promise<BrowserContext> {
+  return watch(await browser.newContext(options));
+}
+
+export async function keepCookies(context: BrowserContext) {
+  for (const cookie of await context.cookies()) {
+    if (portico.test(cookie.name) && cookie.value.length >= 20) record("cookie", cookie.value);
+  }
+}
+
+export const test = base.extend<{ watched: void }>({
+  watched: [
+    async ({ context }, use) => {
+      watch(context);
+      await use();
+      await keepCookies(context);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };

@@ -1,0 +1,110 @@
+// Every page in each of its states, and how to get there with real services only.
+import { projectId, type UserName } from "./env";
+import * as path from "./paths";
+
+export type State = "full" | "empty" | "error" | "not-permitted" | "loading";
+
+/** One of the demo's users, or somebody without a role anywhere. */
+export type Viewer = UserName | "nobody";
+
+export interface Case {
+  state: State;
+  user: Viewer;
+  path: string;
+  /** For the loading state: the process that takes calls and does not answer meanwhile. */
+  frozen?: string;
+}
+
+const nowhere = "00000000-0000-4000-8000-000000000000";
+const acmeServer = "acme-prod/kube-apiserver";
+const unknownCluster = `${path.project()}/clusters/${nowhere}`;
+const loading = (user: Viewer, address: string, frozen = acmeServer): Case => ({ state: "loading", user, path: address, frozen });
+const full = (user: Viewer, address: string): Case => ({ state: "full", user, path: address });
+
+/** By the names of the program's route table; `pod` stands for a pod that runs. */
+export const casesOf = (pod: string): Record<string, Case[]> => ({
+  start: [full("devi", "/"), { state: "empty", user: "nobody", path: "/" }],
+  launchpad: [
+    full("ada", path.project()),
+    full("vera", path.project()),
+    { state: "not-permitted", user: "nora", path: path.project() },
+    { state: "error", user: "otto", path: `/projects/${projectId("acme")}` },
+    loading("vera", path.project()),
+  ],
+  cluster: [
+    full("ada", path.clusterPage()),
+    full("vera", path.clusterPage()),
+    { state: "not-permitted", user: "nora", path: path.clusterPage() },
+    { state: "error", user: "ada", path: unknownCluster },
+    loading("vera", path.clusterPage()),
+  ],
+  namespaces: [
+    full("ada", `${path.clusterPage()}/namespaces`),
+    { state: "not-permitted", user: "nora", path: `${path.clusterPage()}/namespaces` },
+    { state: "error", user: "ada", path: `${unknownCluster}/namespaces` },
+    loading("vera", `${path.clusterPage()}/namespaces`),
+  ],
+  kinds: [
+    full("ada", `${path.clusterPage()}/kinds`),
+    { state: "error", user: "ada", path: `${unknownCluster}/kinds` },
+  ],
+  list: [
+    full("ada", path.list("core/v1/pods")),
+    full("vera", path.list("core/v1/pods")),
+    full("ada", path.list("core/v1/events")),
+    full("ada", path.list("core/v1/persistentvolumes")),
+    full("devi", path.list("data.example.org/v1/backups")),
+    { state: "empty", user: "ada", path: path.list("core/v1/replicationcontrollers", "namespace=shop") },
+    { state: "empty", user: "ada", path: path.list("core/v1/pods", "namespace=shop&q=nothing-is-called-so") },
+    { state: "error", user: "ada", path: path.list("core/v1/unicorns") },
+    { state: "not-permitted", user: "vera", path: path.list("core/v1/secrets", "namespace=shop") },
+    { state: "not-permitted", user: "devi", path: path.list("core/v1/pods", "namespace=kube-system") },
+    loading("vera", path.list("core/v1/services", "namespace=shop")),
+  ],
+  object: [
+    full("ada", path.pod("shop", pod)),
+    full("vera", path.pod("shop", pod, "yaml")),
+    full("vera", path.pod("shop", pod, "events")),
+    full("vera", path.pod("shop", pod, "logs")),
+    full("devi", path.pod("shop", pod, "terminal")),
+    { state: "not-permitted", user: "vera", path: path.pod("shop", pod, "terminal") },
+    full("ada", path.deployment("shop", "storefront")),
+    full("vera", path.deployment("shop", "recommender")),
+    { state: "error", user: "ada", path: path.pod("shop", "there-is-no-such-pod") },
+    { state: "not-permitted", user: "vera", path: path.object("shop", "core/v1/secrets", "payment-gateway") },
+    loading("vera", path.pod("shop", pod)),
+  ],
+  cluster_object: [
+    full("ada", `${path.clusterPage()}/cluster-scoped/core/v1/nodes/acme-node-1`),
+    full("ada", `${path.clusterPage()}/cluster-scoped/core/v1/namespaces/shop/yaml`),
+    { state: "error", user: "ada", path: `${path.clusterPage()}/cluster-scoped/core/v1/nodes/nowhere` },
+    {
+      state: "not-permitted",
+      user: "vera",
+      path: `${path.clusterPage()}/cluster-scoped/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin`,
+    },
+  ],
+  access: [
+    full("ada", path.accessPage()),
+    { state: "not-permitted", user: "vera", path: path.accessPage() },
+    { state: "error", user: "ada", path: `${unknownCluster}/access` },
+    loading("ada", path.accessPage()),
+  ],
+  app: [
+    full("devi", `${path.project()}/apps/registry`),
+    full("devi", `${path.project()}/apps/alertmanager`),
+    { state: "not-permitted", user: "vera", path: `${path.project()}/apps/alertmanager` },
+    { state: "error", user: "ada", path: `${path.project()}/apps/there-is-no-such-app` },
+  ],
+});
+
+/** Pages that the gateway shows itself. */
+export const gatewayPages: { name: string; path: string; user?: Viewer }[] = [
+  { name: "sign-in", path: "/oauth2/sign_in" },
+  { name: "sign-in-for-a-page", path: path.list("core/v1/pods") },
+  { name: "project", path: "/oauth2/project", user: "devi" },
+  { name: "device", path: "/oauth2/device", user: "vera" },
+  { name: "sign-out", path: "/oauth2/sign_out", user: "vera" },
+  { name: "not-found", path: "/oauth2/there-is-no-such-page" },
+];
+

@@ -1,0 +1,37 @@
+// Stopping and starting single services of the stack, with the scripts that started them.
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "@playwright/test";
+import { projectRoot, stateDirectory } from "./env";
+import { run } from "./kubectl";
+
+const profile = path.basename(stateDirectory).replace(/^\./, "");
+
+async function script(name: string, ...parameters: string[]) {
+  const result = await run(path.join(projectRoot, "scripts/services", `${name}.sh`), parameters, {
+    environment: { PORTICO_PROFILE: profile, PORTICO_STATE: stateDirectory, PORTICO_CACHE: process.env.PORTICO_CACHE ?? "" },
+    timeout: 90_000,
+  });
+  expect(result.code, `${name} ${parameters.join(" ")}: ${result.stderr}`).toBe(0);
+}
+
+/** Does `work` while a service is away; it is back afterwards, whatever happened. */
+export async function without(service: "keystone" | "portico" | "prometheus", work: () => Promise<void>) {
+  await script(service, "stop");
+  try {
+    await work();
+  } finally {
+    await script(service, "start");
+  }
+}
+
+/** Does `work` while a process of the stack takes connections and never answers. */
+export async function frozen(name: string, work: () => Promise<void>) {
+  const [pid] = readFileSync(path.join(stateDirectory, "run", `${name}.pid`), "utf8").split(" ");
+  process.kill(Number(pid), "SIGSTOP");
+  try {
+    await work();
+  } finally {
+    process.kill(Number(pid), "SIGCONT");
+  }
+}

@@ -1,0 +1,210 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { person } from "../support/cli";
+import { cluster, projectId, roleId, userId } from "../support/env";
+import { admin, apply } from "../support/kubectl";
+import { PanelApi } from "../support/panel-api";
+import * as path from "../support/paths";
+import { section } from "../support/sections";
+import { signIn } from "../support/sign-in";
+import { createNamespace, remove, unique } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("access");
+});
+test.afterAll(() => remove(namespace));
+
+const groups = (name: string) =>
+  admin("acme-prod", "get", "rolebinding", "-n", namespace, name, "-o", "jsonpath={.subjects[*].name}", "--ignore-not-found");
+
+async function bind(names: string[], role = "portico-viewer"): Promise<string> {
+  const name = unique("binding");
+  await apply("acme-prod", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: { name, namespace, labels: { "kept-by": "undo" }, annotations: { note: "as it was" } },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+    subjects: names.map((group) => ({ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: group })),
+  });
+  return name;
+}
+
+async function open(page: Page) {
+  await signIn(page, "ada", path.accessPage());
+  await expect(page.getByRole("heading", { level: 1, name: "Access" })).toBeVisible();
+}
+
+interface Grant {
+  place: string;
+  role: string;
+  toWhom: "Everybody with a Keystone role" | "One Keystone user" | "Everybody in a Keystone project";
+  id: string;
+}
+
+async function fill(page: Page, { place, role, toWhom, id }: Grant) {
+  await page.getByRole("button", { name: "Grant access" }).click();
+  await page.getByLabel("Where").selectOption({ label: place });
+  await page.getByLabel("Role", { exact: true }).selectOption({ label: role });
+  await page.getByLabel(toWhom).check();
+  if (toWhom !== "One Keystone user") await page.getByLabel("Name", { exact: true }).selectOption("other");
+  await page.getByLabel("Keystone ID").fill(id);
+  await page.getByRole("button", { name: "See what this gives" }).click();
+}
+
+const rows = (page: Page, binding: string) => page.getByRole("row").filter({ hasText: `by ${binding}` });
+
+test("each subject has a row, with the name that Keystone gives it", async ({ page }) => {
+  const binding = await bind([roleId("k8s_admin"), `portico:user:${userId("ada")}`, `portico:project:${projectId("acme")}`]);
+  await open(page);
+  await expect(rows(page, binding)).toHaveCount(3);
+  await expect(rows(page, binding).filter({ hasText: "Keystone role" })).toContainText("k8s_admin");
+  await expect(rows(page, binding).filter({ hasText: "Keystone user" })).toContainText("ada");
+  await expect(rows(page, binding).filter({ hasText: "Keystone project" })).toContainText("acme");
+});
+
+test("an ID that Keystone does not know is dangling", async ({ page }) => {
+  const binding = await bind(["0123456789abcdef0123456789abcdef"]);
+  await open(page);
+  await expect(rows(page, binding)).toContainText("Dangling");
+});
+
+for (const [what, toWhom, id, group] of [
+  ["a Keystone role", "Everybody with a Keystone role", () => roleId("member"), () => roleId("member")],
+  ["one user", "One Keystone user", () => userId("nora"), () => `portico:user:${userId("nora")}`],
+  ["a project", "Everybody in a Keystone project", () => projectId("acme"), () => `portico:project:${projectId("acme")}`],
+] as const) {
+  test(`a ClusterRole is granted to ${what}, after a look at what it gives`, async ({ page }) => {
+    await open(page);
+    await fill(page, { place: namespace, role: "portico-viewer", toWhom, id: id() });
+    const gained = page.getByRole("region", { name: "Rights gained" });
+    await expect(gained.getByRole("row").filter({ hasText: "configmaps" }).first()).toContainText("get, list, watch");
+    await expect(section(page, "Grant access")).toContainText(`namespace ${namespace} only`);
+    await expect(section(page, "Grant access")).toContainText(group());
+    const before = await admin("acme-prod", "get", "rolebindings", "-n", namespace, "-o", "jsonpath={.items[*].subjects[*].name}");
+    expect(before.split(" ").filter((name) => name === group()).length).toBe(0);
+    await page.getByRole("button", { name: "Grant", exact: true }).click();
+    await expect(page.getByText(/^Granted portico-viewer/)).toBeVisible();
+    const after = await admin("acme-prod", "get", "rolebindings", "-n", namespace, "-o", "jsonpath={.items[*].subjects[*].name}");
+    expect(after.split(" ")).toContain(group());
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await expect(page.getByText("The grant has been taken back.")).toBeVisible();
+    const undone = await admin("acme-prod", "get", "rolebindings", "-n", namespace, "-o", "jsonpath={.items[*].subjects[*].name}");
+    expect(undone.split(" ")).not.toContain(group());
+  });
+}
+
+test("dangers stand in red, and want the role's name typed", async ({ page }) => {
+  await open(page);
+  await fill(page, { place: namespace, role: "cluster-admin", toWhom: "One Keystone user", id: userId("nora") });
+  for (const danger of ["Reads secrets", "Runs commands in pods", "Can give itself more rights", "Can hand out roles", "Can act as others", "Everything, also what is added later"]) {
+    await expect(page.getByText(danger)).toBeVisible();
+  }
+  await page.getByLabel("Type cluster-admin to confirm").fill("cluster");
+  await page.getByRole("button", { name: "Grant", exact: true }).click();
+  await expect(page.getByRole("alert")).toContainText(/dangerous/);
+  expect(await admin("acme-prod", "get", "rolebindings", "-n", namespace, "-o", "jsonpath={.items[*].roleRef.name}")).not.toContain("cluster-admin");
+});
+
+test("a name instead of an ID is refused, with the way to find the ID", async ({ page }) => {
+  await open(page);
+  await fill(page, { place: namespace, role: "portico-viewer", toWhom: "One Keystone user", id: "nora" });
+  await expect(page.getByRole("alert")).toContainText(/32 digits/);
+});
+
+test("what is granted works at once, and what is revoked stops", async ({ page, browser }) => {
+  const nora = await person(browser, "nora", "acme-prod");
+  const pods = async () => (await nora.terminal.kubectl("acme-prod", ["get", "pods", "-n", namespace])).code;
+  expect(await pods()).not.toBe(0);
+  await open(page);
+  await fill(page, { place: namespace, role: "portico-viewer", toWhom: "One Keystone user", id: userId("nora") });
+  await page.getByRole("button", { name: "Grant", exact: true }).click();
+  await expect.poll(pods).toBe(0);
+  await page.getByRole("row").filter({ hasText: namespace }).filter({ hasText: userId("nora") }).getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await expect.poll(pods).not.toBe(0);
+});
+
+test.describe("revoking", () => {
+  test("one subject of several, undone within ten seconds, restores the same object", async ({ page }) => {
+    const names = [roleId("member"), `portico:user:${userId("nora")}`];
+    const binding = await bind(names);
+    const saved = async () => {
+      const object = JSON.parse(await admin("acme-prod", "get", "rolebinding", "-n", namespace, binding, "-o", "json"));
+      return { ...object, metadata: { ...object.metadata, resourceVersion: "", managedFields: [] } };
+    };
+    const before = await saved();
+    await open(page);
+    await rows(page, binding).filter({ hasText: "Keystone user" }).getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await expect.poll(() => groups(binding)).toBe(names[0]);
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await expect.poll(saved).toEqual(before);
+  });
+
+  test("the only subject deletes the binding, and undone it is there as it was", async ({ page }) => {
+    const binding = await bind([roleId("member")]);
+    const saved = async () => {
+      const text = await admin("acme-prod", "get", "rolebinding", "-n", namespace, binding, "-o", "json", "--ignore-not-found");
+      if (!text) return undefined;
+      const { metadata, roleRef, subjects } = JSON.parse(text);
+      return { name: metadata.name, labels: metadata.labels, note: metadata.annotations.note, roleRef, subjects };
+    };
+    const before = await saved();
+    await open(page);
+    await rows(page, binding).getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await expect.poll(saved).toBeUndefined();
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await expect.poll(saved).toEqual(before);
+  });
+
+  test("after somebody else's edit is a conflict, and no subject is lost", async ({ page }) => {
+    const binding = await bind([roleId("member"), `portico:user:${userId("nora")}`]);
+    await open(page);
+    await rows(page, binding).filter({ hasText: "Keystone user" }).getByRole("button", { name: "Revoke" }).click();
+    const added = `portico:user:${userId("vera")}`;
+    const patch = [{ op: "add", path: "/subjects/-", value: { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: added } }];
+    await admin("acme-prod", "patch", "rolebinding", "-n", namespace, binding, "--type=json", "-p", JSON.stringify(patch));
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await expect(page.getByRole("dialog").getByRole("alert")).toContainText(/Somebody else has changed/);
+    expect((await groups(binding)).split(" ")).toEqual([roleId("member"), `portico:user:${userId("nora")}`, added]);
+  });
+
+  test("the last administrator wants the binding's name typed", async ({ page }) => {
+    await open(page);
+    await rows(page, "portico-admin").filter({ hasText: "cluster-admin" }).getByRole("button", { name: "Revoke" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await expect(dialog.getByRole("alert")).toContainText(/last grant|you hold yourself/);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(await admin("acme-prod", "get", "clusterrolebinding", "portico-admin", "-o", "jsonpath={.subjects[*].name}")).toBe(roleId("k8s_admin"));
+  });
+
+  test("is offered to be undone for ten seconds, and not any later", async ({ page }) => {
+    const binding = await bind([roleId("member")]);
+    await open(page);
+    await rows(page, binding).getByRole("button", { name: "Revoke" }).click();
+    const [answer] = await Promise.all([
+      page.waitForResponse(/\/api\/access\/revoke/),
+      page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click(),
+    ]);
+    const { undo } = (await answer.json()) as { undo: string };
+    const offer = page.getByRole("button", { name: /^Undo/ });
+    await expect(offer).toBeVisible();
+    await expect(offer).toHaveCount(0, { timeout: 12_000 });
+    const api = await PanelApi.of(page, "acme");
+    const late = await api.post("/api/access/undo", { cluster: cluster("acme-prod").id, undo });
+    expect(late.status).toBe(409);
+    expect(late.body).toContain("ten seconds are over");
+    expect(await groups(binding)).toBe("");
+  });
+});
+
+for (const user of ["devi", "vera"] as const) {
+  test(`${user} may not grant, and learns why`, async ({ page }) => {
+    await signIn(page, user, path.accessPage());
+    await expect(page.getByRole("main").locator("[data-state=not-permitted]").first()).toBeVisible();
+    await expect(page.getByRole("button", { name: "Grant access" })).toHaveCount(0);
+  });
+}

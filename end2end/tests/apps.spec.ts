@@ -1,0 +1,92 @@
+import { expect, test } from "../support/browser";
+import { porticoUrl, setting } from "../support/env";
+import { send } from "../support/http";
+import * as path from "../support/paths";
+import { account, cookieHeader, enter, signIn, signedIn } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
+
+const prometheus = () => setting("PROMETHEUS_URL");
+
+test("Prometheus opens without signing in again", async ({ page }) => {
+  await signIn(page, "devi", path.project());
+  const opened = page.waitForEvent("popup").catch(() => undefined);
+  await page.getByRole("link", { name: /Prometheus/ }).first().click();
+  const app = (await Promise.race([opened, page.waitForURL(/prometheus\.apps/).then(() => page)])) ?? page;
+  await expect(app).toHaveURL(new RegExp(`^${prometheus().replace(/\/$/, "")}`));
+  await expect(app.getByText(/Prometheus/).first()).toBeVisible();
+  const answer = await app.evaluate(async () => (await fetch("/api/v1/query?query=up")).json());
+  expect(answer.status).toBe("success");
+  expect(answer.data.result.length).toBeGreaterThan(0);
+});
+
+test("a link straight to an app leads through sign-in and back", async ({ page }) => {
+  const target = new URL("/graph?g0.expr=up", prometheus()).href;
+  await page.goto(target);
+  await expect(page).toHaveURL(/\/oauth2\/sign_in/);
+  await enter(page, account("ada"));
+  await expect(page).toHaveURL(new RegExp(`^${new URL(prometheus()).origin}/(graph|query)`));
+});
+
+test("vera sees Prometheus on the launchpad, shut, and which roles open it", async ({ page }) => {
+  await signIn(page, "vera", path.project());
+  const card = page.getByRole("listitem").filter({ hasText: "Prometheus" });
+  await expect(card).toContainText("k8s_admin");
+  await expect(card).toContainText("k8s_developer");
+  await expect(card.getByRole("link", { name: /open/i })).toHaveCount(0);
+  const answer = await page.goto(prometheus());
+  expect(answer?.status()).toBe(403);
+  await expect(page.getByRole("heading", { name: "You may not open Prometheus" })).toBeVisible();
+  await expect(page.getByRole("main")).toContainText("k8s_developer");
+});
+
+for (const user of ["otto", "nora"] as const) {
+  test(`${user} gets 403 at acme's Prometheus`, async ({ page }) => {
+    await signIn(page, user);
+    const answer = await page.goto(prometheus());
+    expect(answer?.status()).toBe(403);
+  });
+}
+
+test("otto sees none of acme's apps", async ({ page }) => {
+  await signIn(page, "otto");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.getByText("globex-dev").first()).toBeVisible();
+  await expect(page.getByText("Prometheus")).toHaveCount(0);
+});
+
+test("Alertmanager has a list of alerts, the registry one of repositories and tags", async ({ page }) => {
+  await signIn(page, "devi", `${path.project()}/apps/alertmanager`);
+  await expect(page.getByRole("heading", { level: 1, name: /Alertmanager|Alerts/ })).toBeVisible();
+  await expect(page.getByRole("main")).toContainText(/active|no alerts|nothing is firing/i);
+  await page.goto(`${path.project()}/apps/registry`);
+  await expect(page.getByRole("heading", { level: 1, name: /registry/i })).toBeVisible();
+  await expect(page.getByRole("main")).toContainText(/docker pull/);
+});
+
+test("sign-out ends the apps' sessions too", async ({ browser }) => {
+  const page = await signedIn(browser, "devi", path.project());
+  await page.goto(prometheus());
+  await expect(page).toHaveURL(new RegExp(`^${new URL(prometheus()).origin}`));
+  const cookie = await cookieHeader(page.context(), prometheus());
+  const query = new URL("/api/v1/query?query=up", prometheus()).href;
+  expect((await send(query, { headers: { cookie } })).status).toBe(200);
+  await page.goto(porticoUrl);
+  await signOut(page);
+  expect((await send(query, { headers: { cookie } })).status).toBe(401);
+  await page.context().close();
+});
+
+test("the panel's cookie opens no app, an app's cookie no panel", async ({ browser }) => {
+  const page = await signedIn(browser, "devi", path.project());
+  await page.goto(prometheus());
+  await expect(page).toHaveURL(new RegExp(`^${new URL(prometheus()).origin}`));
+  const context = page.context();
+  const call = { "sec-fetch-mode": "cors", accept: "application/json" };
+  const panelCookie = await cookieHeader(context, porticoUrl);
+  const appCookie = await cookieHeader(context, prometheus());
+  expect(panelCookie).not.toBe(appCookie);
+  const query = new URL("/api/v1/query?query=up", prometheus()).href;
+  expect((await send(query, { headers: { ...call, cookie: panelCookie } })).status).toBe(401);
+  expect((await send(path.project(), { headers: { ...call, cookie: appCookie } })).status).toBe(401);
+  await context.close();
+});

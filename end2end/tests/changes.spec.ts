@@ -1,0 +1,108 @@
+import type { Page } from "@playwright/test";
+import { expect, newContext, test } from "../support/browser";
+import { admin, apply } from "../support/kubectl";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createNamespace, createPod, deploymentManifest, remove, unique } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("changes");
+});
+test.afterAll(() => remove(namespace));
+
+const field = (kind: string, name: string, jsonpath: string) =>
+  admin("acme-prod", "get", kind, "-n", namespace, name, "-o", `jsonpath={${jsonpath}}`, "--ignore-not-found");
+
+async function deployed(replicas = 1): Promise<string> {
+  const name = unique("web");
+  await apply("acme-prod", deploymentManifest(namespace, name, replicas));
+  return name;
+}
+
+const dialog = (page: Page) => page.getByRole("dialog");
+
+test("a deployment is scaled", async ({ page }) => {
+  const name = await deployed();
+  await signIn(page, "devi", path.deployment(namespace, name));
+  await page.getByRole("button", { name: "Scale" }).click();
+  await dialog(page).getByLabel("Replicas").fill("3");
+  await dialog(page).getByRole("button", { name: /^Scale/ }).click();
+  await expect.poll(() => field("deployment", name, ".spec.replicas")).toBe("3");
+  await expect(page.getByRole("main")).toContainText(/3 of 3|3\/3/, { timeout: 30_000 });
+});
+
+test("a number of replicas that is none is refused before it is sent", async ({ page }) => {
+  const name = await deployed();
+  await signIn(page, "devi", path.deployment(namespace, name));
+  await page.getByRole("button", { name: "Scale" }).click();
+  await dialog(page).getByLabel("Replicas").fill("-4");
+  await dialog(page).getByRole("button", { name: /^Scale/ }).click();
+  await expect(dialog(page)).toBeVisible();
+  expect(await field("deployment", name, ".spec.replicas")).toBe("1");
+});
+
+test("a deployment is restarted", async ({ page }) => {
+  const name = await deployed();
+  await signIn(page, "devi", path.deployment(namespace, name));
+  await page.getByRole("button", { name: /^Restart/ }).click();
+  await dialog(page).getByRole("button", { name: "Restart" }).click();
+  await expect
+    .poll(() => field("deployment", name, ".spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt"))
+    .not.toBe("");
+});
+
+test("a pod is deleted after a confirmation, and only then", async ({ page }) => {
+  const name = unique("doomed");
+  await createPod(namespace, name);
+  await signIn(page, "devi", path.pod(namespace, name));
+  await page.getByRole("button", { name: /^Delete/ }).click();
+  await dialog(page).getByText("Cancel", { exact: true }).click();
+  expect(await field("pod", name, ".metadata.name")).toBe(name);
+  await page.getByRole("button", { name: /^Delete/ }).click();
+  await expect(dialog(page)).toContainText(name);
+  await dialog(page).getByRole("button", { name: /^Delete/ }).click();
+  await expect.poll(() => field("pod", name, ".metadata.name")).toBe("");
+});
+
+test("another object of the same name is not deleted instead", async ({ page }) => {
+  const name = unique("reborn");
+  await createPod(namespace, name);
+  await signIn(page, "devi", path.pod(namespace, name));
+  await page.getByRole("button", { name: /^Delete/ }).click();
+  await expect(dialog(page)).toBeVisible();
+  await page.context().setOffline(true);
+  await admin("acme-prod", "delete", "pod", "-n", namespace, name, "--grace-period=0", "--force");
+  await createPod(namespace, name);
+  const uid = await field("pod", name, ".metadata.uid");
+  await page.context().setOffline(false);
+  await dialog(page).getByRole("button", { name: /^Delete/ }).click();
+  await expect(page.getByText(/changed it first|another|somebody else|conflict/i).first()).toBeVisible();
+  expect(await field("pod", name, ".metadata.uid")).toBe(uid);
+});
+
+test("vera sees every change, each shut with its reason", async ({ page }) => {
+  const name = await deployed();
+  await signIn(page, "vera", path.deployment(namespace, name));
+  for (const action of ["Scale", "Restart", "Delete"]) {
+    const button = page.getByRole("button", { name: new RegExp(`^${action}`) });
+    await expect(button).toHaveAttribute("aria-disabled", "true");
+    await expect(button).toHaveAccessibleDescription(/Your roles do not include/);
+    await button.click({ force: true });
+    await expect(dialog(page)).toHaveCount(0);
+  }
+});
+
+test("without scripts one delete works, with a page that asks first", async ({ browser }) => {
+  const name = unique("plain");
+  await createPod(namespace, name);
+  const context = await newContext(browser, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  await signIn(page, "devi", path.pod(namespace, name));
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await expect(page.getByRole("heading", { name: `Delete Pod ${name}?` })).toBeVisible();
+  await page.getByRole("button", { name: `Delete ${name}` }).click();
+  await expect.poll(() => field("pod", name, ".metadata.name")).toBe("");
+  await expect(page.getByRole("main")).toContainText(/is deleting|deleted/i);
+  await context.close();
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { CommandLine, person } from "../support/cli";
+import { cluster } from "../support/env";
+import { expect, test } from "../support/browser";
+import { send } from "../support/http";
+import { signedIn, signIn } from "../support/sign-in";
+
+test.describe.configure({ mode: "serial" });
+
+for (const kubectl of ["1.20", "current"] as const) {
+  test(`the same identity in kubectl ${kubectl}`, async ({ browser }) => {
+    const { terminal } = await person(browser, "devi");
+    const pods = await terminal.kubectl("acme-prod", ["get", "pods", "-n", "shop"], { kubectl });
+    expect(pods.stderr).toBe("");
+    expect(pods.stdout).toContain("storefront-");
+    const refused = await terminal.kubectl("acme-prod", ["get", "pods", "-A"], { kubectl });
+    expect(refused.stderr).toContain('User "devi@Default" cannot list resource "pods"');
+  });
+}
+
+test("the kubeconfig holds no secret", async ({ browser }) => {
+  const { terminal } = await person(browser, "vera");
+  const made = await terminal.portico("kubeconfig", "--cluster", "acme-prod", "--stdout");
+  expect(made.stdout).toContain("client.authentication.k8s.io/v1beta1");
+  expect(readFileSync(await terminal.kubeconfig("acme-prod", "current"), "utf8")).toContain("client.authentication.k8s.io/v1\n");
+  expect(made.stdout).not.toMatch(/token:|client-key-data|password:|portico_v1\./);
+});
+
+test("a device code does without a browser on the machine", async ({ browser }) => {
+  const page = await signedIn(browser, "devi");
+  const terminal = new CommandLine("devi-device");
+  const said = await terminal.login(page, "--device");
+  expect(said).toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/);
+  await expect(page.getByRole("heading", { name: "Your terminal is connected" })).toBeVisible();
+  expect(await terminal.clusterToken("acme-prod")).toMatch(/^portico_v1\./);
+});
+
+test("portico logout ends the terminal's session only", async ({ browser }) => {
+  const { terminal, page } = await person(browser, "vera");
+  expect((await terminal.portico("logout")).code).toBe(0);
+  const after = await terminal.portico("credential", "--cluster", cluster("acme-prod").id);
+  expect(after.code).not.toBe(0);
+  expect(after.stderr).toContain("portico login");
+  await page.reload();
+  await expect(page).not.toHaveURL(/\/oauth2\//);
+});
+
+test("a cluster's token is not given to cookies, and is no bearer at the gateway", async ({ browser, page, context }) => {
+  const { terminal } = await person(browser, "vera");
+  await signIn(page, "vera");
+  const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+  const path = `/api/v1/clusters/${cluster("acme-prod").id}/token`;
+  const origin = new URL(page.url()).origin;
+  expect((await send(path, { method: "POST", headers: { cookie, origin } })).status).toBe(401);
+  const token = await terminal.clusterToken("acme-prod");
+  expect((await send(path, { method: "POST", headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+});

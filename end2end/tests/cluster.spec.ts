@@ -1,0 +1,171 @@
+import { expect, newContext, test } from "../support/browser";
+import { admin } from "../support/kubectl";
+import * as path from "../support/paths";
+import { section } from "../support/sections";
+import { signIn } from "../support/sign-in";
+import { createPod, unique } from "../support/workloads";
+
+test("the overview says how the cluster is, in words", async ({ page }) => {
+  await signIn(page, "ada", path.clusterPage());
+  await expect(page.getByRole("heading", { level: 1, name: "acme-prod" })).toBeVisible();
+  const main = page.getByRole("main");
+  await expect(main).toContainText("v1.20");
+  await expect(main).toContainText(/support ended|no longer supported|end of life/i);
+  for (const node of ["acme-node-1", "acme-node-2"]) await expect(main.getByText(node).first()).toBeVisible();
+  await expect(main).toContainText(/CPU/);
+  await expect(main).toContainText(/memory/i);
+});
+
+test("the overview says what I may do, and what not", async ({ page }) => {
+  await signIn(page, "vera", path.clusterPage());
+  const rights = section(page, "Your rights here");
+  await expect(rights).toContainText(/read/i);
+  await expect(rights).toContainText(/secrets/i);
+});
+
+test("the commands for a terminal are there for each system, to be copied", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page, "vera", path.clusterPage());
+  const terminal = section(page, "Use from your terminal");
+  for (const system of ["Linux", "macOS", "Windows"]) {
+    await terminal.getByRole("tab", { name: system }).click();
+    await expect(terminal.getByText(/portico login/).filter({ visible: true }).first()).toBeVisible();
+  }
+  await terminal.getByRole("button", { name: /^Copy/ }).filter({ visible: true }).first().click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("portico");
+});
+
+test("every kind that the cluster has can be listed", async ({ page }) => {
+  test.setTimeout(180_000);
+  await signIn(page, "ada", `${path.clusterPage()}/kinds`);
+  const main = page.getByRole("main");
+  await expect(main.getByRole("link", { name: /pods/i }).first()).toBeVisible();
+  const addresses = await main.locator("a[href*='/resources/']").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+  const known = (await admin("acme-prod", "api-resources", "--verbs=list", "-o", "name")).split("\n");
+  const shown = new Set(addresses.map((address) => address.split("/resources/")[1]?.split("?")[0] ?? ""));
+  for (const name of known) {
+    const [plural = "", ...group] = name.split(".");
+    const wanted = new RegExp(`^${group.join(".") || "core"}/[^/]+/${plural}$`);
+    expect([...shown].some((kind) => wanted.test(kind)), name).toBe(true);
+  }
+  for (const address of new Set(addresses)) {
+    await page.goto(address);
+    await expect(page.locator("[data-state=loading]")).toHaveCount(0);
+    await expect(page.locator("[data-state=error], [data-state=not-found]"), address).toHaveCount(0);
+  }
+});
+
+test("a pod that kubectl makes appears within two seconds, without a reload, and goes again", async ({ page }) => {
+  await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await page.evaluate(() => Object.assign(window, { marker: "still here" }));
+  const name = unique("live");
+  await createPod("shop", name);
+  await expect(page.getByRole("link", { name })).toBeVisible({ timeout: 2_000 });
+  await expect(page.getByRole("row", { name: new RegExp(name) })).toContainText("Running", { timeout: 20_000 });
+  await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--grace-period=0", "--force");
+  await expect(page.getByRole("link", { name })).toHaveCount(0);
+  expect(await page.evaluate(() => (window as unknown as { marker?: string }).marker)).toBe("still here");
+});
+
+test("the window survives five navigations", async ({ page }) => {
+  await signIn(page, "ada", path.project());
+  await page.evaluate(() => Object.assign(window, { marker: "still here" }));
+  const marker = () => page.evaluate(() => (window as unknown as { marker?: string }).marker);
+  const go = async (link: ReturnType<typeof page.getByRole>, address: RegExp) => {
+    await link.first().click();
+    await expect(page).toHaveURL(address);
+    expect(await marker()).toBe("still here");
+  };
+  await go(page.getByRole("main").getByRole("link", { name: /acme-prod/ }), /\/clusters\/[^/]+$/);
+  await go(page.getByRole("link", { name: "Namespaces" }), /\/namespaces$/);
+  await go(page.getByRole("link", { name: "Pods" }), /\/resources\/core\/v1\/pods/);
+  await go(page.getByRole("link", { name: /^storefront-/ }), /\/core\/v1\/pods\/storefront-/);
+  await go(page.getByRole("link", { name: "Events" }), /\/events$/);
+  await go(page.getByRole("link", { name: "Launchpad" }), /\/projects\/[^/]+$/);
+});
+
+test.describe("a list", () => {
+  test("is filtered by name and by label, and its address holds both", async ({ page }) => {
+    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+    await page.getByRole("searchbox", { name: "Name" }).fill("checkout");
+    await expect(page.getByRole("link", { name: /^storefront-/ })).toHaveCount(0);
+    await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(2);
+    await expect(page).toHaveURL(/[?&]q=checkout/);
+    await page.reload();
+    await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(2);
+    await page.goto(path.list("core/v1/pods", "namespace=shop&labels=tier%3Dweb"));
+    await expect(page.getByRole("link", { name: /^storefront-/ })).toHaveCount(3);
+    await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(0);
+  });
+
+  test("says that a selector is none", async ({ page }) => {
+    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop&labels=%3D%3Dnope("));
+    await expect(page.getByRole("main")).toContainText(/selector/i);
+  });
+
+  test("is sorted by a column", async ({ page }) => {
+    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+    await page.getByRole("columnheader", { name: "Name" }).getByRole("link").click();
+    await expect(page.getByRole("columnheader", { name: "Name" })).toHaveAttribute("aria-sort", "ascending");
+    const names = await page.locator("[data-row]").allInnerTexts();
+    expect(names).toEqual([...names].sort());
+  });
+
+  test("is merged over exactly the namespaces that one may see", async ({ page }) => {
+    await signIn(page, "devi", path.list("core/v1/pods"));
+    const main = page.getByRole("main");
+    await expect(main.getByRole("link", { name: /^storefront-/ }).first()).toBeVisible();
+    await expect(main.getByRole("link", { name: /^ledger-/ }).first()).toBeVisible();
+    await expect(main.getByRole("cell", { name: "kube-system" })).toHaveCount(0);
+    await expect(main).toContainText(/kube-system/);
+    const shown = await main.locator("[data-row]").count();
+    const all = (await admin("acme-prod", "get", "pods", "-A", "--field-selector", "metadata.namespace!=kube-system", "-o", "name")).split("\n");
+    expect(Math.abs(shown - all.length)).toBeLessThanOrEqual(2);
+  });
+
+  test("of what may not be read says so, and never zero", async ({ page }) => {
+    await signIn(page, "vera", path.list("core/v1/secrets", "namespace=shop"));
+    const main = page.getByRole("main");
+    await expect(main.locator("[data-state=not-permitted]").first()).toBeVisible();
+    await expect(main).not.toContainText(/no secrets|0 secrets/i);
+    await expect(main.getByRole("link", { name: "payment-gateway" })).toHaveCount(0);
+  });
+
+  test("works without scripts", async ({ browser }) => {
+    const context = await newContext(browser, { javaScriptEnabled: false });
+    const page = await context.newPage();
+    await signIn(page, "devi", path.list("apps/v1/deployments", "namespace=shop"));
+    await expect(page.getByRole("link", { name: "storefront" })).toBeVisible();
+    await page.getByRole("searchbox", { name: "Name" }).fill("check");
+    await page.getByRole("searchbox", { name: "Name" }).press("Enter");
+    await expect(page.getByRole("link", { name: "checkout" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "storefront" })).toHaveCount(0);
+    await context.close();
+  });
+});
+
+test("namespaces: one's own are there, and a name that is not may be tried", async ({ page }) => {
+  await signIn(page, "vera", `${path.clusterPage()}/namespaces`);
+  for (const name of ["shop", "data", "batch", "platform"]) {
+    await expect(page.getByRole("main").getByRole("link", { name, exact: true }).first()).toBeVisible();
+  }
+});
+
+test("the keyboard is enough", async ({ page }) => {
+  await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  await page.keyboard.press("/");
+  await expect(page.getByRole("searchbox", { name: "Name" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await expect(page.locator("[data-row]").first()).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/core\/v1\/pods\/[^/]+$/);
+  await page.keyboard.press("g");
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/\/namespaces$/);
+});

@@ -1,0 +1,130 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { admin } from "../support/kubectl";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createPod, podReady, unique } from "../support/workloads";
+
+const podOf = (app: string) =>
+  admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
+
+async function open(page: Page, user: "ada" | "devi" | "vera", app: string, tab = "") {
+  const name = await podOf(app);
+  await signIn(page, user, path.pod("shop", name, tab));
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
+  return name;
+}
+
+test.describe("the overview", () => {
+  test("says why a pod crashes and what to look at", async ({ page }) => {
+    await open(page, "vera", "recommender");
+    const main = page.getByRole("main");
+    await expect(main).toContainText(/CrashLoopBackOff|Error/);
+    await expect(main).toContainText(/ended with exit code 1/);
+    await expect(main).toContainText(/previous log/);
+  });
+
+  test("says why a pod is not placed, in plain words", async ({ page }) => {
+    await open(page, "vera", "video-encoder");
+    const main = page.getByRole("main");
+    await expect(main).toContainText("all 2 nodes have too little free CPU");
+    await expect(main).toContainText("64 cpu");
+  });
+
+  test("shows containers with their state and restarts", async ({ page }) => {
+    await open(page, "vera", "checkout");
+    const main = page.getByRole("main");
+    for (const container of ["app", "session-cache"]) await expect(main.getByText(container, { exact: true }).first()).toBeVisible();
+    await expect(main).toContainText("localhost/busybox:1.35");
+  });
+
+  test("changes by itself", async ({ page }) => {
+    const name = unique("changes");
+    await createPod("shop", name, "sleep 6");
+    await podReady("shop", name);
+    await signIn(page, "vera", path.pod("shop", name));
+    await expect(page.getByRole("main")).toContainText("Running");
+    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false", "--grace-period=0", "--force");
+    await expect(page.getByRole("main")).toContainText(/deleted|gone|no longer|does not exist/i, { timeout: 15_000 });
+  });
+});
+
+test("events are there, newest first, with their reason", async ({ page }) => {
+  await open(page, "vera", "video-encoder", "events");
+  await expect(page.getByRole("main")).toContainText("FailedScheduling");
+});
+
+test("the YAML is the object's, without managed fields, and reads without a wrapper", async ({ page }) => {
+  const name = await open(page, "vera", "checkout", "yaml");
+  const code = page.getByRole("region", { name: /YAML/ });
+  await expect(code).toContainText(`name: ${name}`);
+  await expect(code).toContainText("kind: Pod");
+  await expect(code).not.toContainText("managedFields");
+});
+
+test("a Secret's values are not in its YAML", async ({ page }) => {
+  await signIn(page, "devi", path.object("shop", "core/v1/secrets", "payment-gateway", "yaml"));
+  const value = await admin("acme-prod", "get", "secret", "-n", "shop", "payment-gateway", "-o", "jsonpath={.data.api-key}");
+  await expect(page.getByRole("region", { name: /YAML/ })).toContainText("kind: Secret");
+  expect(await page.content()).not.toContain(value);
+  expect(await page.content()).not.toContain(Buffer.from(value, "base64").toString());
+});
+
+test.describe("logs", () => {
+  const lines = (page: Page) => page.getByRole("log");
+
+  test("follow a container", async ({ page }) => {
+    await open(page, "vera", "checkout", "logs");
+    await expect(lines(page)).toContainText("order=");
+    const last = async () => Number((await lines(page).innerText()).match(/order=(\d+)(?![\s\S]*order=)/)?.[1] ?? 0);
+    const before = await last();
+    await expect.poll(last, { timeout: 15_000 }).toBeGreaterThan(before);
+  });
+
+  test("are those of the container that was chosen", async ({ page }) => {
+    await open(page, "vera", "checkout", "logs");
+    await page.getByLabel("Container").selectOption("session-cache");
+    await expect(lines(page)).toContainText("cache:");
+    await expect(lines(page)).not.toContainText("order=");
+  });
+
+  test("of the run before are kept", async ({ page }) => {
+    await open(page, "vera", "recommender", "logs");
+    await page.getByLabel("Previous run").check();
+    await expect(lines(page)).toContainText("feature store at features.data:6379: connection refused");
+    await expect(page).toHaveURL(/previous=1/);
+  });
+
+  test("are searched, and held still while somebody reads", async ({ page }) => {
+    await open(page, "vera", "checkout", "logs");
+    await expect(lines(page)).toContainText("order=");
+    await page.getByRole("button", { name: "Hold still" }).click();
+    const held = await lines(page).innerText();
+    await expect(page.getByRole("button", { name: /^Follow \(\d+ new\)/ })).toBeVisible();
+    expect(await lines(page).innerText()).toBe(held);
+    await page.getByRole("button", { name: /^Follow/ }).click();
+    await expect.poll(() => lines(page).innerText()).not.toBe(held);
+    await page.getByRole("searchbox", { name: "Search in the lines" }).fill("LEVEL=INFO");
+    await expect(lines(page)).not.toContainText("level=warn");
+  });
+});
+
+test.describe("the terminal", () => {
+  test("runs what devi types, and says what came back", async ({ page }) => {
+    await open(page, "devi", "checkout", "terminal");
+    const screen = page.locator("portico-terminal");
+    await expect(screen).toBeVisible();
+    await screen.click();
+    await expect(screen).toContainText("$", { timeout: 15_000 });
+    await page.keyboard.type("echo portico-$((40 + 2))\n");
+    await expect(screen).toContainText("portico-42");
+    await page.keyboard.type("exit\n");
+    await expect(page.locator("#terminal-status")).toContainText(/ended|closed/i);
+  });
+
+  test("is refused to vera, with the reason", async ({ page }) => {
+    await open(page, "vera", "checkout", "terminal");
+    await expect(page.locator("[data-state=not-permitted]")).toContainText(/pods\/exec/);
+    await expect(page.locator("portico-terminal")).toHaveCount(0);
+  });
+});

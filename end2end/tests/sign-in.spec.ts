@@ -1,0 +1,157 @@
+import { projectId, password, porticoUrl, setting } from "../support/env";
+import { expect, newContext, test } from "../support/browser";
+import { form, send } from "../support/http";
+import * as path from "../support/paths";
+import { account, enter, enterCode, fields, signIn } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
+
+test.describe("the sign-in page", () => {
+  test("says where you are going and why you are here, and takes you there", async ({ page }) => {
+    await page.goto(path.list("core/v1/pods", "namespace=shop"));
+    await expect(page).toHaveURL(/\/oauth2\/sign_in/);
+    await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+    await expect(page.getByText(/^to open/)).toBeVisible();
+    await enter(page, account("vera"));
+    await expect(page).toHaveURL(new RegExp(`${path.list("core/v1/pods", "namespace=shop").replace("?", "\\?")}$`));
+  });
+
+  test("weighs at most 40 kB, has no WASM and helps password managers", async ({ page }) => {
+    let bytes = 0;
+    page.on("response", async (response) => {
+      const sizes = await response.request().sizes();
+      bytes += sizes.responseBodySize + sizes.responseHeadersSize;
+      expect(response.url()).not.toContain(".wasm");
+    });
+    await page.goto("/oauth2/sign_in", { waitUntil: "networkidle" });
+    expect(bytes).toBeLessThanOrEqual(40_000);
+    await expect(fields(page).name).toHaveAttribute("autocomplete", "username");
+    await expect(fields(page).password).toHaveAttribute("autocomplete", "current-password");
+  });
+
+  test("keeps the domain preset and folded away, and understands user@domain", async ({ page }) => {
+    await page.goto("/oauth2/sign_in");
+    await expect(page.getByText("Domain: Default")).toBeVisible();
+    await expect(page.getByLabel("Keystone domain")).toBeHidden();
+    await enter(page, { ...account("vera"), name: "vera@Default" });
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+  });
+
+  test("a wrong password keeps the name and says so", async ({ page }) => {
+    await page.goto("/oauth2/sign_in");
+    await enter(page, { name: "vera", password: "not-the-password-of-vera" });
+    await expect(page.getByRole("alert")).toContainText(/password/i);
+    await expect(fields(page).name).toHaveValue("vera");
+    await expect(fields(page).password).toHaveValue("");
+    await enter(page, account("vera"));
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+  });
+
+  test("asks for a code where Keystone does, and forgives a wrong one", async ({ page }) => {
+    await page.goto(path.project());
+    await enter(page, { name: "mia", password: password() });
+    await fields(page).code.fill("000000");
+    await fields(page).next.click();
+    await expect(page.getByRole("alert")).toBeVisible();
+    await enterCode(page, setting("TOTP_SECRET_MIA"));
+    await expect(page).toHaveURL(new RegExp(`${path.project()}$`));
+    await expect(page.getByText("mia").first()).toBeVisible();
+  });
+
+  test("lets somebody with several projects choose, the last one first", async ({ browser }) => {
+    const context = await newContext(browser);
+    const page = await context.newPage();
+    const choose = async (project: string) => {
+      await page.goto("/oauth2/sign_in");
+      await enter(page, account("devi"));
+      await page.getByRole("button", { name: new RegExp(project) }).click();
+      await expect(page).toHaveURL(new RegExp(`/projects/${projectId(project as "acme")}`));
+    };
+    await choose("globex");
+    await signOut(page);
+    await page.goto("/oauth2/sign_in");
+    await enter(page, account("devi"));
+    await expect(page.getByRole("button", { name: /acme|globex/ }).first()).toContainText("globex");
+    await context.close();
+  });
+
+  test("fills the form by a click on a demo user, where the demo lists them", async ({ page }) => {
+    await page.goto("/oauth2/sign_in");
+    const ada = page.getByRole("button", { name: /ada/ });
+    test.skip((await ada.count()) === 0, "this stack is not in demo mode");
+    await ada.click();
+    await expect(fields(page).name).toHaveValue("ada");
+    await fields(page).submit.click();
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+  });
+
+  test("works without scripts", async ({ browser }) => {
+    const context = await newContext(browser, { javaScriptEnabled: false });
+    const page = await context.newPage();
+    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+    await expect(page.getByRole("link", { name: /^storefront-/ }).first()).toBeVisible();
+    await context.close();
+  });
+
+  test("gives a new session ID at sign-in, in a __Host- cookie", async ({ page, context }) => {
+    await page.goto("/oauth2/sign_in");
+    const before = await context.cookies();
+    await enter(page, account("vera"));
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+    const https = porticoUrl.startsWith("https:");
+    const session = (await context.cookies()).find(({ name }) => name === (https ? "__Host-portico" : "portico"));
+    expect(session).toMatchObject({ httpOnly: true, secure: https, sameSite: "Lax", path: "/" });
+    expect(before.map(({ value }) => value)).not.toContain(session?.value);
+    const first = session?.value;
+    await page.goto("/oauth2/sign_in?prompt=login");
+    await enter(page, account("vera"));
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+    const second = (await context.cookies()).find(({ name }) => name === session?.name);
+    expect(second?.value).not.toBe(first);
+  });
+});
+
+test.describe("after sign-in", () => {
+  for (const target of ["https://evil.example/", "//evil.example/", "/\\evil.example/", "/%5cevil.example", "https:evil.example", "/\t/evil.example"]) {
+    test(`nobody is sent to ${JSON.stringify(target)}`, async ({ page }) => {
+      await page.goto(`/oauth2/sign_in?rd=${encodeURIComponent(target)}`);
+      await enter(page, account("vera"));
+      await expect(page).not.toHaveURL(/\/oauth2\//);
+      expect(new URL(page.url()).origin).toBe(new URL(porticoUrl).origin);
+    });
+  }
+
+  test("the sign-in form cannot be sent from elsewhere", async ({ context, page }) => {
+    await page.goto("/oauth2/sign_in");
+    const token = await page.locator("input[name=csrf_token]").inputValue();
+    const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+    const filled = form({ name: "vera", password: password(), csrf_token: token });
+    const foreign = await send("/oauth2/sign_in", {
+      method: "POST",
+      headers: { ...filled.headers, cookie, origin: "https://evil.example" },
+      body: filled.body,
+    });
+    expect(foreign.status).toBe(403);
+    const without = form({ name: "vera", password: password() });
+    const answer = await send("/oauth2/sign_in", {
+      method: "POST",
+      headers: { ...without.headers, cookie, origin: porticoUrl },
+      body: without.body,
+    });
+    expect(answer.headers["set-cookie"]?.join() ?? "").not.toMatch(/portico=[^;]{20}/);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+  });
+
+  test("a project without a role is no page of yours", async ({ page }) => {
+    await signIn(page, "otto", path.project("acme"));
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await expect(page.getByText(/no role|not a member|nothing for you/i).first()).toBeVisible();
+  });
+
+  test("a call without a session gets 401, a navigation the sign-in page", async () => {
+    const call = await send(path.project(), { headers: { "sec-fetch-mode": "cors", accept: "application/json" } });
+    expect(call.status).toBe(401);
+    const navigation = await send(path.project(), { headers: { "sec-fetch-mode": "navigate", accept: "text/html" } });
+    expect(navigation.status).toBe(303);
+    expect(navigation.headers.location).toContain("/oauth2/sign_in");
+  });
+});

@@ -1,0 +1,150 @@
+//! Where to go after sign-in: a path of our own, or home.
+use std::fmt;
+
+use url::Url;
+
+use crate::proxy::path;
+
+const LONGEST: usize = 2048;
+
+/// Endpoints of ours that are steps of a longer way and may be returned to.
+const STEPS: [&str; 3] = ["/oauth2/authorize", "/oauth2/device", "/oauth2/handover"];
+
+/// A path with query on the host that reads it, never an address elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReturnPath(String);
+
+impl ReturnPath {
+    /// The way home.
+    pub fn home() -> Self {
+        Self("/".to_owned())
+    }
+
+    /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.
+    pub fn parse(raw: &str) -> Self {
+        Self::checked(raw).unwrap_or_else(Self::home)
+    }
+
+    /// Reads an optional untrusted destination.
+    pub fn from_query(raw: Option<&str>) -> Self {
+        raw.map_or_else(Self::home, Self::parse)
+    }
+
+    fn checked(raw: &str) -> Option<Self> {
+        let plain = raw.len() <= LONGEST
+            && raw.starts_with('/')
+            && !raw.starts_with("//")
+            && raw.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+        if !plain {
+            return None;
+        }
+        // the parser that browsers use must agree that this stays on the host
+        let base = Url::parse("https://host.invalid/").ok()?;
+        let url = base.join(raw).ok()?;
+        if url.origin() != base.origin() || !url.username().is_empty() {
+            return None;
+        }
+        let path = url.path();
+        let own = path == "/oauth2" || path.starts_with("/oauth2/");
+        if path::check(path).is_err() || (own && !STEPS.contains(&path)) {
+            return None;
+        }
+        Some(Self(match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_owned(),
+        }))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it is more than the way home.
+    pub fn leads_somewhere(&self) -> bool {
+        self.0 != "/"
+    }
+
+    /// The value of one query parameter.
+    pub fn query(&self, name: &str) -> Option<String> {
+        let (_, query) = self.0.split_once('?')?;
+        url::form_urlencoded::parse(query.as_bytes())
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.into_owned())
+    }
+
+    /// The path without the query.
+    pub fn path(&self) -> &str {
+        self.0.split('?').next().unwrap_or("/")
+    }
+}
+
+impl fmt::Display for ReturnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn own_paths_are_kept() {
+        for path in [
+            "/",
+            "/projects/p1?q=a%20b",
+            "/oauth2/authorize?client_id=portico-cli",
+            "/oauth2/device?user_code=ABCD-EFGH",
+        ] {
+            assert_eq!(ReturnPath::parse(path).as_str(), path);
+        }
+    }
+
+    #[test]
+    fn everything_else_goes_home() {
+        for raw in [
+            "",
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "/\t/evil.example",
+            "/ /evil.example",
+            "/\n/evil.example",
+            "\\\\evil.example",
+            "javascript:alert(1)",
+            "/..//evil.example",
+            "/.//evil.example",
+            "/a/..//evil.example",
+            "https:evil.example",
+            "/%0d%0aSet-Cookie:x\r\n",
+            "/oauth2/sign_out",
+            "/oauth2/sign_in?rd=/",
+            "/x/../oauth2/sign_out",
+            "/ä",
+            "/%5cevil.example",
+            "/%2fevil.example",
+        ] {
+            assert_eq!(ReturnPath::parse(raw).as_str(), "/", "{raw:?}");
+        }
+        assert_eq!(
+            ReturnPath::parse(&format!("/{}", "a".repeat(20_000))).as_str(),
+            "/"
+        );
+    }
+
+    #[test]
+    fn a_fragment_is_dropped() {
+        assert_eq!(ReturnPath::parse("/a?b=c#d").as_str(), "/a?b=c");
+    }
+
+    proptest! {
+        #[test]
+        fn the_browser_stays_on_the_host(raw in "[/\\\\.a-z@:?#%0-9 \t]{0,24}") {
+            let base = Url::parse("https://portico.example.org/x").expect("base");
+            let path = ReturnPath::parse(&raw);
+            let url = base.join(path.as_str()).expect("joins");
+            prop_assert_eq!(url.origin(), base.origin());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Who a command line's request comes from: a bearer token, never a cookie.
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderValue, header};
+use jiff::Timestamp;
+use portico_store::SessionKind;
+
+use crate::{
+    guard::Stop,
+    problem::Problem,
+    session::live::Caller,
+    state::{Context, Gateway},
+};
+
+impl Gateway {
+    /// The command-line session of the request's bearer token, confirmed by Keystone lately.
+    pub async fn command_line(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+    ) -> Result<Caller, Stop> {
+        let Some(token) = bearer(headers) else {
+            return Err(unauthorized("Bearer realm=\"portico\""));
+        };
+        let now = Timestamp::now();
+        let invalid = || unauthorized("Bearer realm=\"portico\", error=\"invalid_token\"");
+        let session = self
+            .store
+            .access_tokens()
+            .find_session(token, now)
+            .await?
+            .filter(|session| session.kind == SessionKind::CommandLine)
+            .ok_or_else(invalid)?;
+        let caller = self.registry.caller(session).await?.ok_or_else(invalid)?;
+        self.standing(context, &caller)
+            .await?
+            .map_err(|_| invalid())?;
+        self.registry.note_use_of(&caller, now);
+        Ok(caller)
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
+    let line = lines.next()?.to_str().ok()?;
+    if lines.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = line.split_once(' ')?;
+    (scheme.eq_ignore_ascii_case("bearer") && token.len() == 43).then_some(token)
+}
+
+fn unauthorized(challenge: &'static str) -> Stop {
+    let mut answer: Response = Problem::signed_out().respond(false, "");
+    answer.headers_mut().insert(
+        header::WWW_AUTHENTICATE,
+        HeaderValue::from_static(challenge),
+    );
+    Stop::Answer(Box::new(answer.into_response()))
+}

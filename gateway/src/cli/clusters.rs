@@ -1,0 +1,153 @@
+//! `GET /api/v1/clusters` and `POST /api/v1/clusters/{id}/token`: for command lines only.
+use axum::{
+    Extension, Json,
+    extract::{Path, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use jiff::Timestamp;
+use portico_assertion::{SealedClusterToken, cluster_token};
+use portico_domain::identity::Project;
+use portico_store::Outcome;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    audit::Event,
+    guard::Stop,
+    pages::layout::harden,
+    problem::Problem,
+    session::live::{Caller, Live},
+    state::{Cluster, Context, Gateway, Shared},
+};
+
+/// The clusters of the caller's projects.
+pub(crate) async fn list(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.command_line(&context, &headers).await?;
+    let clusters: Vec<_> = gateway
+        .clusters
+        .iter()
+        .filter_map(|cluster| {
+            let project = project_at(cluster, &caller.live)?;
+            Some(json!({
+                "id": cluster.record.id,
+                "name": cluster.record.name,
+                "api_url": cluster.record.api_url,
+                "ca": cluster.ca,
+                "project": project,
+            }))
+        })
+        .collect();
+    let mut answer = Json(json!({ "clusters": clusters })).into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}
+
+/// A token for one cluster: the Keystone token of the cluster's project, sealed.
+pub(crate) async fn token(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.command_line(&context, &headers).await?;
+    let known = id.parse::<Uuid>().ok().and_then(|id| {
+        let cluster = gateway.clusters.iter().find(|c| c.record.id == id)?;
+        Some((cluster, project_at(cluster, &caller.live)?))
+    });
+    // unknown and foreign clusters look alike
+    let Some((cluster, project)) = known else {
+        let event = Event::new("cluster.token", Outcome::Denied)
+            .session(&caller.session)
+            .target(&id)
+            .reason("no such cluster in the user's projects");
+        gateway.audit(&context, event).await;
+        return Err(no_such_cluster().into());
+    };
+    let sealed = gateway
+        .cluster_token(&context, &caller, cluster, &project)
+        .await?;
+    let mut answer = Json(json!({
+        "token": sealed.token.expose_secret(),
+        "expires_at": sealed.expires_at,
+        "cluster": cluster.record.id,
+        "project": project,
+    }))
+    .into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}
+
+impl Gateway {
+    async fn cluster_token(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        cluster: &Cluster,
+        project: &Project,
+    ) -> Result<SealedClusterToken, Stop> {
+        let now = Timestamp::now();
+        let key = (cluster.record.id, project.id.clone());
+        let kept = caller.live.cluster_tokens.lock().get(&key).cloned();
+        // used again until two thirds of its life have passed
+        if let Some(kept) = kept
+            && kept.expires_at.as_second() - now.as_second()
+                > cluster_token::MAX_LIFETIME_SECONDS / 3
+        {
+            return Ok(kept);
+        }
+        let Some(token) = self.project_token(&caller.live, &project.id).await? else {
+            return Err(no_such_cluster().into());
+        };
+        let sealed = cluster_token::seal(
+            &cluster.sealing_key,
+            cluster.record.id,
+            &token.token,
+            token.expires_at,
+            now,
+        )
+        .map_err(|error| {
+            tracing::error!(%error, cluster = %cluster.record.id, "a cluster token could not be sealed");
+            Problem::internal()
+        })?;
+        let event = Event::new("cluster.token", Outcome::Succeeded)
+            .session(&caller.session)
+            .project(Some(&project.id))
+            .target(&cluster.record.name);
+        self.audit(context, event).await;
+        caller
+            .live
+            .cluster_tokens
+            .lock()
+            .insert(key, sealed.clone());
+        Ok(sealed)
+    }
+}
+
+/// The project in whose name the session's user comes to the cluster: the one used last where
+/// the cluster accepts several.
+fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
+    let root = live.root();
+    let accepted = |project: &&Project| cluster.record.accepts_project(&project.id);
+    let last = root.last_project.as_deref();
+    root.projects
+        .iter()
+        .filter(accepted)
+        .find(|project| Some(project.id.as_str()) == last)
+        .or_else(|| root.projects.iter().find(accepted))
+        .cloned()
+}
+
+fn no_such_cluster() -> Problem {
+    Problem::downstream(
+        StatusCode::NOT_FOUND,
+        "unknown_cluster",
+        "No such cluster",
+        "None of your projects has a cluster with this ID.",
+    )
+}

@@ -1,0 +1,172 @@
+//! `/oauth2/device` (RFC 8628): a terminal without a browser starts a request, and a person
+//! approves it in a browser elsewhere.
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode, Uri};
+use jiff::{SignedDuration, Timestamp};
+use portico_store::{NewDeviceCode, Outcome, ThrottleLimit};
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use super::{CLIENT_ID, project_names, shown_client, token::refused};
+use crate::{
+    access::csrf,
+    audit::Event,
+    forms::Fields,
+    guard::{Stop, check_csrf},
+    pages::{
+        cli::{Approval, decided, enter_code},
+        layout::harden,
+        sign_in::Notice,
+    },
+    problem::Problem,
+    state::{Context, Shared},
+};
+
+/// Requests that one address may start.
+const STARTS: ThrottleLimit = ThrottleLimit {
+    failures: 30,
+    window: SignedDuration::from_mins(5),
+};
+/// Codes that one person may get wrong.
+const GUESSES: ThrottleLimit = ThrottleLimit {
+    failures: 10,
+    window: SignedDuration::from_mins(5),
+};
+
+/// `POST /oauth2/device`: for command lines, without credentials.
+pub(crate) async fn start(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    if fields.get("client_id") != CLIENT_ID {
+        return Ok(refused("invalid_client", "the client is unknown"));
+    }
+    let now = Timestamp::now();
+    let subject = format!("device:{}", context.address_text());
+    let throttle = gateway.store.throttle();
+    if throttle
+        .refused_until(&subject, STARTS, now)
+        .await?
+        .is_some()
+    {
+        return Ok(refused("slow_down", "too many requests from this address"));
+    }
+    throttle.failed(&subject, STARTS, now).await?;
+    let new = NewDeviceCode {
+        client: shown_client(fields.get("client_name")),
+        address: context.address_text(),
+        project: None,
+        cluster: fields
+            .optional("cluster")
+            .and_then(|id| gateway.cluster_name(id)),
+    };
+    let started = gateway.store.device_codes().start(&new, now).await?;
+    let page = format!("{}/oauth2/device", gateway.hosts.main());
+    let user_code = started.user_code.expose_secret();
+    let mut answer = Json(json!({
+        "device_code": started.device_code.expose_secret(),
+        "user_code": user_code,
+        "verification_uri": page,
+        "verification_uri_complete": format!("{page}?user_code={user_code}"),
+        "expires_in": started.expires_at.as_second() - now.as_second(),
+        "interval": started.interval,
+    }))
+    .into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}
+
+/// `GET /oauth2/device`: for signed-in people; shows what asks, or asks for the code.
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = Fields::of_query(&uri)?;
+    let Some(code) = query.optional("user_code") else {
+        return Ok(enter_code("", None, StatusCode::OK).into_response());
+    };
+    let now = Timestamp::now();
+    let subject = format!("user_code:{}", caller.session.user.id);
+    let throttle = gateway.store.throttle();
+    if throttle
+        .refused_until(&subject, GUESSES, now)
+        .await?
+        .is_some()
+    {
+        let notice = Notice::Failure("Too many wrong codes. Wait a few minutes.".to_owned());
+        return Ok(enter_code("", Some(&notice), StatusCode::TOO_MANY_REQUESTS).into_response());
+    }
+    let Some(request) = gateway.store.device_codes().find(code, now).await? else {
+        throttle.failed(&subject, GUESSES, now).await?;
+        let notice = Notice::Failure(
+            "No terminal waits with this code. It may have expired: start again there.".to_owned(),
+        );
+        return Ok(enter_code(code, Some(&notice), StatusCode::NOT_FOUND).into_response());
+    };
+    let page = Approval {
+        user: &caller.session.user.name,
+        client: &request.client,
+        address: &request.address,
+        projects: &project_names(&caller.live),
+        cluster: request.cluster.as_deref(),
+        csrf: caller.session.csrf.expose_secret(),
+        action: "/oauth2/device/decision",
+        fields: &[("user_code", code)],
+        code: Some(&code.to_ascii_uppercase()),
+        redirects_to: None,
+    };
+    Ok(page.page().into_response())
+}
+
+/// `POST /oauth2/device/decision`: the click.
+pub(crate) async fn decide(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    uri: Uri,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    check_csrf(&caller, fields.get(csrf::FIELD))?;
+    let code = fields.get("user_code");
+    let approved = fields.get("decision") == "approve";
+    let now = Timestamp::now();
+    let codes = gateway.store.device_codes();
+    let Some(request) = codes.find(code, now).await? else {
+        return Err(expired().into());
+    };
+    if !codes
+        .decide(code, approved.then_some(caller.live.id), now)
+        .await?
+    {
+        return Err(expired().into());
+    }
+    let outcome = if approved {
+        Outcome::Succeeded
+    } else {
+        Outcome::Denied
+    };
+    let event = Event::new("cli.approve", outcome)
+        .session(&caller.session)
+        .target(&request.client)
+        .reason("device code");
+    gateway.audit(&context, event).await;
+    Ok(decided(approved).into_response())
+}
+
+fn expired() -> Problem {
+    Problem::downstream(
+        StatusCode::NOT_FOUND,
+        "device_code",
+        "This code has expired",
+        "It was decided on already, or is too old. Start again in the terminal.",
+    )
+}

@@ -1,0 +1,43 @@
+//! `POST /oauth2/revoke` (RFC 7009): ends the command line's session, whichever token is shown.
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::StatusCode;
+use jiff::Timestamp;
+use portico_store::{EndReason, Outcome};
+use secrecy::ExposeSecret as _;
+
+use crate::{
+    audit::Event,
+    forms::Fields,
+    guard::Stop,
+    pages::layout::harden,
+    state::{Context, Shared},
+};
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    mut fields: Fields,
+) -> Result<Response, Stop> {
+    let token = fields.secret("token");
+    let tokens = gateway.store.access_tokens();
+    if let Some(id) = tokens.session_of_any(token.expose_secret()).await? {
+        let sessions = gateway.store.sessions();
+        let session = sessions.get(id).await?;
+        let ended = sessions
+            .end(id, EndReason::SignedOut, Timestamp::now())
+            .await?;
+        if !ended.is_empty() {
+            let mut event = Event::new("cli.sign_out", Outcome::Succeeded);
+            event.session = session.as_ref();
+            gateway.audit(&context, event).await;
+        }
+    }
+    // the same answer for what was never a token
+    let mut answer = StatusCode::OK.into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}

@@ -1,0 +1,355 @@
+//! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
+use std::{
+    collections::HashSet,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use ipnet::IpNet;
+use portico_domain::access::RoleInProject;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+/// `[gateway]`: sign-in, sessions and the reverse proxy.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GatewayConfig {
+    /// Where the gateway listens.
+    #[serde(default = "default_listen")]
+    pub listen: SocketAddr,
+    /// The address that people type; cookies, redirects and assertions name it.
+    pub public_url: Url,
+    /// App `<id>` lives at `<id>.<apps_domain>`, with the scheme and port of `public_url`.
+    pub apps_domain: String,
+    /// Certificate chain (PEM), to serve HTTPS without a proxy in front.
+    #[serde(default)]
+    pub tls_cert_file: Option<PathBuf>,
+    /// Private key (PEM) of `tls_cert_file`.
+    #[serde(default)]
+    pub tls_key_file: Option<PathBuf>,
+    /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps.
+    pub assertion_key_file: PathBuf,
+    /// Networks whose `X-Forwarded-*` are believed. Empty: nobody's.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub trusted_proxies: Vec<IpNet>,
+    /// The panel, as the gateway reaches it.
+    pub panel_url: Url,
+    /// X25519 public key of the panel: only it can open the Keystone token sent to it.
+    pub panel_sealing_key_file: PathBuf,
+    /// How long sessions live.
+    #[serde(default)]
+    pub session: SessionConfig,
+    /// Limits of the reverse proxy.
+    #[serde(default)]
+    pub limits: LimitsConfig,
+    /// Lists users on the sign-in page. For demonstrations only.
+    #[serde(default)]
+    pub demo: Option<DemoConfig>,
+}
+
+/// `[gateway.session]`: how long a session lives. It also ends with its Keystone token.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionConfig {
+    /// Ends a session that nobody used for so long.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub idle: Duration,
+    /// Ends a session whatever is done with it.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub absolute: Duration,
+    /// How often a session in use is checked against Keystone.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub validate_every: Duration,
+    /// How long sessions live on with their last roles while Keystone cannot be reached.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub stale_for: Duration,
+}
+
+/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// The largest request body passed on, in bytes.
+    pub body: u64,
+    /// The largest sum of header names and values, in bytes.
+    pub headers: usize,
+    /// How long to wait for a connection to an upstream.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub connect: Duration,
+    /// How long an upstream may take until its response begins.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub response: Duration,
+}
+
+/// `[gateway.demo]`: users that the sign-in page offers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DemoConfig {
+    /// Holds the password that all listed users share.
+    pub password_file: PathBuf,
+    /// Who is listed.
+    pub users: Vec<DemoUser>,
+}
+
+/// A user that the demo's sign-in page offers.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DemoUser {
+    /// The user's name in Keystone.
+    pub name: String,
+    /// What the user is, in a few words.
+    pub note: String,
+}
+
+/// `[[apps]]`: a web application behind the gateway, on a host of its own.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppConfig {
+    /// One DNS label: the first of the app's host.
+    pub id: String,
+    /// The name that people see.
+    pub name: String,
+    /// What it is for, in one sentence.
+    #[serde(default)]
+    pub description: String,
+    /// ID of the project that owns the app.
+    pub project: String,
+    /// The app, as the gateway reaches it.
+    pub url: Url,
+    /// What the launchpad opens.
+    #[serde(default)]
+    pub kind: AppKind,
+    /// Who may open it. Empty: nobody.
+    #[serde(default)]
+    pub allow: Vec<RoleInProject>,
+}
+
+/// How the panel presents an app.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AppKind {
+    /// It has a user interface of its own.
+    #[default]
+    Web,
+    /// A container registry: the panel lists repositories and tags.
+    Registry,
+    /// Alertmanager: the panel lists alerts.
+    Alertmanager,
+}
+
+/// What is wrong with the gateway's configuration.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ConfigError {
+    #[error("gateway.public_url must be http(s)://host[:port] without a path, not {0}")]
+    PublicUrl(Url),
+    #[error("gateway.public_url is plain HTTP, which only works on localhost, not at {0}")]
+    PlainHttp(String),
+    #[error("gateway.apps_domain {0:?} is not a domain name, or is the main host itself")]
+    AppsDomain(String),
+    #[error("gateway.panel_url must be http://host:port, not {0}")]
+    PanelUrl(Url),
+    #[error("gateway.tls_cert_file and gateway.tls_key_file belong together")]
+    HalfTls,
+    #[error("apps.id {0:?} must be one lower-case DNS label of at most 63 characters")]
+    AppId(String),
+    #[error("two apps have the id {0:?}")]
+    AppTwice(String),
+    #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
+    AppUrl(String, Url),
+    #[error("apps.allow of {0}: role and project must not be empty")]
+    AppRule(String),
+    #[error("gateway.{0} must be longer than zero")]
+    Zero(&'static str),
+}
+
+fn default_listen() -> SocketAddr {
+    SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
+}
+
+impl Default for SessionConfig {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(2 * 3600),
+            absolute: Duration::from_secs(12 * 3600),
+            validate_every: Duration::from_secs(60),
+            stale_for: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            body: 1 << 30,
+            headers: 32 << 10,
+            connect: Duration::from_secs(5),
+            response: Duration::from_secs(60),
+        }
+    }
+}
+
+impl GatewayConfig {
+    /// Checks what serde cannot, before any port is bound.
+    pub fn validate(&self, apps: &[AppConfig]) -> Result<(), ConfigError> {
+        let url = &self.public_url;
+        let bare = url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        let host = match url.host_str() {
+            Some(host) if bare && matches!(url.scheme(), "http" | "https") => host,
+            _ => return Err(ConfigError::PublicUrl(url.clone())),
+        };
+        if url.scheme() == "http" && !is_loopback(host) {
+            return Err(ConfigError::PlainHttp(host.to_owned()));
+        }
+        if self.apps_domain.eq_ignore_ascii_case(host) || !self.apps_domain.split('.').all(is_label)
+        {
+            return Err(ConfigError::AppsDomain(self.apps_domain.clone()));
+        }
+        if self.panel_url.scheme() != "http" || self.panel_url.host_str().is_none() {
+            return Err(ConfigError::PanelUrl(self.panel_url.clone()));
+        }
+        if self.tls_cert_file.is_some() != self.tls_key_file.is_some() {
+            return Err(ConfigError::HalfTls);
+        }
+        for (name, duration) in [
+            ("session.idle", self.session.idle),
+            ("session.absolute", self.session.absolute),
+            ("session.validate_every", self.session.validate_every),
+            ("limits.connect", self.limits.connect),
+            ("limits.response", self.limits.response),
+        ] {
+            if duration.is_zero() {
+                return Err(ConfigError::Zero(name));
+            }
+        }
+        validate_apps(apps)
+    }
+}
+
+fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
+    let mut seen = HashSet::new();
+    for app in apps {
+        if !is_label(&app.id) {
+            return Err(ConfigError::AppId(app.id.clone()));
+        }
+        if !seen.insert(app.id.as_str()) {
+            return Err(ConfigError::AppTwice(app.id.clone()));
+        }
+        if app.url.scheme() != "http" || app.url.host_str().is_none() {
+            return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
+        }
+        if app
+            .allow
+            .iter()
+            .any(|rule| rule.role.is_empty() || rule.project.is_empty())
+        {
+            return Err(ConfigError::AppRule(app.id.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn is_label(label: &str) -> bool {
+    (1..=63).contains(&label.len())
+        && !label.starts_with('-')
+        && !label.ends_with('-')
+        && label
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host
+            .trim_matches(['[', ']'])
+            .parse::<IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(public_url: &str, apps_domain: &str) -> GatewayConfig {
+        serde_json::from_value(serde_json::json!({
+            "public_url": public_url,
+            "apps_domain": apps_domain,
+            "assertion_key_file": "assertion.pem",
+            "panel_url": "http://127.0.0.1:9190",
+            "panel_sealing_key_file": "panel.pub",
+        }))
+        .expect("valid shape")
+    }
+
+    fn app(id: &str) -> AppConfig {
+        serde_json::from_value(serde_json::json!({
+            "id": id, "name": id, "project": "p1", "url": "http://127.0.0.1:9090",
+            "allow": [{ "role": "k8s_admin", "project": "p1" }],
+        }))
+        .expect("valid shape")
+    }
+
+    #[test]
+    fn the_demo_configuration_is_valid() {
+        let config = config("http://localhost:8080", "apps.localhost");
+        assert_eq!(config.validate(&[app("prometheus")]), Ok(()));
+    }
+
+    #[test]
+    fn plain_http_needs_a_loopback_host() {
+        let config = config("http://portico.example.org", "apps.example.org");
+        assert!(matches!(
+            config.validate(&[]),
+            Err(ConfigError::PlainHttp(_))
+        ));
+    }
+
+    #[test]
+    fn a_public_url_with_a_path_or_user_is_refused() {
+        for url in [
+            "https://a.example/x",
+            "https://u@a.example",
+            "ftp://a.example",
+        ] {
+            let config = config(url, "apps.example");
+            assert!(
+                matches!(config.validate(&[]), Err(ConfigError::PublicUrl(_))),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn app_ids_are_dns_labels_and_unique() {
+        let config = config("https://a.example", "apps.example");
+        for id in ["", "Prom", "a.b", "-a", "a_b"] {
+            assert!(
+                matches!(config.validate(&[app(id)]), Err(ConfigError::AppId(_))),
+                "{id}"
+            );
+        }
+        assert!(matches!(
+            config.validate(&[app("a"), app("a")]),
+            Err(ConfigError::AppTwice(_))
+        ));
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error() {
+        let result: Result<SessionConfig, _> = serde_json::from_str(r#"{"idel": "2h"}"#);
+        assert!(result.is_err());
+    }
+}

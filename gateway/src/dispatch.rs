@@ -1,0 +1,165 @@
+//! Every request's first steps: host, path, origin, then the host's own routes.
+use std::time::Instant;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, Method, Request, header};
+use tower::ServiceExt as _;
+
+use crate::{
+    access::origin,
+    hosts::Site,
+    problem::{Problem, Source},
+    proxy::{path, upgrade},
+    state::{Context, Shared},
+};
+
+/// The routes of both kinds of host.
+#[derive(Clone)]
+pub(crate) struct Dispatcher {
+    pub gateway: Shared,
+    pub main: Router,
+    pub app: Router,
+}
+
+/// The label of an answer's metrics.
+#[derive(Clone)]
+struct Route(String);
+
+pub(crate) async fn dispatch(
+    State(dispatcher): State<Dispatcher>,
+    request: Request<Body>,
+) -> Response {
+    let gateway = &dispatcher.gateway;
+    let started = Instant::now();
+    let site = gateway.hosts.resolve(request.uri(), request.headers());
+    let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
+    let route = Route(route_label(site.as_ref(), request.uri().path()));
+    let mut response = match decide(&dispatcher, site, &context, request).await {
+        Ok(response) => response,
+        Err(problem) => problem.into_response(),
+    };
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        note(&problem, &route);
+        let cookies: Vec<HeaderValue> = response
+            .headers()
+            .get_all(header::SET_COOKIE)
+            .iter()
+            .cloned()
+            .collect();
+        response = problem.respond(context.navigation, &context.request_id_text());
+        for cookie in cookies {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+    }
+    if gateway.cookies.secure && !gateway.is_loopback() {
+        response.headers_mut().insert(
+            header::STRICT_TRANSPORT_SECURITY,
+            HeaderValue::from_static("max-age=31536000"),
+        );
+    }
+    let status = response.status().as_u16().to_string();
+    metrics::counter!(
+        "portico_gateway_requests_total", "route" => route.0.clone(), "status" => status
+    )
+    .increment(1);
+    metrics::histogram!("portico_gateway_request_seconds", "route" => route.0)
+        .record(started.elapsed().as_secs_f64());
+    response
+}
+
+async fn decide(
+    dispatcher: &Dispatcher,
+    site: Option<Site>,
+    context: &Context,
+    mut request: Request<Body>,
+) -> Result<Response, Problem> {
+    let site = site.ok_or_else(Problem::unknown_host)?;
+    path::check(request.uri().path()).map_err(Problem::bad_path)?;
+    let upgrade = upgrade::asked(&request).is_some();
+    if request.method() == Method::CONNECT && !upgrade {
+        return Err(Problem::method_not_allowed());
+    }
+    if !answers_anybody(&site, request.method(), request.uri().path()) {
+        origin::check(
+            site.origin(&dispatcher.gateway.hosts),
+            request.method(),
+            request.headers(),
+            upgrade,
+        )
+        .map_err(Problem::foreign_origin)?;
+    }
+    request.extensions_mut().insert(context.clone());
+    let router = match site {
+        Site::Main => &dispatcher.main,
+        Site::App(_) => &dispatcher.app,
+    };
+    match router.clone().oneshot(request).await {
+        Ok(response) => Ok(response),
+        Err(never) => match never {},
+    }
+}
+
+/// Endpoints that read no cookie, or that check the origin in a way of their own.
+fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
+    match site {
+        Site::Main => {
+            matches!(
+                path,
+                "/oauth2/token" | "/oauth2/revoke" | "/oauth2/auth" | "/ping" | "/ready"
+            ) || (path == "/oauth2/device" && method == Method::POST)
+                || path.starts_with("/oauth2/static/")
+                || path.starts_with("/.well-known/")
+                || path == "/api/v1/clusters"
+                || path.starts_with("/api/v1/clusters/")
+        }
+        Site::App(_) => {
+            (path == "/oauth2/handover" && method == Method::POST)
+                || path == "/oauth2/auth"
+                || path.starts_with("/oauth2/static/")
+        }
+    }
+}
+
+fn route_label(site: Option<&Site>, path: &str) -> String {
+    let own = path.starts_with("/oauth2/");
+    match site {
+        None => "unknown".to_owned(),
+        Some(_) if own => "gateway".to_owned(),
+        Some(Site::Main) if is_own(path) => "gateway".to_owned(),
+        Some(Site::Main) => "panel".to_owned(),
+        Some(Site::App(app)) => app.config.id.clone(),
+    }
+}
+
+/// Whether the gateway answers a path of the main host itself.
+fn is_own(path: &str) -> bool {
+    matches!(path, "/ping" | "/ready" | "/api/v1/clusters")
+        || path.starts_with("/.well-known/")
+        || path.starts_with("/api/v1/clusters/")
+}
+
+fn note(problem: &Problem, route: &Route) {
+    let source = match problem.source {
+        Source::Downstream => "downstream",
+        Source::Upstream => "upstream",
+        Source::Internal => "internal",
+    };
+    metrics::counter!(
+        "portico_gateway_problems_total", "code" => problem.code, "source" => source
+    )
+    .increment(1);
+    if problem.status.is_server_error() {
+        tracing::warn!(
+            code = problem.code,
+            source,
+            route = route.0,
+            "{}",
+            problem.title
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! `GET /ping` and `GET /ready`: for load balancers.
+use axum::{
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::StatusCode;
+
+use crate::{pages::layout::harden, state::Shared};
+
+pub(crate) async fn ping() -> Response {
+    said(StatusCode::OK, "OK\n")
+}
+
+/// Whether requests should come here: not while the store is away or the process is stopping.
+pub(crate) async fn ready(State(gateway): State<Shared>) -> Response {
+    if gateway.forwarder.draining.is_cancelled() {
+        return said(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+    }
+    match gateway.store.ping().await {
+        Ok(()) => said(StatusCode::OK, "ready\n"),
+        Err(error) => {
+            tracing::warn!(%error, "not ready");
+            said(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the database does not answer\n",
+            )
+        }
+    }
+}
+
+fn said(status: StatusCode, text: &'static str) -> Response {
+    let mut response = (status, text).into_response();
+    harden(response.headers_mut());
+    response
+}

@@ -1,0 +1,90 @@
+//! `POST /oauth2/handover` on an app's host: a one-time code for a child session's cookie.
+use axum::{Extension, extract::State, response::Response};
+use http::{HeaderMap, header};
+use jiff::Timestamp;
+use portico_store::{ChildKind, NewChild, Outcome};
+
+use secrecy::ExposeSecret as _;
+
+use super::commitment;
+use crate::{
+    access::{origin::OriginFault, return_path::ReturnPath},
+    audit::Event,
+    forms::Fields,
+    guard::{Stop, see_other, with_cookie},
+    hosts::Site,
+    problem::Problem,
+    session::cookie::Purpose,
+    state::{Context, Shared},
+};
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    mut fields: Fields,
+) -> Result<Response, Stop> {
+    let Site::App(app) = &context.site else {
+        return Err(Problem::not_found().into());
+    };
+    // the one request that may come from another host: from the main host's page
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    let from_main = origins
+        .next()
+        .is_some_and(|origin| origin.as_bytes() == gateway.hosts.main().as_bytes());
+    if !from_main || origins.next().is_some() {
+        return Err(Problem::foreign_origin(OriginFault::Foreign).into());
+    }
+    let Some(nonce) = gateway.cookies.read(&headers, Purpose::Handover) else {
+        return Err(out_of_date(&app.config.name).into());
+    };
+    let now = Timestamp::now();
+    let code = fields.secret("code");
+    let redeemed = gateway
+        .store
+        .handovers()
+        .redeem(
+            code.expose_secret(),
+            &app.config.id,
+            &commitment(&nonce),
+            now,
+        )
+        .await?;
+    let Some(handover) = redeemed else {
+        let event = Event::new("app.open", Outcome::Denied)
+            .target(&app.config.id)
+            .reason("the hand-over code is unknown, used, too old or another browser's");
+        gateway.audit(&context, event).await;
+        return Err(out_of_date(&app.config.name).into());
+    };
+    let new = NewChild {
+        parent: handover.session,
+        kind: ChildKind::App(app.config.id.clone()),
+        user_agent: context.user_agent.clone(),
+        address: context.address_text(),
+    };
+    let Some((secret, session)) = gateway.store.sessions().create_child(&new, now).await? else {
+        return Err(Problem::signed_out().into());
+    };
+    let event = Event::new("app.open", Outcome::Succeeded)
+        .session(&session)
+        .project(Some(&app.config.project))
+        .target(&app.config.id);
+    gateway.audit(&context, event).await;
+    let path = ReturnPath::parse(&handover.return_path);
+    let answer = see_other(path.as_str());
+    let answer = with_cookie(answer, gateway.cookies.set(Purpose::Session, &secret));
+    Ok(with_cookie(
+        answer,
+        gateway.cookies.clear(Purpose::Handover),
+    ))
+}
+
+fn out_of_date(app: &str) -> Problem {
+    Problem::downstream(
+        http::StatusCode::BAD_REQUEST,
+        "handover",
+        format!("This way to {app} has expired"),
+        format!("It was used before or took too long. Open {app} from Portico again."),
+    )
+}

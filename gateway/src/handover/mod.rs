@@ -1,0 +1,63 @@
+//! Carrying a session from the main host to an app's host.
+//!
+//! The app's host sets a nonce cookie and sends the browser to the main host (`begin`); the main
+//! host checks session and rule and answers with a form that posts a one-time code back
+//! (`offer`); the app's host exchanges code and nonce for a child session (`accept`).
+pub(crate) mod accept;
+pub(crate) mod offer;
+
+use axum::body::Body;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{Method, Request};
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    access::return_path::ReturnPath,
+    guard::{Stop, see_other, with_cookie},
+    hosts::App,
+    problem::Problem,
+    proxy::routes::here,
+    session::cookie::{Purpose, random_secret},
+    state::{Context, Gateway},
+};
+
+/// How long a person may take to sign in on the way.
+const NONCE_SECONDS: u32 = 900;
+
+/// Sends somebody without a session on the app's host to the main host.
+pub(crate) fn begin(
+    gateway: &Gateway,
+    context: &Context,
+    app: &App,
+    request: &Request<Body>,
+) -> Stop {
+    if !context.navigation || !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Problem::signed_out().into();
+    }
+    // a second tab must not spoil the first one's way
+    let known = gateway.cookies.read(request.headers(), Purpose::Handover);
+    let nonce = match known.map_or_else(random_secret, Ok) {
+        Ok(nonce) => nonce,
+        Err(error) => {
+            tracing::error!(%error, "no nonce for a hand-over");
+            return Problem::internal().into();
+        }
+    };
+    let path = ReturnPath::parse(&here(request));
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("app", &app.config.id)
+        .append_pair("nonce", &commitment(&nonce))
+        .append_pair("rd", path.as_str())
+        .finish();
+    let answer = see_other(&format!("{}/oauth2/handover?{query}", gateway.hosts.main()));
+    let cookie = gateway
+        .cookies
+        .set_for(Purpose::Handover, &nonce, NONCE_SECONDS);
+    Stop::Answer(Box::new(with_cookie(answer, cookie)))
+}
+
+/// What may be seen of a nonce: it travels in a URL, the nonce itself never does.
+fn commitment(nonce: &SecretString) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(nonce.expose_secret()))
+}

@@ -1,0 +1,189 @@
+//! The gateway: sign-in, sessions, access rules and the reverse proxy in front of everything.
+//!
+//! A request's way: `dispatch` (host, path, origin), then one of the own endpoints (`login`,
+//! `handover`, `cli`, `endpoints`), or `proxy::routes`: the session of the cookie (`guard`,
+//! `session`), the project's Keystone token (`session::tokens`), the signed identity
+//! (`session::assertion`), and on to the panel or an app (`proxy::forward`).
+//!
+//! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
+//! credential is good.
+mod access;
+mod audit;
+mod cli;
+pub mod config;
+mod dispatch;
+mod endpoints;
+mod forms;
+mod guard;
+mod handover;
+mod hosts;
+mod login;
+mod pages;
+mod problem;
+mod proxy;
+mod router;
+mod session;
+mod state;
+mod tasks;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use axum::Router;
+use portico_assertion::{PublicKey, Signer, keys::KeyError};
+use portico_domain::cluster::ClusterRecord;
+use portico_openstack::keystone;
+use portico_runtime::request_id::{RequestIdLayer, Trust};
+use portico_store::Store;
+use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
+
+pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
+pub use state::Cluster;
+
+use crate::{
+    config::ConfigError,
+    hosts::Hosts,
+    proxy::{
+        forward::Forwarder,
+        upstream::{self, InvalidUpstream, Upstream},
+    },
+    session::{assertion::PANEL, cookie::Cookies, registry::Registry},
+};
+
+/// What the gateway is built from, besides its configuration.
+#[derive(Debug)]
+pub struct Deps {
+    pub store: Store,
+    pub keystone: keystone::Client,
+    /// `keystone.default_domain`.
+    pub default_domain: String,
+    /// Signs with `gateway.assertion_key_file`.
+    pub signer: Signer,
+    pub clusters: Vec<Cluster>,
+    pub apps: Vec<AppConfig>,
+}
+
+/// Why the gateway cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Upstream(#[from] InvalidUpstream),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error("{path}: {source}")]
+    File {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+}
+
+/// The gateway, ready to be served.
+#[derive(Clone, Debug)]
+pub struct Gateway(state::Shared);
+
+impl Cluster {
+    /// Reads the key and certificate files that a record names.
+    ///
+    /// # Errors
+    /// When a file cannot be read or holds no key.
+    pub fn read(record: ClusterRecord) -> Result<Self, BuildError> {
+        let sealing_key = PublicKey::read(&record.sealing_key_file)?;
+        let ca = record.ca_file.as_deref().map(read).transpose()?;
+        Ok(Self {
+            record,
+            sealing_key,
+            ca,
+        })
+    }
+}
+
+impl Gateway {
+    /// Puts the gateway together; opens no connection.
+    ///
+    /// # Errors
+    /// When the configuration contradicts itself or a file that it names cannot be read.
+    pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
+        config.validate(&deps.apps)?;
+        describe_metrics();
+        let hosts = Hosts::new(&config, &deps.apps)?;
+        let demo_password = match &config.demo {
+            Some(demo) => {
+                tracing::warn!("demo mode: the sign-in page gives the users' password away");
+                let password = read(&demo.password_file)?;
+                Some(SecretString::from(password.trim().to_owned()))
+            }
+            None => None,
+        };
+        let gateway = state::Gateway {
+            cookies: Cookies {
+                secure: hosts.secure(),
+            },
+            hosts,
+            registry: Registry::new(deps.store.clone(), config.session.idle),
+            store: deps.store,
+            keystone: deps.keystone,
+            default_domain: deps.default_domain,
+            signer: deps.signer,
+            panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
+            panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
+            clusters: deps.clusters,
+            forwarder: Forwarder {
+                client: upstream::client(config.limits.connect),
+                limits: config.limits.clone(),
+                draining: CancellationToken::new(),
+            },
+            demo_password,
+            keystone_answers: AtomicBool::new(true),
+            config,
+        };
+        Ok(Self(Arc::new(gateway)))
+    }
+
+    /// Everything that the gateway's listener serves. The listener must put
+    /// [`portico_runtime::listener::PeerAddr`] into each request's extensions.
+    pub fn router(&self) -> Router {
+        router::router(Arc::clone(&self.0)).layer(RequestIdLayer::new(Trust::Nobody))
+    }
+
+    /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.
+    pub async fn run(&self, stop: CancellationToken) {
+        tasks::run(Arc::clone(&self.0), stop).await;
+    }
+}
+
+fn read(path: &Path) -> Result<String, BuildError> {
+    std::fs::read_to_string(path).map_err(|source| BuildError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn describe_metrics() {
+    metrics::describe_counter!(
+        "portico_gateway_requests_total",
+        "Requests by route (gateway, panel, or an app's ID) and status."
+    );
+    metrics::describe_histogram!(
+        "portico_gateway_request_seconds",
+        "Time until a response begins, by route."
+    );
+    metrics::describe_histogram!(
+        "portico_gateway_upstream_seconds",
+        "Time until an upstream's response begins."
+    );
+    metrics::describe_counter!(
+        "portico_gateway_problems_total",
+        "Refusals and failures by code and by where the cause lies."
+    );
+    metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
+    metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
+    metrics::describe_gauge!(
+        "portico_gateway_open_connections",
+        "Responses and WebSockets that are open for sessions."
+    );
+}

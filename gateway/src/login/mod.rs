@@ -1,0 +1,9 @@
+//! Signing in and out: password, one-time code, choice of a project, and the end.
+pub(crate) mod attempt;
+pub(crate) mod demo;
+pub(crate) mod establish;
+pub(crate) mod project;
+pub(crate) mod reauthenticate;
+pub(crate) mod sign_in;
+pub(crate) mod sign_out;
+pub(crate) mod totp;

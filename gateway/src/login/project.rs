@@ -1,0 +1,75 @@
+//! `GET` and `POST /oauth2/project`: the choice of a project, for signed-in people.
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, Uri};
+use jiff::Timestamp;
+
+use crate::{
+    access::{csrf, return_path::ReturnPath},
+    forms::Fields,
+    guard::{Stop, check_csrf, see_other},
+    pages::sign_in::Projects,
+    problem::Problem,
+    session::live::Live,
+    state::{Context, Shared},
+};
+use portico_domain::identity::Project;
+use secrecy::ExposeSecret as _;
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = Fields::of_query(&uri)?;
+    let root = caller.live.root();
+    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let page = Projects {
+        user: &root.user.name,
+        projects: &last_first(&caller.live),
+        last: root.last_project.as_deref(),
+        return_path: return_path.as_str(),
+        csrf: caller.session.csrf.expose_secret(),
+    };
+    Ok(page.page().into_response())
+}
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    uri: Uri,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    check_csrf(&caller, fields.get(csrf::FIELD))?;
+    let Some(project) = caller.live.project(fields.get("project")) else {
+        return Err(Problem::bad_request("You have no role in this project.").into());
+    };
+    gateway
+        .store
+        .sessions()
+        .set_last_project(&caller.session, &project.id, Timestamp::now())
+        .await?;
+    gateway.registry.refresh(caller.live.id);
+    let return_path = ReturnPath::from_query(fields.optional("rd"));
+    if return_path.leads_somewhere() && !return_path.path().starts_with("/projects/") {
+        return Ok(see_other(return_path.as_str()));
+    }
+    Ok(see_other(&format!("/projects/{}", project.id)))
+}
+
+/// The session's projects, the one used last in front.
+pub(crate) fn last_first(live: &Live) -> Vec<Project> {
+    let root = live.root();
+    let mut projects = root.projects.clone();
+    if let Some(last) = &root.last_project {
+        projects.sort_by_key(|project| project.id != *last);
+    }
+    projects
+}

@@ -1,0 +1,68 @@
+//! `GET` and `POST /oauth2/sign_out`: the question, and the end of the session.
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use portico_store::{EndReason, Outcome};
+use secrecy::ExposeSecret as _;
+
+use crate::{
+    access::csrf,
+    audit::Event,
+    forms::Fields,
+    guard::{Stop, check_csrf, see_other, with_cookie},
+    pages::sign_out::{confirm, signed_out},
+    session::cookie::Purpose,
+    state::{Context, Shared},
+};
+
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    Ok(match gateway.lookup(&headers, None).await? {
+        Ok(caller) => confirm(
+            &caller.session.user.name,
+            caller.session.csrf.expose_secret(),
+        )
+        .into_response(),
+        Err(_) => signed_out(None).into_response(),
+    })
+}
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    let ended = match gateway.lookup(&headers, None).await? {
+        Ok(caller) => {
+            check_csrf(&caller, fields.get(csrf::FIELD))?;
+            let ended = gateway
+                .end_session(caller.live.id, EndReason::SignedOut)
+                .await?;
+            let reason = format!("{} tokens revoked, {} pending", ended.tokens, ended.pending);
+            let event = Event::new("session.sign_out", Outcome::Succeeded)
+                .session(&caller.session)
+                .reason(&reason);
+            gateway.audit(&context, event).await;
+            Some(ended)
+        }
+        Err(_) => None,
+    };
+    let mut answer = signed_out(ended).into_response();
+    answer
+        .headers_mut()
+        .insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
+    Ok(with_cookie(answer, gateway.cookies.clear(Purpose::Session)))
+}
+
+/// `GET /oauth2/sign_out` on an app's host: the session to end is the main host's.
+pub(crate) async fn on_main_host(State(gateway): State<Shared>) -> Response {
+    see_other(&format!("{}/oauth2/sign_out", gateway.hosts.main()))
+}

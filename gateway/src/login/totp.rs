@@ -1,0 +1,157 @@
+//! `GET` and `POST /oauth2/totp`: the one-time code of somebody whose password was right.
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+use portico_openstack::keystone::AuthOutcome;
+use portico_store::SignInFlow;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{
+    attempt::{Claimed, Failed},
+    sign_in::failure,
+};
+use crate::{
+    access::{csrf, return_path::ReturnPath},
+    forms::Fields,
+    guard::{Stop, see_other},
+    pages::sign_in::{Notice, totp},
+    problem::Problem,
+    session::cookie::Purpose,
+    state::{Context, Gateway, Shared},
+};
+
+const MOST_ATTEMPTS: i64 = 6;
+/// Keystone takes the code of the window before, too.
+const CODE_LIFE: SignedDuration = SignedDuration::from_secs(90);
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let Some((cookie, flow)) = gateway.flow(&headers).await? else {
+        return Ok(see_other("/oauth2/sign_in"));
+    };
+    let name = flow.user_name.unwrap_or_default();
+    Ok(totp(&name, &csrf::token(&cookie), None, StatusCode::OK).into_response())
+}
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    mut fields: Fields,
+) -> Result<Response, Stop> {
+    let Some((cookie, flow)) = gateway.flow(&headers).await? else {
+        return Ok(see_other("/oauth2/sign_in?reason=ended"));
+    };
+    if !csrf::matches(&cookie, fields.get(csrf::FIELD)) {
+        return Err(Problem::csrf().into());
+    }
+    let (Some(name), Some(domain), Some(receipt)) = (
+        flow.user_name.clone(),
+        flow.domain.clone(),
+        flow.receipt.clone(),
+    ) else {
+        return Ok(see_other("/oauth2/sign_in"));
+    };
+    let flows = gateway.store.sign_in_flows();
+    if flows
+        .count_attempt(flow.id)
+        .await?
+        .is_none_or(|tried| tried > MOST_ATTEMPTS)
+    {
+        flows.finish(flow.id).await?;
+        return Ok(see_other("/oauth2/sign_in?reason=ended"));
+    }
+    let again = |text: &str, status| {
+        let notice = Notice::Failure(text.to_owned());
+        totp(&name, &csrf::token(&cookie), Some(&notice), status).into_response()
+    };
+    let code = plain_code(&fields.secret("passcode"));
+    let claimed = Claimed {
+        name: name.clone(),
+        domain,
+    };
+    let outcome = gateway
+        .try_passcode(&context, &claimed, code.clone(), receipt)
+        .await;
+    let issued = match outcome {
+        Ok(AuthOutcome::Token(issued)) => *issued,
+        Ok(AuthOutcome::ReceiptRequired { .. }) => {
+            return Ok(again(
+                "Your account needs a further sign-in method that Portico does not offer yet.",
+                StatusCode::FORBIDDEN,
+            ));
+        }
+        Err(Failed::Refused) => {
+            return Ok(again(
+                "This code is not right. Wait for the next one and try again.",
+                StatusCode::UNAUTHORIZED,
+            ));
+        }
+        Err(failed) => {
+            let (text, status) = failure(failed)?;
+            return Ok(again(&text, status));
+        }
+    };
+    let user = &issued.details.identity.user.id;
+    if !gateway.first_use(user, &code).await? {
+        gateway.revoke(&issued.token).await;
+        return Ok(again(
+            "This code has been used before. Wait for the next one.",
+            StatusCode::UNAUTHORIZED,
+        ));
+    }
+    if !flows.finish(flow.id).await? {
+        gateway.revoke(&issued.token).await;
+        return Ok(see_other("/oauth2/sign_in"));
+    }
+    let return_path = ReturnPath::parse(&flow.return_path);
+    gateway
+        .establish(&context, &headers, issued, &return_path)
+        .await
+}
+
+impl Gateway {
+    async fn flow(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<(SecretString, SignInFlow)>, Problem> {
+        let Some(cookie) = self.cookies.read(headers, Purpose::Flow) else {
+            return Ok(None);
+        };
+        let flow = self
+            .store
+            .sign_in_flows()
+            .find(cookie.expose_secret(), Timestamp::now())
+            .await?;
+        Ok(flow
+            .filter(|flow| flow.receipt.is_some())
+            .map(|flow| (cookie, flow)))
+    }
+
+    /// Whether a code is used for the first time: Keystone itself takes it again while it lasts.
+    pub async fn first_use(&self, user_id: &str, code: &SecretString) -> Result<bool, Problem> {
+        let until = Timestamp::now() + CODE_LIFE;
+        Ok(self
+            .store
+            .totp_marks()
+            .mark(user_id, code.expose_secret(), until)
+            .await?)
+    }
+}
+
+/// A code as Keystone wants it, however it was typed.
+pub(super) fn plain_code(typed: &SecretString) -> SecretString {
+    let digits: String = typed
+        .expose_secret()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .take(12)
+        .collect();
+    SecretString::from(digits)
+}

@@ -1,0 +1,71 @@
+//! `GET /oauth2/static/{file}`: the style sheet and the two small scripts of the own pages.
+use std::sync::LazyLock;
+
+use axum::{
+    extract::Path,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use sha2::{Digest as _, Sha256};
+
+const STYLE: &str = include_str!("assets/portico.css");
+const HANDOVER: &str = include_str!("assets/handover.js");
+const DEMO: &str = include_str!("assets/demo.js");
+
+/// A file that pages refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asset {
+    Style,
+    Handover,
+    Demo,
+}
+
+/// Changes with every change of a file, so that browsers may keep them.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = Sha256::new();
+    for text in [STYLE, HANDOVER, DEMO] {
+        hash.update(text);
+    }
+    hash.finalize()
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+});
+
+impl Asset {
+    /// The address of the file.
+    pub fn href(self) -> String {
+        let name = match self {
+            Asset::Style => "portico.css",
+            Asset::Handover => "handover.js",
+            Asset::Demo => "demo.js",
+        };
+        format!("/oauth2/static/{name}?v={}", *VERSION)
+    }
+}
+
+pub(crate) async fn get(Path(file): Path<String>) -> Response {
+    let (text, kind) = match file.as_str() {
+        "portico.css" => (STYLE, "text/css; charset=utf-8"),
+        "handover.js" => (HANDOVER, "text/javascript; charset=utf-8"),
+        "demo.js" => (DEMO, "text/javascript; charset=utf-8"),
+        _ => return StatusCode::NOT_FOUND.into_response(),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("public, max-age=31536000, immutable"),
+        ),
+        (
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ),
+        (
+            http::HeaderName::from_static("cross-origin-resource-policy"),
+            HeaderValue::from_static("same-origin"),
+        ),
+    ];
+    (headers, text).into_response()
+}

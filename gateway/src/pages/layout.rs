@@ -1,0 +1,150 @@
+//! The frame of every page that the gateway shows itself.
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::assets::Asset;
+
+/// A page, before it becomes a response.
+pub(crate) struct Page {
+    title: String,
+    status: StatusCode,
+    script: Option<Asset>,
+    form_targets: Vec<String>,
+    referrer: &'static str,
+    body: Markup,
+}
+
+const LOGO: &str = r#"<svg viewBox="0 0 32 32" fill="currentColor" aria-hidden="true"><path d="M16 2.5 2.5 10v3h27v-3zM5 15h4v10H5zm9 0h4v10h-4zm9 0h4v10h-4zM2.5 27h27v3h-27z"/></svg>"#;
+
+impl Page {
+    pub fn new(title: impl Into<String>, body: Markup) -> Self {
+        Self {
+            title: title.into(),
+            status: StatusCode::OK,
+            script: None,
+            form_targets: Vec::new(),
+            // not "no-referrer": browsers would then send "Origin: null" with our own forms
+            referrer: "same-origin",
+            body,
+        }
+    }
+
+    pub fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub fn script(mut self, script: Asset) -> Self {
+        self.script = Some(script);
+        self
+    }
+
+    /// Lets the page's forms lead to another origin, at once or by a redirect.
+    pub fn form_may_reach(mut self, target: impl Into<String>) -> Self {
+        self.form_targets.push(target.into());
+        self
+    }
+
+    /// Lets the form's target on another origin see which origin it comes from.
+    pub fn shows_origin(mut self) -> Self {
+        self.referrer = "strict-origin";
+        self
+    }
+
+    fn policy(&self) -> String {
+        let mut policy = String::from(
+            "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
+             frame-ancestors 'none'; form-action 'self'",
+        );
+        for target in &self.form_targets {
+            policy.push(' ');
+            policy.push_str(target);
+        }
+        if self.script.is_some() {
+            policy.push_str("; script-src 'self'; connect-src 'self'");
+        }
+        policy
+    }
+
+    fn html(&self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="robots" content="noindex";
+                    title { (self.title) " · Portico" }
+                    link rel="icon" href="data:,";
+                    link rel="stylesheet" href=(Asset::Style.href());
+                    @if let Some(script) = self.script {
+                        script type="module" src=(script.href()) {}
+                    }
+                }
+                body {
+                    main {
+                        p.brand { (PreEscaped(LOGO)) "Portico" }
+                        div.card { (self.body) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl IntoResponse for Page {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.html().into_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/html; charset=utf-8"),
+        );
+        if let Ok(policy) = HeaderValue::try_from(self.policy()) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        headers.insert(
+            header::REFERRER_POLICY,
+            HeaderValue::from_static(self.referrer),
+        );
+        harden(headers);
+        response
+    }
+}
+
+/// What every answer of our own carries, page or not.
+pub(crate) fn harden(headers: &mut http::HeaderMap) {
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+        (
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        ),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// A box that says something important: `kind` is one of the style sheet's `info`, `warn`,
+/// `bad` and `good`.
+pub(crate) fn note(kind: &str, text: &Markup) -> Markup {
+    let role = if kind == "bad" { "alert" } else { "status" };
+    html! { div class={ "note " (kind) } role=(role) { (text) } }
+}
+
+/// A hidden field.
+pub(crate) fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}

@@ -1,0 +1,8 @@
+//! The pages that the gateway shows itself: plain HTML that works without scripts.
+pub(crate) mod app;
+pub(crate) mod assets;
+pub(crate) mod cli;
+pub(crate) mod layout;
+pub(crate) mod problem;
+pub(crate) mod sign_in;
+pub(crate) mod sign_out;

@@ -1,0 +1,168 @@
+//! Sign-in, the one-time code after it, and the choice of a project.
+use http::StatusCode;
+use maud::{Markup, html};
+use portico_domain::identity::Project;
+
+use super::{
+    assets::Asset,
+    layout::{Page, hidden, note},
+};
+use crate::{access::csrf, config::DemoUser};
+
+/// Why the page is shown, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    Info(String),
+    Warning(String),
+    Failure(String),
+}
+
+/// The sign-in form.
+pub(crate) struct SignIn<'a> {
+    /// Where the person is going, in words; `None` for home.
+    pub destination: Option<&'a str>,
+    pub return_path: &'a str,
+    pub notice: Option<Notice>,
+    pub name: &'a str,
+    pub domain: &'a str,
+    pub domain_changed: bool,
+    pub csrf: &'a str,
+    pub host: &'a str,
+    pub demo: &'a [DemoUser],
+    pub status: StatusCode,
+}
+
+impl Notice {
+    pub fn markup(&self) -> Markup {
+        let (kind, text) = match self {
+            Notice::Info(text) => ("info", text),
+            Notice::Warning(text) => ("warn", text),
+            Notice::Failure(text) => ("bad", text),
+        };
+        note(kind, &html! { p { (text) } })
+    }
+}
+
+impl SignIn<'_> {
+    pub fn page(&self) -> Page {
+        let failed = matches!(self.notice, Some(Notice::Failure(_)));
+        let body = html! {
+            h1 { "Sign in" }
+            p.lead {
+                @match self.destination {
+                    Some(destination) => { "to open " strong { (destination) } },
+                    None => { "with your OpenStack account" },
+                }
+            }
+            @if let Some(notice) = &self.notice { (notice.markup()) }
+            form method="post" action="/oauth2/sign_in" {
+                (hidden(csrf::FIELD, self.csrf))
+                (hidden("rd", self.return_path))
+                label for="name" { "User name" }
+                input #name type="text" name="name" value=(self.name) required
+                    maxlength="255" autocomplete="username" autocapitalize="none"
+                    spellcheck="false" autofocus[self.name.is_empty()];
+                label for="password" { "Password" }
+                input #password type="password" name="password" required maxlength="4096"
+                    autocomplete="current-password" autofocus[!self.name.is_empty()]
+                    aria-invalid=[failed.then_some("true")];
+                details open[self.domain_changed] {
+                    summary { "Domain: " (self.domain) }
+                    label for="domain" { "Keystone domain" }
+                    input #domain type="text" name="domain" value=(self.domain) maxlength="255"
+                        autocomplete="off" autocapitalize="none" spellcheck="false";
+                    p.hint { "Or write the name as " code { "user@domain" } "." }
+                }
+                button #sign-in.submit type="submit" { "Sign in" }
+            }
+            @if !self.demo.is_empty() { (self.demo_users()) }
+            p.hint { "You are at " strong { (self.host) } "." }
+        };
+        let page = Page::new("Sign in", body).status(self.status);
+        if self.demo.is_empty() {
+            page
+        } else {
+            page.script(Asset::Demo)
+        }
+    }
+
+    fn demo_users(&self) -> Markup {
+        html! {
+            h2 { "Users of this demonstration" }
+            p.hint { "A click fills the form in." }
+            ul #demo-users.choices {
+                @for user in self.demo {
+                    li {
+                        button type="button" data-user=(user.name) {
+                            span.what { strong { (user.name) } small { (user.note) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The second step, where Keystone asks for a one-time code.
+pub(crate) fn totp(name: &str, csrf: &str, notice: Option<&Notice>, status: StatusCode) -> Page {
+    let body = html! {
+        h1 { "One-time code" }
+        p.lead { "for " strong { (name) } ", from your authenticator app" }
+        @if let Some(notice) = notice { (notice.markup()) }
+        form method="post" action="/oauth2/totp" {
+            (hidden(csrf::FIELD, csrf))
+            label for="passcode" { "Code" }
+            input #passcode.code type="text" name="passcode" inputmode="numeric" required
+                autofocus autocomplete="one-time-code" maxlength="12" spellcheck="false";
+            p.hint { "Six digits; a new one every 30 seconds." }
+            button.submit type="submit" { "Continue" }
+        }
+        p.hint { a href="/oauth2/sign_in" { "Start again" } }
+    };
+    Page::new("One-time code", body).status(status)
+}
+
+/// The choice of a project, after sign-in and later.
+pub(crate) struct Projects<'a> {
+    pub user: &'a str,
+    /// The last used one first.
+    pub projects: &'a [Project],
+    pub last: Option<&'a str>,
+    pub return_path: &'a str,
+    pub csrf: &'a str,
+}
+
+impl Projects<'_> {
+    pub fn page(&self) -> Page {
+        let body = html! {
+            h1 { "Choose a project" }
+            p.lead { "You are signed in as " strong { (self.user) } "." }
+            @if self.projects.is_empty() {
+                (note("warn", &html! {
+                    p { "You have no role in any project. Ask the administrators of your cloud for one." }
+                }))
+            }
+            form method="post" action="/oauth2/project" {
+                (hidden(csrf::FIELD, self.csrf))
+                (hidden("rd", self.return_path))
+                ul.choices {
+                    @for project in self.projects {
+                        li {
+                            button type="submit" name="project" value=(project.id) {
+                                span.what {
+                                    strong { (project.name) }
+                                    small { "Domain " (project.domain.name) }
+                                }
+                                @if self.last == Some(project.id.as_str()) {
+                                    span.tag { "last used" }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            p.hint { a href="/oauth2/sign_out" { "Sign out" } }
+        };
+        Page::new("Choose a project", body)
+    }
+}

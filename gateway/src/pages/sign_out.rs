@@ -1,0 +1,73 @@
+//! Signing out: the question before and the account after.
+use http::StatusCode;
+use maud::html;
+
+use super::layout::{Page, hidden, note};
+use crate::access::csrf;
+
+/// What a sign-out ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ended {
+    pub apps: usize,
+    pub cli: usize,
+    pub tokens: usize,
+    /// Keystone tokens that Keystone could not be told about yet.
+    pub pending: usize,
+}
+
+pub(crate) fn confirm(user: &str, csrf: &str) -> Page {
+    let body = html! {
+        h1 { "Sign out?" }
+        p.lead { "You are signed in as " strong { (user) } "." }
+        p {
+            "This also ends your open apps and the command-line sessions that you approved from \
+             here, and revokes their Keystone tokens."
+        }
+        form method="post" action="/oauth2/sign_out" {
+            (hidden(csrf::FIELD, csrf))
+            div.row {
+                button type="submit" { "Sign out" }
+                a.button.quiet href="/" { "Stay signed in" }
+            }
+        }
+    };
+    Page::new("Sign out", body)
+}
+
+pub(crate) fn signed_out(ended: Option<Ended>) -> Page {
+    let body = html! {
+        h1 { "You are signed out" }
+        @if let Some(ended) = ended {
+            ul.plain {
+                li { "Your session in this browser has ended." }
+                @if ended.apps > 0 {
+                    li { "So have the sessions of " (count(ended.apps, "app", "apps")) "." }
+                }
+                @if ended.cli > 0 {
+                    li { "So have " (count(ended.cli, "command-line session", "command-line sessions")) "." }
+                }
+                @if ended.tokens > 0 {
+                    li { (count(ended.tokens, "Keystone token has", "Keystone tokens have")) " been revoked." }
+                }
+            }
+            @if ended.pending > 0 {
+                (note("warn", &html! {
+                    p {
+                        "Keystone could not be reached for "
+                        (count(ended.pending, "token", "tokens"))
+                        ". The revocation is kept and tried again until it succeeds or the token \
+                         has expired; nobody can use it through Portico."
+                    }
+                }))
+            }
+        } @else {
+            p.lead { "There is no session in this browser." }
+        }
+        div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
+    };
+    Page::new("Signed out", body).status(StatusCode::OK)
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

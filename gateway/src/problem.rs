@@ -1,0 +1,244 @@
+//! What went wrong with a request, and the one place where that becomes an answer.
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
+
+use crate::{
+    access::origin::OriginFault,
+    pages::{layout::harden, problem},
+    proxy::{forward::ForwardError, path::PathFault},
+};
+
+/// Where the cause lies; what people on call ask first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Downstream,
+    Upstream,
+    Internal,
+}
+
+/// A refusal or failure, in the words of whom it concerns.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub status: StatusCode,
+    /// For programs.
+    pub code: &'static str,
+    pub title: String,
+    pub detail: String,
+    pub source: Source,
+    pub retry_after: Option<u64>,
+}
+
+impl Problem {
+    fn new(
+        status: StatusCode,
+        code: &'static str,
+        source: Source,
+        title: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            status,
+            code,
+            title: title.into(),
+            detail: detail.into(),
+            source,
+            retry_after: None,
+        }
+    }
+
+    pub fn downstream(
+        status: StatusCode,
+        code: &'static str,
+        title: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::new(status, code, Source::Downstream, title, detail)
+    }
+
+    pub fn unknown_host() -> Self {
+        Self::downstream(
+            StatusCode::MISDIRECTED_REQUEST,
+            "unknown_host",
+            "Nothing lives at this address",
+            "This host name is none of Portico's. Check the address.",
+        )
+    }
+
+    pub fn bad_path(fault: PathFault) -> Self {
+        Self::downstream(
+            StatusCode::BAD_REQUEST,
+            "bad_path",
+            "This address cannot be read in one way only",
+            format!("The request was refused: {fault}."),
+        )
+    }
+
+    pub fn bad_request(detail: impl Into<String>) -> Self {
+        Self::downstream(
+            StatusCode::BAD_REQUEST,
+            "bad_request",
+            "This request does not make sense",
+            detail,
+        )
+    }
+
+    pub fn foreign_origin(fault: OriginFault) -> Self {
+        Self::downstream(
+            StatusCode::FORBIDDEN,
+            "foreign_origin",
+            "This request came from another page",
+            format!("To keep other sites from acting in your name, it was refused: {fault}."),
+        )
+    }
+
+    pub fn csrf() -> Self {
+        Self::downstream(
+            StatusCode::FORBIDDEN,
+            "csrf",
+            "This form is out of date",
+            "It belongs to another session or an older page. Go back, reload the page and try again.",
+        )
+    }
+
+    pub fn signed_out() -> Self {
+        Self::downstream(
+            StatusCode::UNAUTHORIZED,
+            "signed_out",
+            "You are not signed in",
+            "Sign in and try again.",
+        )
+    }
+
+    pub fn not_found() -> Self {
+        Self::downstream(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "There is nothing here",
+            "Check the address.",
+        )
+    }
+
+    pub fn method_not_allowed() -> Self {
+        Self::downstream(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "This address answers other methods",
+            "The request's method is not one that works here.",
+        )
+    }
+
+    /// Whatever of the store fails: nobody is signed out by it.
+    pub fn store_unavailable() -> Self {
+        Self {
+            retry_after: Some(2),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "store_unavailable",
+                Source::Internal,
+                "Portico cannot reach its database",
+                "Your session has not ended. Try again in a moment; if it lasts, tell your cloud's administrators.",
+            )
+        }
+    }
+
+    pub fn keystone_unavailable() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "keystone_unavailable",
+            Source::Upstream,
+            "Keystone does not answer",
+            "Portico cannot check who may do what right now. You have not been signed out. Try again in a moment.",
+        )
+    }
+
+    pub fn internal() -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            Source::Internal,
+            "Portico made a mistake",
+            "The administrators find the cause under the request ID below.",
+        )
+    }
+
+    /// A request that did not come back from `name`.
+    pub fn forwarding(name: &str, error: &ForwardError) -> Self {
+        let upstream = |status, code, detail: String| {
+            Self::new(
+                status,
+                code,
+                Source::Upstream,
+                format!("{name} does not answer"),
+                detail,
+            )
+        };
+        match error {
+            ForwardError::TooLarge => Self::downstream(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too_large",
+                "This is too large",
+                format!("The request is larger than what may be sent to {name}."),
+            ),
+            ForwardError::HeadersTooLarge => Self::downstream(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "headers_too_large",
+                "This request carries too much",
+                "Its headers are larger than accepted. Deleting this site's cookies often helps.",
+            ),
+            ForwardError::BadUpgrade | ForwardError::Target(_) => {
+                Self::bad_request(format!("It was refused: {error}."))
+            }
+            ForwardError::SessionEnded => Self::signed_out(),
+            ForwardError::Connect(_) => upstream(
+                StatusCode::BAD_GATEWAY,
+                "upstream_unreachable",
+                format!("No connection to {name} can be made. You are still signed in."),
+            ),
+            ForwardError::Broken(_) | ForwardError::UnaskedSwitch => upstream(
+                StatusCode::BAD_GATEWAY,
+                "upstream_broken",
+                format!("{name} broke off in the middle. You are still signed in."),
+            ),
+            ForwardError::Timeout(after) => upstream(
+                StatusCode::GATEWAY_TIMEOUT,
+                "upstream_timeout",
+                format!(
+                    "{name} has said nothing for {} seconds. You are still signed in.",
+                    after.as_secs()
+                ),
+            ),
+        }
+    }
+
+    /// The answer: a page for somebody who opens one, JSON for everything else.
+    pub fn respond(&self, navigation: bool, request_id: &str) -> Response {
+        let mut response = if navigation {
+            problem::page(self, request_id).into_response()
+        } else {
+            let body = json!({
+                "error": self.code,
+                "message": self.detail,
+                "request_id": request_id,
+            });
+            let mut response = (self.status, axum::Json(body)).into_response();
+            harden(response.headers_mut());
+            response
+        };
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The dispatcher knows who asks, and turns this into a page or JSON.
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}

@@ -1,0 +1,8 @@
+//! The streaming reverse proxy: it passes on what has been decided, and adds who is asking.
+pub(crate) mod connections;
+pub(crate) mod forward;
+pub(crate) mod headers;
+pub(crate) mod path;
+pub(crate) mod routes;
+pub(crate) mod upgrade;
+pub(crate) mod upstream;

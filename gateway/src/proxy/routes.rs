@@ -1,0 +1,248 @@
+//! Everything that is not the gateway's own: the panel on the main host, the apps on theirs.
+use std::{sync::Arc, time::Instant};
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderName, HeaderValue, Request, Uri, header};
+use jiff::Timestamp;
+use portico_store::Outcome;
+
+use super::{forward::Added, headers::Trust, upstream::Upstream};
+use crate::{
+    access::rules::doors,
+    audit::Event,
+    guard::Stop,
+    handover,
+    hosts::{App, Site},
+    pages,
+    problem::Problem,
+    session::{assertion::PANEL, live::Caller},
+    state::{Context, Gateway, Shared},
+};
+
+const PORTICO_PROJECT: HeaderName = HeaderName::from_static("portico-project");
+
+/// Everything on the main host that no other route takes.
+pub(crate) async fn panel(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    let caller = gateway
+        .browser(&context, request.headers(), request.uri())
+        .await?;
+    let token = match project_of(&request) {
+        Some(project) => gateway.project_token(&caller.live, &project).await?,
+        None => None,
+    };
+    if context.navigation
+        && let Some(token) = &token
+    {
+        gateway.remember_project(&caller, &token.project.id);
+    }
+    let identity = gateway.identity_headers(&caller, PANEL, token.as_deref())?;
+    let upstream = &gateway.panel;
+    gateway
+        .pass_on(&context, &caller, upstream, Trust::Panel, identity, request)
+        .await
+}
+
+/// Everything on an app's host that no other route takes.
+pub(crate) async fn app(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    let Site::App(app) = &context.site else {
+        return Err(Problem::not_found().into());
+    };
+    let id = app.config.id.as_str();
+    let caller = match gateway.lookup(request.headers(), Some(id)).await? {
+        Ok(caller) => caller,
+        Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
+    };
+    if gateway.standing(&context, &caller).await?.is_err() {
+        return Err(handover::begin(&gateway, &context, app, &request));
+    }
+    let Some(key) = gateway.key_to(app, &caller.live).await? else {
+        return Ok(gateway.refuse_app(&context, &caller, app).await);
+    };
+    let identity = gateway.identity_headers(&caller, id, Some(&key))?;
+    gateway
+        .pass_on(
+            &context,
+            &caller,
+            &app.upstream,
+            Trust::App,
+            identity,
+            request,
+        )
+        .await
+}
+
+impl Gateway {
+    /// Says which role opens the app, on a page or in JSON.
+    pub async fn refuse_app(&self, context: &Context, caller: &Caller, app: &App) -> Response {
+        let event = Event::new("app.open", Outcome::Denied)
+            .session(&caller.session)
+            .project(Some(&app.config.project))
+            .target(&app.config.id)
+            .reason("no role that opens it");
+        self.audit(context, event).await;
+        let doors = doors(&app.config.allow, &caller.live);
+        if context.navigation {
+            let home = format!("{}/", self.hosts.main());
+            return pages::app::refused(&app.config.name, &caller.session.user.name, &doors, &home)
+                .into_response();
+        }
+        let roles: Vec<String> = doors
+            .iter()
+            .map(|door| format!("{} in {}", door.role, door.project))
+            .collect();
+        Problem::downstream(
+            http::StatusCode::FORBIDDEN,
+            "app_refused",
+            "Not permitted",
+            format!("{} opens for: {}.", app.config.name, roles.join(", ")),
+        )
+        .into_response()
+    }
+
+    async fn pass_on(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        upstream: &Upstream,
+        trust: Trust,
+        identity: Vec<(HeaderName, HeaderValue)>,
+        request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        let origin = context.site.origin(&self.hosts);
+        let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
+        let added = Added {
+            host: HeaderValue::from_str(host).map_err(|_| Problem::internal())?,
+            scheme: if scheme == "https" { "https" } else { "http" },
+            client: context.client,
+            identity,
+        };
+        let started = Instant::now();
+        let connection = caller.live.connections.open();
+        let result = self
+            .forwarder
+            .forward(request, upstream, trust, added, connection)
+            .await;
+        metrics::histogram!("portico_gateway_upstream_seconds", "upstream" => upstream.id.clone())
+            .record(started.elapsed().as_secs_f64());
+        result.map_err(|error| {
+            let problem = Problem::forwarding(&upstream.name, &error);
+            if problem.status.is_server_error() {
+                tracing::warn!(upstream = upstream.id, %error, "an upstream did not answer");
+            }
+            problem.into()
+        })
+    }
+
+    /// Remembers the project for the user's next visit, in the background.
+    fn remember_project(&self, caller: &Caller, project: &str) {
+        if caller.live.root().last_project.as_deref() == Some(project) {
+            return;
+        }
+        let (store, session) = (self.store.clone(), Arc::clone(&caller.session));
+        let project = project.to_owned();
+        tokio::spawn(async move {
+            let remembered = store
+                .sessions()
+                .set_last_project(&session, &project, Timestamp::now())
+                .await;
+            if let Err(error) = remembered {
+                tracing::warn!(%error, "the project used last could not be written down");
+            }
+        });
+    }
+}
+
+/// The project that a request to the panel is about: in the path, the query or a header.
+fn project_of<B>(request: &Request<B>) -> Option<String> {
+    in_path(request.uri())
+        .or_else(|| in_query(request.uri()))
+        .or_else(|| {
+            request
+                .headers()
+                .get(PORTICO_PROJECT)
+                .and_then(|value| value.to_str().ok())
+                .map(str::to_owned)
+        })
+        .filter(|id| is_project_id(id))
+}
+
+fn in_path(uri: &Uri) -> Option<String> {
+    let rest = uri.path().strip_prefix("/projects/")?;
+    rest.split('/').next().map(str::to_owned)
+}
+
+fn in_query(uri: &Uri) -> Option<String> {
+    url::form_urlencoded::parse(uri.query()?.as_bytes())
+        .find(|(name, _)| name == "project")
+        .map(|(_, value)| value.into_owned())
+}
+
+fn is_project_id(id: &str) -> bool {
+    (1..=64).contains(&id.len())
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
+/// The path and query of a request, as a place to come back to.
+pub(crate) fn here<B>(request: &Request<B>) -> String {
+    // what was sent once must not be sent again by coming back
+    if request.method().is_safe() {
+        request
+            .uri()
+            .path_and_query()
+            .map_or_else(|| "/".to_owned(), ToString::to_string)
+    } else {
+        request
+            .headers()
+            .get(header::REFERER)
+            .and_then(|referer| referer.to_str().ok()?.parse::<Uri>().ok())
+            .and_then(|referer| referer.path_and_query().map(ToString::to_string))
+            .unwrap_or_else(|| "/".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(target: &str, header: Option<&str>) -> Option<String> {
+        let mut request = Request::new(());
+        *request.uri_mut() = target.parse().expect("uri");
+        if let Some(header) = header {
+            request
+                .headers_mut()
+                .insert(PORTICO_PROJECT, header.parse().expect("value"));
+        }
+        project_of(&request)
+    }
+
+    #[test]
+    fn the_path_names_the_project_first() {
+        assert_eq!(
+            project("/projects/p1/clusters?project=p2", Some("p3")).as_deref(),
+            Some("p1")
+        );
+        assert_eq!(
+            project("/api/a/b?project=p2", Some("p3")).as_deref(),
+            Some("p2")
+        );
+        assert_eq!(project("/api/a/b", Some("p3")).as_deref(), Some("p3"));
+        assert_eq!(project("/", None), None);
+        assert_eq!(project("/projects/", None), None);
+        assert_eq!(project("/projects/a%2e", None), None);
+    }
+}

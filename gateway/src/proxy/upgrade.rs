@@ -1,0 +1,206 @@
+//! WebSocket pass-through: HTTP/1.1 upgrades and HTTP/2 extended CONNECT (RFC 8441).
+//!
+//! No byte of the client's goes to the upstream before it has answered 101, and no other
+//! protocol is switched to.
+use axum::body::Body;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+};
+use hyper::{
+    body::Incoming,
+    ext::Protocol,
+    upgrade::{OnUpgrade, Upgraded},
+};
+use hyper_util::rt::TokioIo;
+use rand::RngCore as _;
+use tokio::io::copy_bidirectional_with_sizes;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    connections::Connection,
+    forward::ForwardError,
+    headers::{self, Trust},
+};
+
+const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
+const SEC_WEBSOCKET_KEY: HeaderName = header::SEC_WEBSOCKET_KEY;
+/// Small, as most WebSockets are idle most of the time.
+const BUFFER: usize = 4096;
+
+/// How the client asks for a WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Http1,
+    Http2,
+}
+
+/// Whether the request asks to become a WebSocket.
+pub(crate) fn asked<B>(request: &Request<B>) -> Option<Kind> {
+    if request.method() == Method::CONNECT {
+        return request
+            .extensions()
+            .get::<Protocol>()
+            .filter(|protocol| protocol.as_str().eq_ignore_ascii_case("websocket"))
+            .map(|_| Kind::Http2);
+    }
+    let headers = request.headers();
+    let mut protocols = headers.get_all(header::UPGRADE).iter();
+    let websocket = protocols
+        .next()
+        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
+        && protocols.next().is_none();
+    (request.version() == Version::HTTP_11 && websocket && connection_upgrades(headers))
+        .then_some(Kind::Http1)
+}
+
+fn connection_upgrades(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .any(|name| name.trim().eq_ignore_ascii_case("upgrade"))
+}
+
+/// A client that asked for a WebSocket and waits for the answer.
+pub(crate) struct Handshake {
+    kind: Kind,
+    client: OnUpgrade,
+    key: HeaderValue,
+}
+
+impl Handshake {
+    /// Takes the client's half out of the request.
+    pub fn take(kind: Kind, request: &mut Request<Body>) -> Result<Self, ForwardError> {
+        let key = match kind {
+            Kind::Http1 if request.method() == Method::GET => request
+                .headers()
+                .get(SEC_WEBSOCKET_KEY)
+                .cloned()
+                .ok_or(ForwardError::BadUpgrade)?,
+            Kind::Http1 => return Err(ForwardError::BadUpgrade),
+            Kind::Http2 => random_key(),
+        };
+        Ok(Self {
+            kind,
+            client: hyper::upgrade::on(request),
+            key,
+        })
+    }
+
+    /// Writes the handshake for the upstream, which is asked over HTTP/1.1 either way.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, WEBSOCKET);
+        headers.insert(SEC_WEBSOCKET_KEY, self.key.clone());
+        headers.insert(
+            header::SEC_WEBSOCKET_VERSION,
+            HeaderValue::from_static("13"),
+        );
+        headers.remove(header::CONTENT_LENGTH);
+    }
+
+    /// Joins both halves, until either closes, the session ends or the process stops.
+    pub fn join(
+        self,
+        mut response: Response<Incoming>,
+        trust: Trust,
+        connection: Connection,
+        draining: CancellationToken,
+    ) -> Result<Response<Body>, ForwardError> {
+        let websocket = response
+            .headers()
+            .get(header::UPGRADE)
+            .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+        if !websocket {
+            return Err(ForwardError::UnaskedSwitch);
+        }
+        let upstream = hyper::upgrade::on(&mut response);
+        let client = self.client;
+        tokio::spawn(async move {
+            tokio::select! {
+                () = copy(client, upstream) => {}
+                () = connection.closed() => {}
+                () = draining.cancelled() => {}
+            }
+        });
+        let mut headers = std::mem::take(response.headers_mut());
+        headers::clean_response(&mut headers, trust);
+        let mut answer = Response::new(Body::empty());
+        if self.kind == Kind::Http1 {
+            *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+            headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+            headers.insert(header::UPGRADE, WEBSOCKET);
+        } else {
+            headers.remove(header::SEC_WEBSOCKET_ACCEPT);
+        }
+        *answer.headers_mut() = headers;
+        Ok(answer)
+    }
+}
+
+async fn copy(client: OnUpgrade, upstream: OnUpgrade) {
+    let halves: Result<(Upgraded, Upgraded), hyper::Error> =
+        futures::future::try_join(client, upstream).await;
+    match halves {
+        Ok((client, upstream)) => {
+            let (mut client, mut upstream) = (TokioIo::new(client), TokioIo::new(upstream));
+            // either side going away without a word is how most WebSockets end
+            let _ = copy_bidirectional_with_sizes(&mut client, &mut upstream, BUFFER, BUFFER).await;
+        }
+        Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
+    }
+}
+
+fn random_key() -> HeaderValue {
+    let mut bytes = [0_u8; 16];
+    rand::rng().fill_bytes(&mut bytes);
+    // base64 is always a valid header value
+    HeaderValue::try_from(STANDARD.encode(bytes)).unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(pairs: &[(&'static str, &'static str)]) -> Request<()> {
+        let mut request = Request::new(());
+        for (name, value) in pairs {
+            request
+                .headers_mut()
+                .append(*name, HeaderValue::from_static(value));
+        }
+        request
+    }
+
+    #[test]
+    fn only_websocket_counts_as_an_upgrade() {
+        for (pairs, expected) in [
+            (
+                &[
+                    ("connection", "keep-alive, Upgrade"),
+                    ("upgrade", "WebSocket"),
+                ][..],
+                Some(Kind::Http1),
+            ),
+            (&[("connection", "upgrade"), ("upgrade", "h2c")][..], None),
+            (
+                &[("connection", "upgrade"), ("upgrade", "websocket, h2c")][..],
+                None,
+            ),
+            (
+                &[
+                    ("connection", "upgrade"),
+                    ("upgrade", "websocket"),
+                    ("upgrade", "h2c"),
+                ][..],
+                None,
+            ),
+            (&[("upgrade", "websocket")][..], None),
+            (&[][..], None),
+        ] {
+            assert_eq!(asked(&request(pairs)), expected, "{pairs:?}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The routes: the main host's and the app hosts'.
+use axum::{
+    Router,
+    response::IntoResponse,
+    routing::{any, get, post},
+};
+
+use crate::{
+    cli,
+    dispatch::{Dispatcher, dispatch},
+    endpoints, handover, login,
+    pages::assets,
+    problem::Problem,
+    proxy::routes,
+    state::Shared,
+};
+
+pub(crate) fn router(gateway: Shared) -> Router {
+    let main = main_host(&gateway);
+    let app = app_host(&gateway);
+    Router::new()
+        .fallback(dispatch)
+        .with_state(Dispatcher { gateway, main, app })
+}
+
+fn main_host(gateway: &Shared) -> Router {
+    let oauth2 = Router::new()
+        .route(
+            "/sign_in",
+            get(login::sign_in::get).post(login::sign_in::post),
+        )
+        .route("/start", get(login::sign_in::get))
+        .route("/totp", get(login::totp::get).post(login::totp::post))
+        .route(
+            "/project",
+            get(login::project::get).post(login::project::post),
+        )
+        .route("/reauthenticate", post(login::reauthenticate::post))
+        .route(
+            "/sign_out",
+            get(login::sign_out::get).post(login::sign_out::post),
+        )
+        .route("/demo/password", get(login::demo::get))
+        .route("/handover", get(handover::offer::get))
+        .route("/auth", any(endpoints::auth::main_host))
+        .route("/userinfo", get(endpoints::userinfo::get))
+        .route(
+            "/authorize",
+            get(cli::authorize::get).post(cli::authorize::post),
+        )
+        .route("/device", get(cli::device::get).post(cli::device::start))
+        .route("/device/decision", post(cli::device::decide))
+        .route("/token", post(cli::token::post))
+        .route("/revoke", post(cli::revoke::post))
+        .route("/static/{file}", get(assets::get))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method);
+    Router::new()
+        .nest("/oauth2", oauth2)
+        .route("/ping", get(endpoints::health::ping))
+        .route("/ready", get(endpoints::health::ready))
+        .route("/.well-known/jwks.json", get(endpoints::well_known::jwks))
+        .route(
+            "/.well-known/portico-cluster-keys",
+            get(endpoints::well_known::cluster_keys),
+        )
+        .route("/api/v1/clusters", get(cli::clusters::list))
+        .route("/api/v1/clusters/{id}/token", post(cli::clusters::token))
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(routes::panel)
+        .with_state(gateway.clone())
+}
+
+fn app_host(gateway: &Shared) -> Router {
+    let oauth2 = Router::new()
+        .route("/handover", post(handover::accept::post))
+        .route("/auth", any(endpoints::auth::app_host))
+        .route("/sign_out", get(login::sign_out::on_main_host))
+        .route("/static/{file}", get(assets::get))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method);
+    Router::new()
+        .nest("/oauth2", oauth2)
+        .fallback(routes::app)
+        .with_state(gateway.clone())
+}
+
+async fn nothing_here() -> impl IntoResponse {
+    Problem::not_found()
+}
+
+async fn wrong_method() -> impl IntoResponse {
+    Problem::method_not_allowed()
+}

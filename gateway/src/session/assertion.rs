@@ -1,0 +1,142 @@
+//! The signed identity that upstreams get, signed once for half its life.
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::{HeaderName, HeaderValue};
+use jiff::Timestamp;
+use portico_assertion::{
+    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS},
+    panel_token,
+};
+use secrecy::ExposeSecret as _;
+use uuid::Uuid;
+
+use super::live::{Caller, ProjectToken};
+use crate::{problem::Problem, state::Gateway};
+
+const PORTICO_ASSERTION: HeaderName = HeaderName::from_static("portico-assertion");
+const PORTICO_TOKEN: HeaderName = HeaderName::from_static("portico-token");
+/// The panel as the audience of assertions.
+pub(crate) const PANEL: &str = "panel";
+/// Half the life of an assertion: what is handed out is good for at least as long again.
+const USED_FOR: Duration = Duration::from_secs(30);
+
+/// Headers that say who is asking.
+#[derive(Debug)]
+pub(crate) struct Signed {
+    assertion: HeaderValue,
+    token: Option<HeaderValue>,
+    signed_at: Instant,
+}
+
+impl Signed {
+    fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        let mut headers = Vec::with_capacity(2);
+        headers.push((PORTICO_ASSERTION, self.assertion.clone()));
+        if let Some(token) = &self.token {
+            headers.push((PORTICO_TOKEN, token.clone()));
+        }
+        headers
+    }
+}
+
+impl Gateway {
+    /// The identity headers for an upstream. Only the panel gets the Keystone token, the list of
+    /// projects and the CSRF token.
+    pub fn identity_headers(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+    ) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
+        let key = (
+            audience.to_owned(),
+            caller.session.id,
+            token.map(|token| token.project.id.clone()),
+        );
+        let signed = caller.live.signed.lock().get(&key).cloned();
+        if let Some(signed) = signed
+            && signed.signed_at.elapsed() < USED_FOR
+        {
+            return Ok(signed.headers());
+        }
+        let signed = Arc::new(self.sign(caller, audience, token)?);
+        let headers = signed.headers();
+        caller.live.signed.lock().insert(key, signed);
+        Ok(headers)
+    }
+
+    fn sign(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+    ) -> Result<Signed, Problem> {
+        let root = caller.live.root();
+        let now = Timestamp::now().as_second();
+        let jti = Uuid::new_v4().to_string();
+        let for_panel = audience == PANEL;
+        let stale = caller.live.is_stale() || !self.keystone_answers();
+        let claims = Claims {
+            iss: self.hosts.main().to_string(),
+            aud: audience.to_owned(),
+            iat: now,
+            exp: now + MAX_LIFETIME_SECONDS,
+            jti: jti.clone(),
+            sid: caller.session.id.to_string(),
+            sub: root.user.id.clone(),
+            name: root.user.name.clone(),
+            domain: root.user.domain.clone(),
+            project: token.map(|token| token.project.clone()),
+            roles: token.map(|token| token.roles.clone()).unwrap_or_default(),
+            projects: if for_panel {
+                root.projects.clone()
+            } else {
+                Vec::new()
+            },
+            csrf: for_panel.then(|| caller.session.csrf.expose_secret().to_owned()),
+            session_expires_at: root
+                .absolute_expires_at
+                .min(root.keystone_expires_at)
+                .as_second(),
+            auth_methods: root.auth_methods.clone(),
+            keystone: if stale {
+                KeystoneState::Stale
+            } else {
+                KeystoneState::Ok
+            },
+            next_project: if for_panel {
+                Self::home_project(&caller.live).map(|project| project.id)
+            } else {
+                None
+            },
+        };
+        let assertion = self.signer.sign(&claims).map_err(|error| {
+            tracing::error!(%error, "an assertion could not be signed");
+            Problem::internal()
+        })?;
+        let token = match token {
+            Some(token) if for_panel => Some(
+                panel_token::seal_for_panel(&self.panel_key, &jti, &token.token, token.expires_at)
+                    .map_err(|error| {
+                        tracing::error!(%error, "a token could not be sealed for the panel");
+                        Problem::internal()
+                    })?,
+            ),
+            _ => None,
+        };
+        Ok(Signed {
+            assertion: header(&assertion)?,
+            token: token.as_deref().map(header).transpose()?,
+            signed_at: Instant::now(),
+        })
+    }
+}
+
+fn header(text: &str) -> Result<HeaderValue, Problem> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| Problem::internal())?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,264 @@
+//! The gateway's own cookies: reading, writing, and keeping them from everybody else.
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{HeaderMap, HeaderValue, header};
+use rand::TryRngCore as _;
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// What a cookie of ours is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The session; on an app's host, the child session.
+    Session,
+    /// A sign-in under way.
+    Flow,
+    /// A hand-over to an app's host under way.
+    Handover,
+}
+
+/// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cookies {
+    pub secure: bool,
+}
+
+/// The randomness source of the system gave nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("the system has no randomness to give")]
+pub(crate) struct NoRandomness;
+
+/// 256 random bits, as text that fits cookies, forms and URLs.
+pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
+    let mut bytes = [0_u8; 32];
+    rand::rngs::OsRng
+        .try_fill_bytes(&mut bytes)
+        .map_err(|_| NoRandomness)?;
+    Ok(SecretString::from(URL_SAFE_NO_PAD.encode(bytes)))
+}
+
+impl Purpose {
+    const ALL: [Purpose; 3] = [Purpose::Session, Purpose::Flow, Purpose::Handover];
+
+    fn plain_name(self) -> &'static str {
+        match self {
+            Purpose::Session => "portico",
+            Purpose::Flow => "portico-flow",
+            Purpose::Handover => "portico-handover",
+        }
+    }
+
+    fn host_name(self) -> &'static str {
+        match self {
+            Purpose::Session => "__Host-portico",
+            Purpose::Flow => "__Host-portico-flow",
+            Purpose::Handover => "__Host-portico-handover",
+        }
+    }
+}
+
+impl Cookies {
+    fn name(self, purpose: Purpose) -> &'static str {
+        if self.secure {
+            purpose.host_name()
+        } else {
+            purpose.plain_name()
+        }
+    }
+
+    /// The cookie's value. A second cookie of the name was planted by somebody: none counts.
+    pub fn read(self, headers: &HeaderMap, purpose: Purpose) -> Option<SecretString> {
+        let name = self.name(purpose);
+        let mut found = pairs(headers).filter(|(key, _)| *key == name);
+        let (_, value) = found.next()?;
+        if found.next().is_some() || value.len() != 43 {
+            return None;
+        }
+        value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            .then(|| SecretString::from(value.to_owned()))
+    }
+
+    /// A `Set-Cookie` line that lasts as long as the browser (or the session) does.
+    pub fn set(self, purpose: Purpose, value: &SecretString) -> Option<HeaderValue> {
+        self.line(purpose, value.expose_secret(), None)
+    }
+
+    /// A `Set-Cookie` line for a step that takes minutes.
+    pub fn set_for(
+        self,
+        purpose: Purpose,
+        value: &SecretString,
+        seconds: u32,
+    ) -> Option<HeaderValue> {
+        self.line(purpose, value.expose_secret(), Some(seconds))
+    }
+
+    /// A `Set-Cookie` line that removes the cookie.
+    pub fn clear(self, purpose: Purpose) -> Option<HeaderValue> {
+        self.line(purpose, "", Some(0))
+    }
+
+    fn line(self, purpose: Purpose, value: &str, seconds: Option<u32>) -> Option<HeaderValue> {
+        let name = self.name(purpose);
+        let mut line = format!("{name}={value}; Path=/; HttpOnly");
+        if self.secure {
+            line.push_str("; Secure");
+        }
+        // The hand-over arrives as a POST from the main host, which is another site when the apps
+        // have a registrable domain of their own. Plain HTTP cannot say None; saying nothing lets
+        // such a POST through for two minutes.
+        match (purpose, self.secure) {
+            (Purpose::Handover, true) => line.push_str("; SameSite=None"),
+            (Purpose::Handover, false) => {}
+            _ => line.push_str("; SameSite=Lax"),
+        }
+        if let Some(seconds) = seconds {
+            line.push_str("; Max-Age=");
+            line.push_str(&seconds.to_string());
+        }
+        let mut value = HeaderValue::try_from(line).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+}
+
+/// Whether a cookie name is one of ours, in any spelling.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let name = name.trim();
+    Purpose::ALL.iter().any(|purpose| {
+        name.eq_ignore_ascii_case(purpose.plain_name())
+            || name.eq_ignore_ascii_case(purpose.host_name())
+            || name
+                .get(..9)
+                .is_some_and(|prefix| prefix.eq_ignore_ascii_case("__Secure-"))
+                && name
+                    .get(9..)
+                    .is_some_and(|rest| rest.eq_ignore_ascii_case(purpose.plain_name()))
+    })
+}
+
+/// The request's cookies without ours, as one line; `None` when nothing is left.
+pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut line = Vec::new();
+    for value in headers.get_all(header::COOKIE) {
+        for pair in value.as_bytes().split(|b| *b == b';') {
+            let pair = pair.trim_ascii();
+            let name = pair.split(|b| *b == b'=').next().unwrap_or_default();
+            if pair.is_empty() || std::str::from_utf8(name).is_ok_and(is_ours) {
+                continue;
+            }
+            if !line.is_empty() {
+                line.extend_from_slice(b"; ");
+            }
+            line.extend_from_slice(pair);
+        }
+    }
+    if line.is_empty() {
+        return None;
+    }
+    HeaderValue::from_bytes(&line).ok()
+}
+
+fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const VALUE: &str = "0123456789abcdefghijABCDEFGHIJ0123456789_-x";
+
+    fn headers(lines: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(
+                header::COOKIE,
+                HeaderValue::from_bytes(line.as_bytes()).expect("value"),
+            );
+        }
+        headers
+    }
+
+    #[test]
+    fn a_session_cookie_is_read() {
+        let cookies = Cookies { secure: true };
+        let headers = headers(&["a=b", &format!("theme=dark; __Host-portico={VALUE}")]);
+        let read = cookies.read(&headers, Purpose::Session).expect("read");
+        assert_eq!(read.expose_secret(), VALUE);
+    }
+
+    #[test]
+    fn planted_broken_and_foreign_cookies_do_not_count() {
+        let cookies = Cookies { secure: false };
+        for line in [
+            format!("portico={VALUE}; portico={VALUE}"),
+            format!("__Host-portico={VALUE}"),
+            "portico=short".to_owned(),
+            format!("portico={}", "x".repeat(9000)),
+            format!("portico=\"{}\"", &VALUE[2..]),
+            ";;;=;".to_owned(),
+            "portico".to_owned(),
+        ] {
+            assert!(
+                cookies.read(&headers(&[&line]), Purpose::Session).is_none(),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn ours_never_travel_on() {
+        let headers = headers(&[
+            &format!("portico={VALUE}; theme=dark"),
+            "__host-PORTICO=x; portico-flow=y; portico-handover=z; __Secure-portico=q",
+            "lang=ä; portico_x=kept",
+        ]);
+        assert_eq!(
+            foreign(&headers).expect("some").as_bytes(),
+            "theme=dark; lang=ä; portico_x=kept".as_bytes()
+        );
+    }
+
+    #[test]
+    fn nothing_left_means_no_line() {
+        assert!(foreign(&headers(&["portico=x", ";;; ;"])).is_none());
+    }
+
+    #[test]
+    fn written_cookies_are_host_only() {
+        let line = Cookies { secure: true }
+            .set(Purpose::Session, &SecretString::from(VALUE))
+            .expect("line");
+        assert_eq!(
+            line.to_str().expect("text"),
+            format!("__Host-portico={VALUE}; Path=/; HttpOnly; Secure; SameSite=Lax")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_cookie_line_panics(line in prop::collection::vec(32_u8..=126, 0..80)) {
+            let mut headers = HeaderMap::new();
+            headers.append(header::COOKIE, HeaderValue::from_bytes(&line).expect("value"));
+            let _ = Cookies { secure: true }.read(&headers, Purpose::Session);
+            let left = foreign(&headers);
+            prop_assert!(left.is_none_or(|left| pairs_of(&left).iter().all(|name| !is_ours(name))));
+        }
+    }
+
+    fn pairs_of(value: &HeaderValue) -> Vec<String> {
+        value
+            .to_str()
+            .expect("text")
+            .split(';')
+            .map(|pair| pair.split('=').next().unwrap_or_default().trim().to_owned())
+            .collect()
+    }
+}

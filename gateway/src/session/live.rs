@@ -1,0 +1,152 @@
+//! A session in memory: what a request needs of it, and what must end with it.
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Instant,
+};
+
+use jiff::Timestamp;
+use portico_assertion::SealedClusterToken;
+use portico_domain::identity::{Identity, Named, Project};
+use portico_store::Session;
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use super::{assertion::Signed, lock::Lock};
+use crate::proxy::connections::Connections;
+
+/// A Keystone token of the session, scoped to one project.
+#[derive(Clone, Debug)]
+pub(crate) struct ProjectToken {
+    pub id: Uuid,
+    pub token: SecretString,
+    pub project: Project,
+    pub roles: Vec<Named>,
+    pub expires_at: Timestamp,
+}
+
+/// A browser session with all that hangs on it: one per root, shared by its children.
+#[derive(Debug)]
+pub(crate) struct Live {
+    root: Lock<Arc<Session>>,
+    pub id: Uuid,
+    pub connections: Connections,
+    pub projects: Lock<HashMap<String, Arc<ProjectToken>>>,
+    /// Projects that Keystone has refused a token for, and when it was asked.
+    pub refused: Lock<HashMap<String, Instant>>,
+    pub signed: Lock<HashMap<SignedKey, Arc<Signed>>>,
+    pub cluster_tokens: Lock<HashMap<(Uuid, String), SealedClusterToken>>,
+    /// Held while a token is being issued: whoever waits finds it in `projects`.
+    pub issuing: tokio::sync::Mutex<()>,
+    /// Held while Keystone is being asked about the session.
+    pub validating: tokio::sync::Mutex<()>,
+    stale: AtomicBool,
+    last_used: AtomicI64,
+    last_touched: AtomicI64,
+}
+
+/// What an assertion is kept under: its audience, the child session it names, and the project.
+pub(crate) type SignedKey = (String, Uuid, Option<String>);
+
+/// Who a request comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The session of the cookie or bearer: the root itself or a child.
+    pub session: Arc<Session>,
+    pub live: Arc<Live>,
+}
+
+impl Live {
+    pub fn new(root: Arc<Session>) -> Self {
+        Self {
+            id: root.id,
+            last_touched: AtomicI64::new(root.last_seen_at.as_second()),
+            last_used: AtomicI64::new(root.last_seen_at.as_second()),
+            root: Lock::new(root),
+            connections: Connections::default(),
+            projects: Lock::default(),
+            refused: Lock::default(),
+            signed: Lock::default(),
+            cluster_tokens: Lock::default(),
+            issuing: tokio::sync::Mutex::default(),
+            validating: tokio::sync::Mutex::default(),
+            stale: AtomicBool::new(false),
+        }
+    }
+
+    /// The root's row as it was read last.
+    pub fn root(&self) -> Arc<Session> {
+        Arc::clone(&self.root.lock())
+    }
+
+    /// Takes over a row read anew; what was signed with other content is forgotten.
+    pub fn set_root(&self, root: Arc<Session>) {
+        let mut current = self.root.lock();
+        let changed = current.projects != root.projects
+            || current.last_project != root.last_project
+            || current.keystone_expires_at != root.keystone_expires_at;
+        *current = root;
+        drop(current);
+        if changed {
+            self.signed.lock().clear();
+        }
+    }
+
+    /// Forgets every token, after new ones have taken their place.
+    pub fn forget_tokens(&self) {
+        self.projects.lock().clear();
+        self.refused.lock().clear();
+        self.signed.lock().clear();
+        self.cluster_tokens.lock().clear();
+    }
+
+    pub fn project(&self, id: &str) -> Option<Project> {
+        let root = self.root();
+        root.projects.iter().find(|p| p.id == id).cloned()
+    }
+
+    pub fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Relaxed)
+    }
+
+    pub fn set_stale(&self, stale: bool) {
+        if self.stale.swap(stale, Ordering::Relaxed) != stale {
+            self.signed.lock().clear();
+        }
+    }
+
+    /// Notes that a request has just used the session.
+    pub fn used(&self, now: Timestamp) {
+        self.last_used.store(now.as_second(), Ordering::Relaxed);
+    }
+
+    /// Whether somebody uses the session: a request in the last minute, or something open.
+    pub fn is_active(&self, now: Timestamp) -> bool {
+        self.connections.count() > 0
+            || now.as_second() - self.last_used.load(Ordering::Relaxed) < 60
+    }
+
+    /// Whether it is time to write down that the session is in use; true once an interval.
+    pub fn touch_is_due(&self, now: Timestamp, interval: i64) -> bool {
+        let last = self.last_touched.load(Ordering::Relaxed);
+        now.as_second() - last >= interval
+            && self
+                .last_touched
+                .compare_exchange(last, now.as_second(), Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+}
+
+impl ProjectToken {
+    /// The session's user with the roles that this token gives.
+    pub fn identity(&self, session: &Session) -> Identity {
+        Identity {
+            user: session.user.clone(),
+            project: Some(self.project.clone()),
+            roles: self.roles.clone(),
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Sessions as the gateway uses them: cookie to session, Keystone tokens, validation, end.
+pub(crate) mod assertion;
+pub(crate) mod cookie;
+pub(crate) mod end;
+pub(crate) mod live;
+pub(crate) mod lock;
+pub(crate) mod registry;
+pub(crate) mod tokens;
+pub(crate) mod validate;

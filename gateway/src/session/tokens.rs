@@ -1,0 +1,179 @@
+//! One Keystone token a project, issued when it is first needed and stored before it is used.
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use portico_domain::identity::Project;
+use portico_openstack::keystone::{self, IssuedToken};
+use portico_store::{NewKeystoneToken, StoreError, Stored};
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use super::live::{Live, ProjectToken};
+use crate::{problem::Problem, state::Gateway};
+
+/// Keystone does not say whether a role or the whole session is gone, so it is not asked again
+/// with every request.
+const ASK_AGAIN: Duration = Duration::from_secs(10);
+
+/// Why there is no token.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error("the session has ended")]
+    SessionEnded,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Keystone(keystone::Error),
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::SessionEnded => Problem::signed_out(),
+            TokenError::Store(error) => {
+                tracing::error!(%error, "the store cannot say");
+                Problem::store_unavailable()
+            }
+            TokenError::Keystone(_) => Problem::keystone_unavailable(),
+        }
+    }
+}
+
+impl Gateway {
+    /// The session's token for a project; `None` when the user has no role there.
+    pub async fn project_token(
+        &self,
+        live: &Live,
+        project_id: &str,
+    ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        if let Some(token) = usable(live, project_id) {
+            return Ok(Some(token));
+        }
+        let Some(project) = live.project(project_id) else {
+            return Ok(None);
+        };
+        let _issuing = live.issuing.lock().await;
+        if let Some(token) = usable(live, project_id) {
+            return Ok(Some(token));
+        }
+        let now = Timestamp::now();
+        let tokens = self.store.keystone_tokens();
+        if let Some(stored) = tokens.find(live.id, Some(project_id), now).await? {
+            let token = ProjectToken {
+                id: stored.id,
+                token: stored.token,
+                project: stored.project.unwrap_or(project),
+                roles: stored.roles,
+                expires_at: stored.expires_at,
+            };
+            return Ok(Some(keep(live, token)));
+        }
+        let refused_lately = live
+            .refused
+            .lock()
+            .get(project_id)
+            .is_some_and(|asked| asked.elapsed() < ASK_AGAIN);
+        if refused_lately {
+            return Ok(None);
+        }
+        let unscoped = tokens
+            .find(live.id, None, now)
+            .await?
+            .ok_or(TokenError::SessionEnded)?;
+        match self.keystone.rescope(&unscoped.token, project_id).await {
+            Ok(issued) => {
+                let id = self.store_token(live.id, &issued).await?;
+                let project = issued.details.identity.project.unwrap_or(project);
+                let token = ProjectToken {
+                    id,
+                    token: issued.token,
+                    project,
+                    roles: issued.details.identity.roles,
+                    expires_at: issued.details.expires_at,
+                };
+                Ok(Some(keep(live, token)))
+            }
+            Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => {
+                live.refused
+                    .lock()
+                    .insert(project_id.to_owned(), Instant::now());
+                Ok(None)
+            }
+            Err(error) => Err(TokenError::Keystone(error)),
+        }
+    }
+
+    /// Stores a token that Keystone has just issued. Where that fails, or the session has ended
+    /// meanwhile, the token is revoked and must not be used.
+    pub async fn store_token(&self, root: Uuid, issued: &IssuedToken) -> Result<Uuid, TokenError> {
+        let details = &issued.details;
+        let new = NewKeystoneToken {
+            session: root,
+            project: details.identity.project.clone(),
+            roles: details.identity.roles.clone(),
+            token: issued.token.clone(),
+            audit_id: details.audit_ids.first().cloned().unwrap_or_default(),
+            expires_at: details.expires_at,
+        };
+        match self
+            .store
+            .keystone_tokens()
+            .store(&new, Timestamp::now())
+            .await
+        {
+            Ok(Stored::Usable(id)) => Ok(id),
+            Ok(Stored::SessionEnded(id)) => {
+                if self.revoke(&issued.token).await
+                    && let Err(error) = self.store.keystone_tokens().forget(id).await
+                {
+                    tracing::warn!(%error, "a revoked token could not be forgotten");
+                }
+                Err(TokenError::SessionEnded)
+            }
+            Err(error) => {
+                self.revoke(&issued.token).await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Revokes a token; says whether Keystone did.
+    pub async fn revoke(&self, token: &SecretString) -> bool {
+        match self.keystone.revoke(token).await {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::warn!(%error, "a Keystone token could not be revoked");
+                false
+            }
+        }
+    }
+
+    /// The project that a session's user works in when nothing says which: the last one that
+    /// still exists for them, else the first.
+    pub fn home_project(live: &Live) -> Option<Project> {
+        let root = live.root();
+        let last = root.last_project.as_deref();
+        root.projects
+            .iter()
+            .find(|project| Some(project.id.as_str()) == last)
+            .or_else(|| root.projects.first())
+            .cloned()
+    }
+}
+
+fn usable(live: &Live, project_id: &str) -> Option<Arc<ProjectToken>> {
+    let token = live.projects.lock().get(project_id).cloned()?;
+    (token.expires_at > Timestamp::now()).then_some(token)
+}
+
+fn keep(live: &Live, token: ProjectToken) -> Arc<ProjectToken> {
+    let token = Arc::new(token);
+    live.refused.lock().remove(&token.project.id);
+    live.projects
+        .lock()
+        .insert(token.project.id.clone(), Arc::clone(&token));
+    token
+}

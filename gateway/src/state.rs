@@ -1,0 +1,136 @@
+//! What every handler may use, built once.
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use http::{HeaderMap, Request};
+use portico_assertion::{PublicKey, Signer};
+use portico_domain::cluster::ClusterRecord;
+use portico_openstack::keystone;
+use portico_runtime::{listener::PeerAddr, request_id::RequestId};
+use portico_store::Store;
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use crate::{
+    access::{client_address::client_address, navigation::is_navigation},
+    config::GatewayConfig,
+    hosts::{Hosts, Site},
+    proxy::{forward::Forwarder, upstream::Upstream},
+    session::{cookie::Cookies, registry::Registry},
+};
+
+/// A cluster with the key that its tokens are sealed to.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    pub record: ClusterRecord,
+    pub sealing_key: PublicKey,
+    /// The API server's certificate authority in PEM, for kubeconfigs.
+    pub ca: Option<String>,
+}
+
+/// The gateway's parts.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    pub config: GatewayConfig,
+    pub hosts: Hosts,
+    pub store: Store,
+    pub keystone: keystone::Client,
+    pub default_domain: String,
+    pub signer: Signer,
+    pub panel: Upstream,
+    pub panel_key: PublicKey,
+    pub clusters: Vec<Cluster>,
+    pub forwarder: Forwarder,
+    pub registry: Registry,
+    pub cookies: Cookies,
+    pub demo_password: Option<SecretString>,
+    /// Whether Keystone answered when it was asked last.
+    pub keystone_answers: AtomicBool,
+}
+
+/// A gateway shared by all requests.
+pub(crate) type Shared = Arc<Gateway>;
+
+/// What is known about a request before any handler sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub site: Site,
+    pub request_id: Option<Uuid>,
+    pub client: Option<IpAddr>,
+    /// Whether somebody is opening a page.
+    pub navigation: bool,
+    pub user_agent: String,
+}
+
+impl Context {
+    pub fn of<B>(gateway: &Gateway, site: Site, request: &Request<B>) -> Self {
+        let extensions = request.extensions();
+        let peer: Option<SocketAddr> = extensions.get::<PeerAddr>().map(|peer| peer.0);
+        Self {
+            site,
+            request_id: extensions.get::<RequestId>().map(|id| id.0),
+            client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
+            navigation: is_navigation(request.method(), request.headers()),
+            user_agent: user_agent(request.headers()),
+        }
+    }
+
+    /// For what the gateway does by itself.
+    pub fn internal() -> Self {
+        Self {
+            site: Site::Main,
+            request_id: None,
+            client: None,
+            navigation: false,
+            user_agent: String::new(),
+        }
+    }
+
+    pub fn request_id_text(&self) -> String {
+        self.request_id.map(|id| id.to_string()).unwrap_or_default()
+    }
+
+    pub fn address_text(&self) -> String {
+        self.client.map(|ip| ip.to_string()).unwrap_or_default()
+    }
+}
+
+impl Gateway {
+    /// Remembers whether Keystone answers; every session's assertions say so.
+    pub fn set_keystone_answers(&self, answers: bool) {
+        if self.keystone_answers.swap(answers, Ordering::Relaxed) != answers {
+            for live in self.registry.all() {
+                live.signed.lock().clear();
+            }
+            if answers {
+                tracing::info!("Keystone answers again");
+            } else {
+                tracing::warn!("Keystone does not answer");
+            }
+        }
+    }
+
+    /// Whether the public address is this machine itself.
+    pub fn is_loopback(&self) -> bool {
+        let host = self.config.public_url.host_str().unwrap_or_default();
+        crate::config::is_loopback(host)
+    }
+
+    pub fn keystone_answers(&self) -> bool {
+        self.keystone_answers.load(Ordering::Relaxed)
+    }
+}
+
+/// Shown in the list of sessions, so it must be short and plain.
+fn user_agent(headers: &HeaderMap) -> String {
+    headers
+        .get(http::header::USER_AGENT)
+        .and_then(|value| value.to_str().ok())
+        .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,129 @@
+//! What the gateway does by itself: asks Keystone about sessions in use, works off revocations,
+//! clears away what has expired.
+use std::{sync::Arc, time::Duration};
+
+use futures::{StreamExt as _, stream};
+use jiff::{SignedDuration, Timestamp};
+use portico_store::EndReason;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::{session::live::Live, state::Shared};
+
+const AT_ONCE: usize = 8;
+
+/// Runs until `stop` is cancelled; then streams that would never end by themselves are closed.
+pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
+    let all = async {
+        tokio::join!(
+            every(Duration::from_secs(1), || recheck_open(&gateway)),
+            every(Duration::from_secs(2), || revoke_due(&gateway)),
+            every(Duration::from_secs(2), || ask_keystone(&gateway)),
+            every(Duration::from_secs(5), || validate_active(&gateway)),
+            every(Duration::from_secs(30), || sweep(&gateway)),
+        )
+    };
+    tokio::select! {
+        _ = all => {}
+        () = stop.cancelled() => {}
+    }
+    gateway.forwarder.draining.cancel();
+}
+
+async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() -> F) {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        work().await;
+    }
+}
+
+/// Sessions with something open: another replica may have ended them, or their time is over.
+async fn recheck_open(gateway: &Shared) {
+    let open = gateway
+        .registry
+        .all()
+        .into_iter()
+        .filter(|live| live.connections.count() > 0);
+    stream::iter(open)
+        .for_each_concurrent(AT_ONCE, |live| async move {
+            if let Err(error) = gateway.registry.recheck(&live).await {
+                tracing::debug!(%error, "an open session could not be looked at again");
+            }
+        })
+        .await;
+}
+
+async fn revoke_due(gateway: &Shared) {
+    if let Err(error) = gateway.revoke_due().await {
+        tracing::warn!(%error, "the queue of revocations cannot be read");
+    }
+}
+
+async fn ask_keystone(gateway: &Shared) {
+    let answers = gateway.keystone.version().await.is_ok();
+    gateway.set_keystone_answers(answers);
+}
+
+async fn validate_active(gateway: &Shared) {
+    let now = Timestamp::now();
+    let every = signed(gateway.config.session.validate_every);
+    let bound = every + signed(gateway.config.session.stale_for);
+    let age = |live: &Arc<Live>| now.duration_since(live.root().keystone_checked_at);
+    let due: Vec<Arc<Live>> = gateway
+        .registry
+        .all()
+        .into_iter()
+        .filter(|live| live.is_active(now))
+        // a little early, so that no request has to wait
+        .filter(|live| live.is_stale() || age(live) >= every - SignedDuration::from_secs(10))
+        .collect();
+    stream::iter(due)
+        .for_each_concurrent(AT_ONCE, |live| async move {
+            if age(&live) > bound {
+                // for how long old roles may be used is bounded, for streams too
+                live.connections.renew();
+            }
+            if !gateway.keystone_answers() && (live.is_stale() || age(&live) < every) {
+                return;
+            }
+            if let Err(error) = gateway.validate(&live, None).await {
+                tracing::warn!(%error, "a session could not be validated");
+            }
+        })
+        .await;
+}
+
+async fn sweep(gateway: &Shared) {
+    let now = Timestamp::now();
+    match gateway.store.sweep(now).await {
+        Ok(swept) => {
+            for ended in &swept.ended {
+                gateway.registry.end(ended.id, EndReason::Expired);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "old rows cannot be cleared away"),
+    }
+    gateway.registry.prune(now);
+    measure(gateway, now).await;
+}
+
+async fn measure(gateway: &Shared, now: Timestamp) {
+    if let Ok(count) = gateway.store.sessions().count(now).await {
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        metrics::gauge!("portico_gateway_sessions").set(f64::from(count));
+    }
+    let open: usize = gateway
+        .registry
+        .all()
+        .iter()
+        .map(|live| live.connections.count())
+        .sum();
+    let open = u32::try_from(open).unwrap_or(u32::MAX);
+    metrics::gauge!("portico_gateway_open_connections").set(f64::from(open));
+}
+
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}

@@ -1,0 +1,273 @@
+//! The command line: both ways in, rotation, revocation, cluster tokens.
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{Method, StatusCode};
+use jiff::Timestamp;
+use portico_assertion::cluster_token;
+use portico_store::Session;
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{
+    browser::{Browser, Page},
+    stack::{CLUSTER, MAIN, Stack, Wanted},
+};
+
+const REDIRECT: &str = "http://127.0.0.1:41234/callback";
+const VERIFIER: &str = "0123456789012345678901234567890123456789abcde";
+
+async fn started() -> (Stack, Browser, Session) {
+    let stack = Stack::start(Wanted::default()).await;
+    let (browser, session) = stack.signed_in(&["k8s_admin"]).await;
+    (stack, browser, session)
+}
+
+async fn post(stack: &Stack, path: &str, fields: &[(&str, &str)]) -> Page {
+    let body = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish();
+    let kind = [("content-type", "application/x-www-form-urlencoded")];
+    Browser::new(stack.address)
+        .send(Method::POST, &format!("{MAIN}{path}"), &kind, body)
+        .await
+}
+
+async fn bearer(stack: &Stack, method: Method, path: &str, token: &Value) -> Page {
+    let authorization = format!("Bearer {}", token.as_str().unwrap_or_default());
+    Browser::new(stack.address)
+        .send(
+            method,
+            &format!("{MAIN}{path}"),
+            &[("authorization", &authorization)],
+            String::new(),
+        )
+        .await
+}
+
+fn authorize_url(redirect: &str) -> String {
+    let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs([
+            ("response_type", "code"),
+            ("client_id", "portico-cli"),
+            ("redirect_uri", redirect),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+            ("state", "st&te"),
+            ("client_name", "portico on laptop"),
+        ])
+        .finish();
+    format!("{MAIN}/oauth2/authorize?{query}")
+}
+
+const CARRIED: [&str; 8] = [
+    "csrf_token",
+    "client_id",
+    "response_type",
+    "redirect_uri",
+    "code_challenge",
+    "code_challenge_method",
+    "state",
+    "client_name",
+];
+
+async fn decide(browser: &mut Browser, decision: &str) -> Page {
+    let page = browser.open(&authorize_url(REDIRECT)).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    assert!(page.body.contains("portico on laptop") && page.body.contains("acme"));
+    let values: Vec<_> = CARRIED.iter().map(|name| page.field(name)).collect();
+    let mut fields: Vec<(&str, &str)> = CARRIED
+        .iter()
+        .zip(&values)
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    fields.push(("decision", decision));
+    browser
+        .submit(MAIN, &format!("{MAIN}/oauth2/authorize"), &fields)
+        .await
+}
+
+async fn tokens(stack: &Stack, browser: &mut Browser) -> Value {
+    let page = decide(browser, "approve").await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
+    let location = page.location();
+    assert!(location.as_str().starts_with(REDIRECT));
+    let given = |name| {
+        let found = location.query_pairs().find(|(key, _)| key == name);
+        found
+            .map(|(_, value)| value.into_owned())
+            .unwrap_or_default()
+    };
+    assert_eq!(given("state"), "st&te");
+    let code = given("code");
+    let exchange = |verifier: &'static str| {
+        let code = code.clone();
+        async move {
+            let fields = [
+                ("grant_type", "authorization_code"),
+                ("client_id", "portico-cli"),
+                ("code", code.as_str()),
+                ("redirect_uri", REDIRECT),
+                ("code_verifier", verifier),
+            ];
+            post(stack, "/oauth2/token", &fields).await
+        }
+    };
+    let answer = exchange(VERIFIER).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let again = exchange(VERIFIER).await;
+    assert_eq!(again.json()["error"], "invalid_grant");
+    answer.json()
+}
+
+#[tokio::test]
+async fn a_click_lets_the_command_line_in_and_it_gets_cluster_tokens() {
+    let (stack, mut browser, session) = started().await;
+    let granted = tokens(&stack, &mut browser).await;
+    let access = &granted["access_token"];
+    let listed = bearer(&stack, Method::GET, "/api/v1/clusters", access).await;
+    assert_eq!(listed.json()["clusters"][0]["name"], "acme-prod");
+    let path = format!("/api/v1/clusters/{CLUSTER}/token");
+    let answer = bearer(&stack, Method::POST, &path, access).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let answer = answer.json();
+    let sealed = answer["token"].as_str().expect("token");
+    let keys = [stack.cluster_key.clone()];
+    let opened = cluster_token::open(&keys, CLUSTER, sealed, Timestamp::now()).expect("opens");
+    assert_eq!(
+        opened.keystone_token.expose_secret(),
+        "keystone-token-of-p1"
+    );
+
+    let kept = bearer(&stack, Method::POST, &path, access).await.json();
+    assert_eq!(
+        kept["token"], answer["token"],
+        "one per session and cluster"
+    );
+    let unknown = bearer(
+        &stack,
+        Method::POST,
+        "/api/v1/clusters/00000000-0000-4000-8000-000000000000/token",
+        access,
+    )
+    .await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    let with_sealed = bearer(&stack, Method::POST, &path, &answer["token"]).await;
+    assert_eq!(with_sealed.status, StatusCode::UNAUTHORIZED);
+    let with_cookie = browser
+        .call(Method::POST, &format!("{MAIN}{path}"), "")
+        .await;
+    assert_eq!(with_cookie.status, StatusCode::UNAUTHORIZED);
+
+    let csrf = session.csrf.expose_secret();
+    let page = browser
+        .submit(
+            MAIN,
+            &format!("{MAIN}/oauth2/sign_out"),
+            &[("csrf_token", csrf)],
+        )
+        .await;
+    assert!(page.body.contains("1 command-line session"));
+    let after = bearer(&stack, Method::POST, &path, access).await;
+    assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_refusal_goes_back_and_a_foreign_redirect_nowhere() {
+    let (_stack, mut browser, _) = started().await;
+    let page = decide(&mut browser, "deny").await;
+    assert!(page.location().as_str().contains("error=access_denied"));
+    for redirect in [
+        "https://evil.example/",
+        "http://localhost:1/",
+        "http://127.0.0.1/",
+    ] {
+        let page = browser.open(&authorize_url(redirect)).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST, "{redirect}");
+    }
+}
+
+#[tokio::test]
+async fn a_used_refresh_token_ends_the_session() {
+    let (stack, mut browser, _) = started().await;
+    let granted = tokens(&stack, &mut browser).await;
+    let refresh = |token: Value| {
+        let stack = &stack;
+        async move {
+            let fields = [
+                ("grant_type", "refresh_token"),
+                ("client_id", "portico-cli"),
+                ("refresh_token", token.as_str().expect("token")),
+            ];
+            post(stack, "/oauth2/token", &fields).await
+        }
+    };
+    let second = refresh(granted["refresh_token"].clone()).await.json();
+    let third = refresh(second["refresh_token"].clone()).await.json();
+    assert!(third["access_token"].is_string());
+    let reused = refresh(granted["refresh_token"].clone()).await;
+    assert_eq!(reused.json()["error"], "invalid_grant");
+    let after = bearer(
+        &stack,
+        Method::GET,
+        "/api/v1/clusters",
+        &third["access_token"],
+    )
+    .await;
+    assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(browser.open(MAIN).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_device_code_is_approved_elsewhere() {
+    let (stack, mut browser, _) = started().await;
+    let fields = [("client_id", "portico-cli"), ("client_name", "server-1")];
+    let device = post(&stack, "/oauth2/device", &fields).await.json();
+    let poll = || async {
+        let fields = [
+            ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+            ("client_id", "portico-cli"),
+            ("device_code", device["device_code"].as_str().expect("code")),
+        ];
+        post(&stack, "/oauth2/token", &fields).await.json()
+    };
+    assert_eq!(poll().await["error"], "authorization_pending");
+    assert_eq!(poll().await["error"], "slow_down");
+    let wrong = browser
+        .open(&format!("{MAIN}/oauth2/device?user_code=AAAA-AAAA"))
+        .await;
+    assert_eq!(wrong.status, StatusCode::NOT_FOUND);
+    let page = browser
+        .open(
+            device["verification_uri_complete"]
+                .as_str()
+                .expect("address"),
+        )
+        .await;
+    assert!(page.body.contains("server-1"));
+    let fields = [
+        ("csrf_token", page.field("csrf_token")),
+        ("user_code", page.field("user_code")),
+        ("decision", "approve".to_owned()),
+    ];
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let page = browser
+        .submit(MAIN, &format!("{MAIN}/oauth2/device/decision"), &fields)
+        .await;
+    assert!(page.body.contains("Your terminal is connected"));
+    let granted = poll().await;
+    assert!(granted["access_token"].is_string(), "{granted}");
+    let token = granted["refresh_token"].as_str().expect("token");
+    post(&stack, "/oauth2/revoke", &[("token", token)]).await;
+    let after = bearer(
+        &stack,
+        Method::GET,
+        "/api/v1/clusters",
+        &granted["access_token"],
+    )
+    .await;
+    assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+}

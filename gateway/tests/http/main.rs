@@ -1,0 +1,16 @@
+//! The gateway on real sockets, in front of upstreams that tell what they got. No services.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+mod apps;
+mod command_line;
+mod pages;
+mod proxy;
+mod sign_out;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "shared with the tests that use services")]
+mod support;
+mod websocket;

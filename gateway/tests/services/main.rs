@@ -1,0 +1,14 @@
+//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file; without it these
+//! tests say so and pass.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+mod keystone;
+mod sign_in;
+mod standing;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "shared with the tests that need no services")]
+mod support;

@@ -1,0 +1,158 @@
+//! What changes in Keystone while somebody is signed in.
+use http::{Method, StatusCode};
+use portico_assertion::cluster_token;
+use portico_testkit::KeystoneAdmin;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use crate::{
+    keystone::{Running, running_with},
+    sign_in::{enter, sign_out},
+    support::{
+        browser::{Browser, Page},
+        stack::{APP, CLUSTER, MAIN},
+    },
+};
+
+/// Keystone is asked every second, so that nobody has to wait for a minute.
+async fn running() -> Option<Running> {
+    running_with(json!({ "session": { "validate_every": "1s" } })).await
+}
+
+#[tokio::test]
+async fn a_role_taken_away_ends_what_it_opened_and_comes_back_with_it() {
+    let Some(running) = running().await else {
+        return;
+    };
+    let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
+    let user = admin.create_user("gateway").await.expect("user");
+    let developer = running.env.get("ROLE_ID_K8S_DEVELOPER").expect("role");
+    let member = running.env.get("ROLE_ID_MEMBER").expect("role");
+    for role in [developer, member] {
+        admin
+            .grant(&user.id, &running.acme, role)
+            .await
+            .expect("granted");
+    }
+    let mut browser = Browser::new(running.stack.address);
+    enter(&mut browser, "/", &user.name, user.password.expose_secret()).await;
+    let auth = format!("{MAIN}/oauth2/auth?app=prometheus");
+    assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
+
+    admin
+        .revoke(&user.id, &running.acme, developer)
+        .await
+        .expect("revoked");
+    wait_for(&mut browser, &auth, StatusCode::FORBIDDEN).await;
+    let page = browser.follow(APP).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+
+    admin
+        .grant(&user.id, &running.acme, developer)
+        .await
+        .expect("granted");
+    wait_for(&mut browser, &auth, StatusCode::ACCEPTED).await;
+
+    admin.delete_user(&user.id).await.expect("deleted");
+    wait_for(&mut browser, &auth, StatusCode::UNAUTHORIZED).await;
+    let page = browser.open(MAIN).await;
+    assert!(
+        page.location()
+            .as_str()
+            .ends_with("&reason=refused_by_keystone")
+    );
+}
+
+async fn wait_for(browser: &mut Browser, url: &str, status: StatusCode) {
+    for _ in 0..60 {
+        if browser.open(url).await.status == status {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    panic!("{url} never answered {status}");
+}
+
+async fn post(running: &Running, path: &str, fields: &[(&str, &str)]) -> Value {
+    let body = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish();
+    let kind = [("content-type", "application/x-www-form-urlencoded")];
+    Browser::new(running.stack.address)
+        .send(Method::POST, &format!("{MAIN}{path}"), &kind, body)
+        .await
+        .json()
+}
+
+async fn cluster_token_of(running: &Running, access: &str) -> Page {
+    let authorization = format!("Bearer {access}");
+    Browser::new(running.stack.address)
+        .send(
+            Method::POST,
+            &format!("{MAIN}/api/v1/clusters/{CLUSTER}/token"),
+            &[("authorization", &authorization)],
+            String::new(),
+        )
+        .await
+}
+
+#[tokio::test]
+async fn a_terminals_cluster_token_ends_with_the_browsers_session() {
+    let Some(running) = running().await else {
+        return;
+    };
+    let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
+    let mut browser = Browser::new(running.stack.address);
+    enter(&mut browser, "/projects/x", "ada", running.password()).await;
+    let device = post(&running, "/oauth2/device", &[("client_id", "portico-cli")]).await;
+    let page = browser
+        .open(
+            device["verification_uri_complete"]
+                .as_str()
+                .expect("address"),
+        )
+        .await;
+    let (csrf, code) = (page.field("csrf_token"), page.field("user_code"));
+    let fields = [
+        ("csrf_token", csrf.as_str()),
+        ("user_code", &code),
+        ("decision", "approve"),
+    ];
+    browser
+        .submit(MAIN, &format!("{MAIN}/oauth2/device/decision"), &fields)
+        .await;
+    let fields = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+        ("client_id", "portico-cli"),
+        ("device_code", device["device_code"].as_str().expect("code")),
+    ];
+    let granted = post(&running, "/oauth2/token", &fields).await;
+    let access = granted["access_token"].as_str().expect("access token");
+    let answer = cluster_token_of(&running, access).await.json();
+    let sealed = answer["token"].as_str().expect("token");
+    let keys = [running.stack.cluster_key.clone()];
+    let now = jiff::Timestamp::now();
+    let opened = cluster_token::open(&keys, CLUSTER, sealed, now).expect("opens");
+    assert!(
+        admin
+            .token_is_good(&opened.keystone_token)
+            .await
+            .expect("answer")
+    );
+
+    let page = sign_out(&mut browser).await;
+    assert!(
+        page.body.contains("1 command-line session"),
+        "{}",
+        page.body
+    );
+    assert!(
+        !admin
+            .token_is_good(&opened.keystone_token)
+            .await
+            .expect("answer")
+    );
+    let after = cluster_token_of(&running, access).await;
+    assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+}

@@ -1,0 +1,102 @@
+//! An upstream that answers with exactly what it got, streams, and speaks WebSocket.
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{
+    Json, Router,
+    body::{Body, to_bytes},
+    extract::{Request, State, ws::WebSocketUpgrade},
+    response::{IntoResponse, Response},
+    routing::{any, get},
+};
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::json;
+use tokio::{net::TcpListener, sync::Notify};
+
+pub struct Echo {
+    pub address: SocketAddr,
+    /// Lets `/stream` send its second part.
+    pub go_on: Arc<Notify>,
+}
+
+impl Echo {
+    pub async fn start() -> Self {
+        let go_on = Arc::new(Notify::new());
+        let router = Router::new()
+            .route("/stream", get(two_parts))
+            .route("/slow", get(slow))
+            .route("/cookies", get(cookies))
+            .route("/socket", any(socket))
+            .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
+            .fallback(tell)
+            .with_state(Arc::clone(&go_on));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
+        let address = listener.local_addr().expect("address");
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, go_on }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+async fn tell(request: Request) -> Json<serde_json::Value> {
+    let (parts, body) = request.into_parts();
+    let body = to_bytes(body, 1 << 20).await.unwrap_or_default();
+    let headers: Vec<(String, String)> = parts
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            (name.to_string(), value)
+        })
+        .collect();
+    Json(json!({
+        "method": parts.method.as_str(),
+        "target": parts.uri.to_string(),
+        "headers": headers,
+        "body": String::from_utf8_lossy(&body),
+    }))
+}
+
+async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
+    let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"one")) });
+    let second = stream::once(async move {
+        go_on.notified().await;
+        Ok(Bytes::from_static(b"two"))
+    });
+    Body::from_stream(first.chain(second)).into_response()
+}
+
+async fn slow() -> StatusCode {
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    StatusCode::OK
+}
+
+async fn cookies() -> impl IntoResponse {
+    let mut headers = HeaderMap::new();
+    for line in [
+        "theme=dark; Domain=localhost; Path=/",
+        "portico=stolen; Path=/",
+        "__Host-portico=stolen; Path=/; Secure",
+    ] {
+        headers.append(header::SET_COOKIE, HeaderValue::from_static(line));
+    }
+    headers.insert("clear-site-data", HeaderValue::from_static("\"*\""));
+    headers.insert("service-worker-allowed", HeaderValue::from_static("/"));
+    headers.insert("connection", HeaderValue::from_static("x-hop"));
+    headers.insert("x-hop", HeaderValue::from_static("1"));
+    (headers, "cookies")
+}
+
+async fn socket(upgrade: WebSocketUpgrade) -> Response {
+    upgrade.on_upgrade(|mut socket| async move {
+        while let Some(Ok(message)) = socket.recv().await {
+            if socket.send(message).await.is_err() {
+                break;
+            }
+        }
+    })
+}

@@ -1,0 +1,4 @@
+//! A gateway on a real socket, upstreams that tell what they got, and a browser with a jar.
+pub mod browser;
+pub mod echo;
+pub mod stack;

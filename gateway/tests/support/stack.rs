@@ -1,0 +1,201 @@
+//! A gateway with a store of its own.
+use std::{net::SocketAddr, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
+use jiff::{SignedDuration, Timestamp};
+use portico_assertion::{PrivateKey, Signer, SigningKey};
+use portico_domain::identity::{Named, Project, User};
+use portico_openstack::{KeystoneConfig, keystone};
+use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
+use portico_store::{KeyRing, NewKeystoneToken, NewSession, Session, Store};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::echo::Echo;
+
+pub const MAIN: &str = "http://localhost:8080";
+pub const APP: &str = "http://prometheus.apps.localhost:8080";
+pub const MAIN_HOST: &str = "localhost";
+pub const APP_HOST: &str = "prometheus.apps.localhost";
+pub const CLUSTER: Uuid = Uuid::from_u128(0x5ca1_ab1e);
+
+pub struct Stack {
+    pub address: SocketAddr,
+    pub gateway: Gateway,
+    pub store: Store,
+    pub panel: Echo,
+    pub app: Echo,
+    pub panel_key: PrivateKey,
+    pub cluster_key: PrivateKey,
+    pub lifecycle: Lifecycle,
+    _dir: TempDir,
+}
+
+/// What a test wants otherwise than usual.
+pub struct Wanted<'a> {
+    pub keystone: &'a str,
+    /// Overrides in `[gateway]`.
+    pub gateway: Value,
+    /// The project that owns app and cluster, and the roles that open the app.
+    pub project: &'a str,
+    pub roles: &'a [&'a str],
+}
+
+impl Default for Wanted<'_> {
+    fn default() -> Self {
+        Self {
+            // nothing listens there
+            keystone: "http://127.0.0.1:9/v3",
+            gateway: json!({}),
+            project: "p1",
+            roles: &["k8s_admin", "k8s_developer"],
+        }
+    }
+}
+
+impl Stack {
+    pub async fn start(wanted: Wanted<'_>) -> Self {
+        portico_runtime::install_crypto_provider();
+        let dir = tempfile::tempdir().expect("directory");
+        let (panel, app) = (Echo::start().await, Echo::start().await);
+        let store = store(&dir).await;
+        let panel_key = PrivateKey::generate();
+        let cluster_key = PrivateKey::generate();
+        let panel_pub = dir.path().join("panel.pub");
+        panel_key.public().write_new(&panel_pub).expect("key file");
+        let mut section = json!({
+            "public_url": MAIN,
+            "apps_domain": "apps.localhost",
+            "assertion_key_file": dir.path().join("unused.pem"),
+            "panel_url": panel.url(),
+            "panel_sealing_key_file": panel_pub,
+        });
+        for (key, value) in wanted.gateway.as_object().expect("object") {
+            section[key] = value.clone();
+        }
+        let config: GatewayConfig = serde_json::from_value(section).expect("configuration");
+        let allow: Vec<_> = wanted
+            .roles
+            .iter()
+            .map(|role| json!({ "role": role, "project": wanted.project }))
+            .collect();
+        let app_config: AppConfig = serde_json::from_value(json!({
+            "id": "prometheus", "name": "Prometheus", "project": wanted.project,
+            "url": app.url(), "allow": allow,
+        }))
+        .expect("app");
+        let keystone: KeystoneConfig =
+            serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
+                .expect("keystone section");
+        let record = serde_json::from_value(json!({
+            "id": CLUSTER, "name": "acme-prod", "owner_project": wanted.project,
+            "api_url": "https://127.0.0.1:6443", "sealing_key_file": "unused",
+        }))
+        .expect("cluster");
+        let deps = Deps {
+            store: store.clone(),
+            keystone: keystone::Client::new(&keystone).expect("client"),
+            default_domain: "Default".to_owned(),
+            signer: Signer::new(SigningKey::generate()),
+            clusters: vec![Cluster {
+                record,
+                sealing_key: cluster_key.public().clone(),
+                ca: None,
+            }],
+            apps: vec![app_config],
+        };
+        let gateway = Gateway::build(config, deps).expect("gateway");
+        let lifecycle = Lifecycle::new(Duration::from_secs(2));
+        let listener = Listener::bind("127.0.0.1:0".parse().expect("address"))
+            .await
+            .expect("listener");
+        let address = listener.address();
+        listener.serve(gateway.router(), &lifecycle);
+        Self {
+            address,
+            gateway,
+            store,
+            panel,
+            app,
+            panel_key,
+            cluster_key,
+            lifecycle,
+            _dir: dir,
+        }
+    }
+
+    /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
+    pub async fn session(&self, roles: &[&str]) -> (SecretString, Session) {
+        let now = Timestamp::now();
+        let in_hours = |hours| now + SignedDuration::from_hours(hours);
+        let named = |name: &str| Named {
+            id: format!("{name}-id"),
+            name: name.to_owned(),
+        };
+        let project = Project {
+            id: "p1".to_owned(),
+            name: "acme".to_owned(),
+            domain: named("Default"),
+        };
+        let new = NewSession {
+            user: User {
+                id: "u1".to_owned(),
+                name: "ada".to_owned(),
+                domain: named("Default"),
+            },
+            projects: vec![project.clone()],
+            last_project: None,
+            auth_methods: vec!["password".to_owned()],
+            user_agent: String::new(),
+            address: String::new(),
+            idle_expires_at: in_hours(1),
+            absolute_expires_at: in_hours(2),
+            keystone_expires_at: in_hours(1),
+        };
+        let (secret, session) = self
+            .store
+            .sessions()
+            .create(&new, now)
+            .await
+            .expect("session");
+        for project in [None, Some(project)] {
+            let new = NewKeystoneToken {
+                session: session.id,
+                roles: match project {
+                    Some(_) => roles.iter().map(|role| named(role)).collect(),
+                    None => Vec::new(),
+                },
+                token: SecretString::from(match project {
+                    Some(_) => "keystone-token-of-p1",
+                    None => "unscoped-keystone-token",
+                }),
+                project,
+                audit_id: "audit".to_owned(),
+                expires_at: in_hours(1),
+            };
+            let stored = self.store.keystone_tokens().store(&new, now).await;
+            assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
+        }
+        (secret, session)
+    }
+
+    /// A browser that has this session's cookie.
+    pub async fn signed_in(&self, roles: &[&str]) -> (super::browser::Browser, Session) {
+        let (secret, session) = self.session(roles).await;
+        let mut browser = super::browser::Browser::new(self.address);
+        browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
+        (browser, session)
+    }
+}
+
+async fn store(dir: &TempDir) -> Store {
+    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
+    let keys = KeyRing::from_base64(&[key]).expect("keys");
+    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
+    let store = Store::connect(&url, 4, keys).await.expect("store");
+    store.migrate().await.expect("migrations");
+    store
+}

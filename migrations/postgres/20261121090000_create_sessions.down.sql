@@ -1,0 +1,3 @@
+DROP TABLE keystone_tokens;
+DROP TABLE user_last_projects;
+DROP TABLE sessions;

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# check.sh: everything that needs no services: formatting, lints for server and browser, types, tests.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+stage() { scripts/timed.sh "$@"; }
+
+scripts_parse() {
+  local file
+  while read -r file; do bash -n "$file"; done < <(find scripts .ci -name '*.sh' -o -path .ci/run)
+  python3 - <<'PY'
+import ast, pathlib
+for path in pathlib.Path("scripts").rglob("*.py"):
+    ast.parse(path.read_text(), str(path))
+PY
+}
+export -f scripts_parse
+
+cargo nextest --version > /dev/null 2>&1 || {
+  echo "cargo-nextest is missing: cargo install cargo-nextest --locked" >&2
+  exit 1
+}
+stage "toolchain" scripts/toolchain.sh
+stage "formatting" cargo fmt --all --check
+stage "scripts" bash -euc scripts_parse
+stage "types of the browser tests" npm run --silent --workspace end2end types
+stage "lints, server" cargo clippy --locked --workspace --all-targets -- -D warnings
+stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
+# a binary called services wants running ones; scripts/test.sh gives it them
+stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace -E 'not binary(services)'

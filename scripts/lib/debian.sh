@@ -1,0 +1,29 @@
+# Debian packages unpacked below a directory, not installed: a private apt with the machine's own sources, whose
+# signatures apt checks as ever. /etc/apt and the installed packages stay as they are. Sourced.
+
+# private_apt DIR [RELEASE]: reads the package lists; then apt_private and apt_private_cache work on them
+private_apt() {
+  local codename
+  codename=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") || die "this needs Debian"
+  mkdir -p "$1"/{lists/partial,archives/partial}
+  python3 "$root/scripts/lib/debian_sources.py" "$codename" ${2:+"$2"} > "$1/sources.list"
+  private_apt_options=(
+    -o "Dir::Etc::sourcelist=$1/sources.list" -o Dir::Etc::sourceparts=/dev/null
+    -o "Dir::State::lists=$1/lists" -o Dir::State::status=/dev/null -o "Dir::Cache=$1" -o "Dir::Cache::archives=$1/archives"
+    -o APT::Sandbox::User=root -o Acquire::Retries=3 -o Acquire::Languages=none
+  )
+  apt_private -qq update
+}
+apt_private() { apt-get "${private_apt_options[@]}" "$@"; }
+apt_private_cache() { apt-cache "${private_apt_options[@]}" "$@"; }
+
+# unpack_debian WORK TARGET PACKAGE...
+unpack_debian() {
+  local work=$1 target=$2 package
+  shift 2
+  rm -rf "$work/packages"
+  mkdir -p "$work/packages" "$target"
+  (cd "$work/packages" && apt_private -qq download "$@")
+  for package in "$work"/packages/*.deb; do dpkg-deb --extract "$package" "$target"; done
+  rm -rf "$work/packages"
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# packages.sh [test]: installs the Debian packages that the stack, or the tests too, need and this machine lacks.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib/stack.sh"
+
+needed=()
+# wants PACKAGE COMMAND...: the package, unless the command succeeds
+wants() {
+  local package=$1
+  shift
+  "$@" > /dev/null 2>&1 || needed+=("$package")
+}
+has() { command -v "$1"; }
+
+wants ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
+wants curl has curl
+wants dpkg-dev has dpkg-source
+wants gcc has cc
+wants iproute2 has ip
+wants jq has jq
+wants libc6-dev test -e /usr/include/stdio.h
+wants openssl has openssl
+wants python3-venv python3 -c 'import ensurepip, venv'
+wants util-linux has unshare
+wants xz-utils has xz
+if [ "${1:-}" = test ]; then
+  wants chromium test -x /usr/bin/chromium
+  wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
+fi
+[ ${#needed[@]} -gt 0 ] || exit 0
+
+# a package that brings a service must not start it: the stack starts its own
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  printf '#!/bin/sh\nexit 101\n' > $policy
+  chmod 755 $policy
+  trap 'rm -f $policy' EXIT
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+apt() { apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -qq "$@"; }
+
+install() { apt install --yes --no-install-recommends "${needed[@]}"; }
+
+# what an interrupted run left half done is finished first
+repair() {
+  dpkg --configure -a
+  apt install --yes --fix-broken
+}
+
+say "installing ${needed[*]}"
+[ -z "$(dpkg --audit)" ] || repair
+apt update
+install || { repair && install; }

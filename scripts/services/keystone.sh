@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# keystone.sh start|stop|status: OpenStack Keystone (PyPI) on SQLite with fernet tokens, seeded by keystone_seed.py.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
+
+venv=$cache/keystone/venv
+dir=$state/keystone
+url=http://127.0.0.1:${port[keystone]}/v3
+seed=$root/scripts/services/keystone_seed.py
+
+configure() {
+  mkdir -p "$dir"/{fernet,receipt,credential}
+  cat > "$dir/keystone.conf" <<CONF
+[DEFAULT]
+log_dir = $state/log
+log_file = keystone.log
+public_endpoint = http://127.0.0.1:${port[keystone]}
+[database]
+connection = sqlite:///$dir/keystone.db
+[auth]
+# totp is not in Keystone's default list
+methods = external,password,token,mapped,application_credential,totp
+[token]
+provider = fernet
+expiration = ${KEYSTONE_TOKEN_SECONDS:-3600}
+# with several threads Keystone may go on using a cached token after a role was taken away, for up to ten minutes
+caching = false
+cache_on_issue = false
+[fernet_tokens]
+key_repository = $dir/fernet
+[fernet_receipts]
+key_repository = $dir/receipt
+[receipt]
+expiration = 300
+[credential]
+key_repository = $dir/credential
+[identity]
+# the default of 12 costs a quarter of a second of CPU for each sign-in; these are throwaway passwords
+password_hash_rounds = 4
+[cache]
+# without a cache one validation costs some 400 ms; it lives in the process, hence one worker
+enabled = true
+backend = dogpile.cache.memory
+CONF
+  # Keystone's configuration parser would take the server's own arguments for its own
+  cat > "$dir/portico_keystone.py" <<'PY'
+import sys
+
+sys.argv = sys.argv[:1]
+from keystone.server.wsgi import initialize_public_application  # noqa: E402
+
+application = initialize_public_application()
+PY
+}
+
+manage() {
+  PYTHONWARNINGS=ignore "$venv/bin/keystone-manage" --config-file "$dir/keystone.conf" "$@" >> "$state/log/keystone-manage.log" 2>&1 ||
+    die "keystone-manage $1 failed; see $state/log/keystone-manage.log"
+}
+
+bootstrap() {
+  local user group
+  [ ! -e "$dir/bootstrapped" ] || return 0
+  user=$(id -un) group=$(id -gn)
+  manage db_sync
+  manage fernet_setup --keystone-user "$user" --keystone-group "$group"
+  manage receipt_setup --keystone-user "$user" --keystone-group "$group"
+  manage credential_setup --keystone-user "$user" --keystone-group "$group"
+  OS_BOOTSTRAP_PASSWORD=$(cat "$dir/admin-password") manage bootstrap --bootstrap-region-id RegionOne \
+    --bootstrap-public-url "$url" --bootstrap-internal-url "$url" --bootstrap-admin-url "$url"
+  touch "$dir/bootstrapped"
+}
+
+# without the characters that need quoting anywhere
+random_secret() { openssl rand -base64 24 | tr -d '/+=\n' | cut -c1-20; }
+
+keep_secret() { [ -s "$1" ] || random_secret > "$1"; }
+
+start() {
+  [ -x "$venv/bin/gunicorn" ] || die "Keystone is not installed: run scripts/services/keystone-install.sh first"
+  configure
+  keep_secret "$dir/admin-password"
+  keep_secret "$state/demo-password"
+  bootstrap
+  if ! running keystone; then
+    (
+      cd "$dir"
+      OS_KEYSTONE_CONFIG_FILES=$dir/keystone.conf PYTHONWARNINGS=ignore launch keystone \
+        "$venv/bin/gunicorn" --no-control-socket --bind "127.0.0.1:${port[keystone]}" --workers 1 --threads 4 \
+        --keep-alive 30 --graceful-timeout 3 portico_keystone:application
+    )
+  fi
+  wait_until 60 keystone answers "$url"
+  python3 "$seed" "$url" "$dir/admin-password" "$state/demo-password" "$dir/seed.json"
+  publish
+}
+
+publish() {
+  env_set KEYSTONE_URL "$url" KEYSTONE_ADMIN_PASSWORD "$(cat "$dir/admin-password")" \
+    DEMO_PASSWORD "$(cat "$state/demo-password")"
+  local name value pairs=()
+  while IFS='=' read -r name value; do pairs+=("$name" "$value"); done \
+    < <(python3 "$seed" --print-env "$dir/seed.json")
+  env_set "${pairs[@]}"
+}
+
+case ${1:-} in
+  start) start ;;
+  stop) terminate keystone 10 ;;
+  status) status_line keystone "$url" ;;
+  *) die "usage: keystone.sh start|stop|status" ;;
+esac

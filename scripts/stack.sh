@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# stack.sh up [--without-portico] | down | status: all services of a profile (PORTICO_PROFILE, default demo), in the order in
+# which they need one another. Up on a running stack starts only what is missing.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/lib/stack.sh"
+. "$root/scripts/lib/steps.sh"
+
+services=$root/scripts/services
+seed=$root/scripts/seed
+clusters=(acme-prod globex-dev)
+
+one_at_a_time() {
+  exec 9> "$state/run/stack.lock"
+  if ! flock --nonblock 9; then
+    note "another start or stop is at work; waiting for it"
+    flock 9
+  fi
+}
+
+start_services() {
+  step_begin "Keystone" "about 10 s" "$services/keystone.sh" start
+  step_begin "Kubernetes acme-prod, two nodes" "about 15 s" "$services/kubernetes.sh" start acme-prod
+  step_begin "Kubernetes globex-dev" "about 10 s" "$services/kubernetes.sh" start globex-dev
+  step_begin "Alertmanager" "about 1 s" "$services/alertmanager.sh" start
+  step_begin "Registry, with images" "about 2 s" "$services/registry.sh" start
+  if [ "$with_postgres" = yes ]; then step_begin "PostgreSQL" "about 3 s" "$services/postgres.sh" start; fi
+  steps_finish
+  step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
+  step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev
+  if [ "$record_keystone" = yes ]; then step_begin "Recorder before Keystone" "about 1 s" "$services/recorder.sh" start; fi
+  steps_finish
+  step_begin "Prometheus" "about 1 s" "$services/prometheus.sh" start
+  step_begin "Log page" "about 1 s" "$services/logs.sh" start
+  steps_finish
+}
+
+start_portico() {
+  local cluster
+  step "Portico" "about 2 s" "$services/portico.sh" start
+  if [ "$with_plain_instance" = yes ]; then step "Portico on plain HTTP" "about 2 s" "$services/portico.sh" start plain; fi
+  for cluster in "${clusters[@]}"; do
+    step_begin "Role bindings in $cluster" "about 1 s" "$services/bootstrap.sh" start "$cluster"
+  done
+  steps_finish
+}
+
+up() {
+  one_at_a_time
+  save_ports
+  env_set STATE "$state"
+  start_services
+  if [ "${1:-}" != --without-portico ]; then start_portico; fi
+}
+
+down() {
+  local cluster
+  one_at_a_time
+  for cluster in "${clusters[@]}"; do "$services/bootstrap.sh" stop "$cluster"; done
+  if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" stop plain; fi
+  "$services/portico.sh" stop
+  "$services/logs.sh" stop
+  "$services/prometheus.sh" stop
+  for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done
+  wait
+  if [ "$with_postgres" = yes ]; then "$services/postgres.sh" stop; fi
+  "$services/registry.sh" stop
+  "$services/alertmanager.sh" stop
+  if [ "$record_keystone" = yes ]; then "$services/recorder.sh" stop; fi
+  "$services/keystone.sh" stop
+}
+
+status() {
+  local failed=0 cluster
+  "$services/portico.sh" status || failed=1
+  if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" status plain || failed=1; fi
+  for cluster in "${clusters[@]}"; do "$services/bootstrap.sh" status "$cluster" || failed=1; done
+  "$services/keystone.sh" status || failed=1
+  if [ "$record_keystone" = yes ]; then "$services/recorder.sh" status || failed=1; fi
+  for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" status "$cluster" || failed=1; done
+  "$services/prometheus.sh" status || failed=1
+  "$services/alertmanager.sh" status || failed=1
+  "$services/registry.sh" status || failed=1
+  "$services/logs.sh" status || failed=1
+  if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
+  return $failed
+}
+
+case ${1:-} in
+  up) up "${2:-}" ;;
+  down) down ;;
+  status) status ;;
+  *) die "usage: stack.sh up [--without-portico] | down | status" ;;
+esac

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# test.sh services|e2e|all|stop: tests against real services. The test stack is started when it does not run, and left running
+# for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+unset PORTICO_STATE
+export PORTICO_PROFILE=test
+
+stage() { scripts/timed.sh "$@"; }
+
+service_programs() {
+  scripts/packages.sh test
+  scripts/preflight.sh
+  scripts/kubernetes/build.sh
+  scripts/kubernetes/kubectl-current.sh
+  scripts/services/keystone-install.sh
+  scripts/services/debian-install.sh
+  scripts/services/logs-install.sh
+}
+export -f service_programs
+
+prepare() {
+  [ -z "${prepared:-}" ] || return 0
+  prepared=yes
+  if [ -n "${PORTICO_TEST_ENV:-}" ]; then
+    PORTICO_TEST_ENV=$(realpath "$PORTICO_TEST_ENV")
+  else
+    stage "programs of the services" bash -euc service_programs
+    stage "build" scripts/build.sh
+    restart_portico
+    stage "test stack" scripts/stack.sh up
+    PORTICO_TEST_ENV=$PWD/.test/env
+  fi
+  export PORTICO_TEST_ENV
+}
+
+# a stack from an earlier run has an older program
+restart_portico() {
+  local cluster
+  scripts/services/portico.sh stop
+  scripts/services/portico.sh stop plain
+  for cluster in acme-prod globex-dev; do scripts/services/bootstrap.sh stop "$cluster"; done
+}
+
+services() {
+  prepare
+  stage "tests with services" cargo nextest run --locked --workspace -E 'binary(services)' --no-tests pass
+}
+
+e2e() {
+  prepare
+  stage "browser tests" npm test --workspace end2end
+}
+
+all() {
+  local ours=yes
+  ! scripts/stack.sh status > /dev/null 2>&1 || ours=no
+  [ -z "${PORTICO_TEST_ENV:-}" ] || ours=no
+  if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
+  stage "check" scripts/check.sh
+  services
+  e2e
+  printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
+}
+
+case ${1:-} in
+  services | e2e | all) "$1" ;;
+  stop) scripts/stack.sh down ;;
+  *)
+    echo "usage: test.sh services|e2e|all|stop" >&2
+    exit 2
+    ;;
+esac

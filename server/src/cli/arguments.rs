@@ -1,0 +1,215 @@
+//! The words that the program understands.
+use super::people::{CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// One door to your cloud's Kubernetes clusters and apps, with your cloud account
+#[derive(Debug, Parser)]
+#[command(
+    name = "portico",
+    version,
+    propagate_version = true,
+    after_help = "\
+On your own machine:
+  portico login https://portico.example.org     sign in (--device without a browser)
+  portico kubeconfig --cluster prod             add the cluster to your kubeconfig
+  kubectl --context prod get pods
+  portico logout
+
+On a server:
+  portico keys generate --out /etc/portico/keys
+  portico --config portico.toml config check
+  portico --config portico.toml doctor
+  portico --config portico.toml all             or gateway, panel, kube-auth one by one"
+)]
+pub(super) struct Arguments {
+    /// A configuration file (TOML); may be repeated, later ones win. Default: $PORTICO_CONFIG,
+    /// else portico.toml here, else /etc/portico/portico.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Vec<PathBuf>,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Runs every role in one process (the default)
+    All,
+    /// Runs sign-in, sessions and the reverse proxy
+    Gateway,
+    /// Runs the pages
+    Panel,
+    /// Runs the webhook for Kubernetes API servers, or prepares clusters for it
+    KubeAuth {
+        #[command(subcommand)]
+        command: Option<KubeAuthCommand>,
+    },
+    /// Brings the store's database up to date
+    Migrate,
+    /// Checks, prints or describes the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Makes key files
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
+    /// Tries everything that Portico depends on, and says what to do about what fails
+    Doctor,
+    /// Prints the table of pages as JSON
+    #[command(hide = true)]
+    Routes,
+    Login(LoginArgs),
+    Logout(LogoutArgs),
+    Kubeconfig(KubeconfigArgs),
+    Credential(CredentialArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KubeAuthCommand {
+    /// Runs the webhook (the default)
+    Serve,
+    /// Prints the webhook kubeconfig for a cluster's API server
+    Config(WebhookArgs),
+    /// Binds the pre-defined roles in every namespace of a cluster
+    Bootstrap(BootstrapArgs),
+}
+
+/// `portico kube-auth config`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  portico kube-auth config --cluster 6f0c1a52-... --url https://auth.example.org:9443 \\
+    --ca-file kube-auth-ca.crt > /etc/kubernetes/portico-webhook.kubeconfig")]
+pub(super) struct WebhookArgs {
+    /// The cluster's UUID, as in [[clusters]]
+    #[arg(long, value_name = "ID")]
+    pub cluster: Uuid,
+    /// kube-auth, as the API server reaches it (default: https:// and kube_auth.listen)
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// The authority of kube-auth's certificate (PEM). Without it the certificate itself is
+    /// trusted, until it is renewed
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// Where the client certificate lies on the API server's machine
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/etc/kubernetes/pki/portico-webhook.crt"
+    )]
+    pub client_cert_file: String,
+    /// Where the client key lies on the API server's machine
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/etc/kubernetes/pki/portico-webhook.key"
+    )]
+    pub client_key_file: String,
+    /// Where the printed file will lie on the API server's machine
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/etc/kubernetes/portico-webhook.kubeconfig"
+    )]
+    pub config_file: String,
+    /// How long the API server may believe an answer
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub cache_ttl: Duration,
+}
+
+/// `portico kube-auth bootstrap`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  portico kube-auth bootstrap --watch --kubeconfig bootstrap.kubeconfig \\
+    --state-file /var/lib/portico/bootstrap.json \\
+    --developer-role 9fe2ff9ee4384b1894a90878d3e92bab --viewer-role 5b1bd24b5d4b4c1c8c4f4c8c6a3a8d0e")]
+pub(super) struct BootstrapArgs {
+    /// A kubeconfig of the service account that may bind the roles
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: PathBuf,
+    /// ID of the Keystone role whose holders may read and write
+    #[arg(long, value_name = "ROLE_ID")]
+    pub developer_role: String,
+    /// ID of the Keystone role whose holders may read
+    #[arg(long, value_name = "ROLE_ID")]
+    pub viewer_role: String,
+    /// Bind the roles of this project only, for a cluster that accepts several; may be repeated
+    #[arg(long = "project", value_name = "PROJECT_ID")]
+    pub projects: Vec<String>,
+    /// Leave this namespace out, besides kube-*; may be repeated
+    #[arg(long = "exclude-namespace", value_name = "NAME")]
+    pub exclude_namespaces: Vec<String>,
+    /// Remembers what was bound, so that what somebody deletes stays deleted after a restart
+    #[arg(long, value_name = "FILE")]
+    pub state_file: Option<PathBuf>,
+    /// Stay and cover new namespaces within seconds
+    #[arg(long)]
+    pub watch: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Says whether the configuration can be used, and what is wrong
+    Check {
+        /// Only what this role needs; may be repeated. Default: every role that has a section
+        #[arg(long, value_enum)]
+        role: Vec<crate::config::Role>,
+    },
+    /// Prints everything that counts, defaults included, without passwords
+    Print,
+    /// Prints the JSON schema of the configuration file
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum KeysCommand {
+    /// Writes every key file that is missing; never overwrites one
+    #[command(after_help = "\
+Writes store-1.key, assertion.pem, assertion.pub, panel.key, panel.pub, kube-auth-1.key and
+kube-auth-1.pub. Keep *.key and assertion.pem secret: whoever has store-1.key and the database
+has every session.")]
+    Generate {
+        /// The directory; made when it is missing
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.trim_end_matches('s')
+        .parse()
+        .map(Duration::from_secs)
+        .map_err(|_| "must be a number of seconds".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_words_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_configuration_may_be_named_after_the_command() {
+        let arguments =
+            Arguments::try_parse_from(["portico", "config", "check", "--config", "a.toml"]);
+        assert_eq!(arguments.unwrap().config, [PathBuf::from("a.toml")]);
+    }
+
+    #[test]
+    fn every_command_has_a_first_line_in_the_help() {
+        for command in Arguments::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+        }
+    }
+}

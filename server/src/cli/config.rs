@@ -1,0 +1,51 @@
+//! `portico config check|print|schema`.
+use super::arguments::ConfigCommand;
+use super::error::CliError;
+use super::print;
+use crate::config::{Config, files};
+use anyhow::Context as _;
+use std::path::PathBuf;
+
+pub(super) fn config(command: &ConfigCommand, named: &[PathBuf]) -> Result<(), CliError> {
+    match command {
+        ConfigCommand::Check { role } => {
+            let config = Config::load(named)?;
+            let roles = if role.is_empty() {
+                config.configured_roles()
+            } else {
+                role.clone()
+            };
+            config.validate(&roles)?;
+            let read: Vec<String> = files(named)
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
+            print(&format!(
+                "The configuration is good ({}) for: {}.\n`portico doctor` also tries key files, \
+                 the store, Keystone and the clusters.\n",
+                if read.is_empty() {
+                    "no file, the environment only".to_owned()
+                } else {
+                    read.join(", ")
+                },
+                if names.is_empty() {
+                    "no role, none has a section".to_owned()
+                } else {
+                    names.join(", ")
+                },
+            ))
+        }
+        ConfigCommand::Print => {
+            let text = Config::load(named)?
+                .to_toml()
+                .context("print the configuration")?;
+            print(&text)
+        }
+        ConfigCommand::Schema => {
+            let schema = serde_json::to_string_pretty(&schemars::schema_for!(Config))
+                .context("print the schema")?;
+            print(&format!("{schema}\n"))
+        }
+    }
+}

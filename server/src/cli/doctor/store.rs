@@ -1,0 +1,27 @@
+use super::report::Report;
+use crate::cli::migrate::open_store;
+use crate::config::Config;
+
+/// The keys, the database, its migrations.
+pub(super) async fn check(config: &Config, report: &mut Report) {
+    let Some(section) = &config.store else { return };
+    let store = match open_store(section).await {
+        Ok(store) => store,
+        Err(error) => {
+            return report.fail(
+                "store",
+                format!("{error:#}"),
+                "check store.url and store.key_files, and that the database runs",
+            );
+        }
+    };
+    match store.ensure_migrated().await {
+        Ok(()) => report.ok("store", "answers and is up to date"),
+        Err(error) => report.warn(
+            "store",
+            error.to_string(),
+            "`portico all` does so by itself; before single roles run `portico migrate`",
+        ),
+    }
+    store.close().await;
+}

@@ -1,0 +1,65 @@
+use super::people::PeopleError;
+use portico_runtime::config::ConfigError;
+use std::fmt;
+use std::process::ExitCode;
+
+/// `EX_USAGE` of sysexits: the configuration must be changed before another try makes sense.
+const BAD_CONFIGURATION: u8 = 64;
+
+/// Why a command ended without doing what it should.
+#[derive(Debug)]
+pub(super) enum CliError {
+    /// The configuration cannot be used.
+    Config(ConfigError),
+    /// A command for people, with its own advice.
+    People(PeopleError),
+    /// Anything else, with what was being done.
+    Other(anyhow::Error),
+}
+
+impl CliError {
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Config(_) => ExitCode::from(BAD_CONFIGURATION),
+            Self::People(_) | Self::Other(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(
+                f,
+                "the configuration cannot be used\n{}\nRun `portico config check` after changing \
+                 it; `portico config schema` describes every key.",
+                indented(&error.to_string())
+            ),
+            Self::People(error) => error.fmt(f),
+            Self::Other(error) => write!(f, "{error:#}"),
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl From<PeopleError> for CliError {
+    fn from(error: PeopleError) -> Self {
+        Self::People(error)
+    }
+}
+
+impl From<anyhow::Error> for CliError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
+}

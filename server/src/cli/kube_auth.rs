@@ -1,0 +1,126 @@
+//! `portico kube-auth config` and `portico kube-auth bootstrap`.
+use super::arguments::{BootstrapArgs, WebhookArgs};
+use super::error::CliError;
+use super::print;
+use crate::config::{Config, files};
+use crate::kube::bootstrap;
+use anyhow::Context as _;
+use portico_kube_auth::{WebhookConfig, webhook_kubeconfig};
+use portico_runtime::config::{ConfigError, Problem};
+use portico_runtime::lifecycle::Lifecycle;
+use portico_runtime::telemetry;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Prints what the API server of one cluster needs.
+pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), CliError> {
+    let invalid = |key: &str, message: String| {
+        CliError::Config(ConfigError::Invalid(vec![Problem::new(key, message)]))
+    };
+    let section = config
+        .kube_auth
+        .as_ref()
+        .ok_or_else(|| invalid("kube_auth", "the section is missing".to_owned()))?;
+    let cluster = config
+        .clusters
+        .iter()
+        .find(|cluster| cluster.id == arguments.cluster)
+        .ok_or_else(|| {
+            let known: Vec<String> = config
+                .clusters
+                .iter()
+                .map(|cluster| format!("{} ({})", cluster.id, cluster.name))
+                .collect();
+            let known = known.join(", ");
+            invalid(
+                "clusters",
+                format!("no cluster {}; known: {known}", arguments.cluster),
+            )
+        })?;
+    let url = match &arguments.url {
+        Some(url) => url.clone(),
+        None => format!("https://{}", section.listen),
+    };
+    let ca_pem = match &arguments.ca_file {
+        Some(path) => std::fs::read(path).with_context(|| format!("read {}", path.display()))?,
+        None => last_certificate(&section.tls_cert_file)?,
+    };
+    print(&webhook_kubeconfig(
+        cluster,
+        &WebhookConfig {
+            url: &url,
+            ca_pem: &ca_pem,
+            client_cert_file: &arguments.client_cert_file,
+            client_key_file: &arguments.client_key_file,
+            config_file: &arguments.config_file,
+            cache_ttl: arguments.cache_ttl,
+        },
+    ))
+}
+
+/// The end of a chain is the authority, or the certificate itself where it stands alone.
+fn last_certificate(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let pem = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+    let valid = CertificateDer::pem_slice_iter(pem.as_bytes()).all(|one| one.is_ok());
+    let start = pem.rfind("-----BEGIN CERTIFICATE-----");
+    match start {
+        Some(start) if valid => Ok(pem.as_bytes()[start..].to_vec()),
+        _ => anyhow::bail!("{} holds no certificate in PEM form", path.display()),
+    }
+}
+
+/// Binds the pre-defined roles, once or until the process is stopped.
+pub(super) async fn bootstrap(named: &[PathBuf], arguments: BootstrapArgs) -> Result<(), CliError> {
+    // it runs beside a cluster, mostly without a configuration: only [log] counts
+    let log = if files(named).is_empty() {
+        telemetry::LogConfig::default()
+    } else {
+        Config::load(named)?.log
+    };
+    telemetry::init(&log).context("start logging")?;
+    let options = bootstrap::Options {
+        kubeconfig: arguments.kubeconfig,
+        developer_role: arguments.developer_role,
+        viewer_role: arguments.viewer_role,
+        projects: arguments.projects,
+        exclude_namespaces: arguments.exclude_namespaces,
+        state_file: arguments.state_file,
+    };
+    if arguments.watch {
+        let lifecycle = Lifecycle::new(Duration::from_secs(5));
+        let stop = lifecycle.soft_stop().clone();
+        let failure = std::sync::Arc::new(std::sync::Mutex::new(None));
+        let (life, slot) = (lifecycle.clone(), std::sync::Arc::clone(&failure));
+        lifecycle.spawn(async move {
+            let ended = bootstrap::watch(&options, stop.cancelled_owned()).await;
+            if let (Err(error), Ok(mut slot)) = (ended, slot.lock()) {
+                *slot = Some(error);
+            }
+            life.stop();
+        });
+        lifecycle
+            .run_until_stopped()
+            .await
+            .context("receive signals")?;
+        let failed = failure.lock().ok().and_then(|mut slot| slot.take());
+        return match failed {
+            Some(error) => Err(anyhow::Error::new(error).context("bind the roles").into()),
+            None => Ok(()),
+        };
+    }
+    let report = bootstrap::run_once(&options)
+        .await
+        .context("bind the roles")?;
+    let mut text = format!(
+        "{} bound now, {} as they should be, {} namespaces left out\n",
+        report.created.len(),
+        report.unchanged,
+        report.skipped.len()
+    );
+    for difference in &report.differences {
+        text.push_str(&format!("left as it is: {difference}\n"));
+    }
+    print(&text)
+}

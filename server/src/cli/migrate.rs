@@ -1,0 +1,31 @@
+//! `portico migrate`, and opening the store.
+use super::error::CliError;
+use super::print;
+use crate::config::Config;
+use anyhow::Context as _;
+use portico_runtime::config::{ConfigError, Problem};
+use portico_runtime::secret_file::read_secret_file;
+use portico_store::{KeyRing, Store, StoreConfig};
+use secrecy::ExposeSecret as _;
+
+pub(super) async fn migrate(config: &Config) -> Result<(), CliError> {
+    let section = config.store.as_ref().ok_or_else(|| {
+        ConfigError::Invalid(vec![Problem::new("store", "the section is missing")])
+    })?;
+    let store = open_store(section).await?;
+    store.migrate().await.context("migrate the store")?;
+    print("The store's database is up to date.\n")
+}
+
+/// Reads the key files and connects.
+pub(super) async fn open_store(section: &StoreConfig) -> anyhow::Result<Store> {
+    let keys: Result<Vec<_>, _> = section
+        .key_files
+        .iter()
+        .map(|path| read_secret_file(path))
+        .collect();
+    let keys = KeyRing::from_base64(&keys.context("store.key_files")?)?;
+    Store::connect(section.url.expose_secret(), section.max_connections, keys)
+        .await
+        .context("open the store")
+}

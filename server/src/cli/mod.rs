@@ -1,0 +1,91 @@
+//! The command line: what can be started, and what the exit code says.
+mod arguments;
+mod config;
+mod doctor;
+mod error;
+mod keys;
+mod kube_auth;
+mod migrate;
+pub mod people;
+mod routes;
+mod serve;
+
+use crate::config::{Config, Role};
+use arguments::{Arguments, Command, KubeAuthCommand};
+use clap::Parser as _;
+use error::CliError;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs the program as its command line says.
+pub fn run() -> ExitCode {
+    portico_runtime::install_crypto_provider();
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&CliError::Other(anyhow::Error::new(error))),
+    };
+    match runtime.block_on(dispatch(arguments)) {
+        Ok(code) => code,
+        Err(error) => fail(&error),
+    }
+}
+
+async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
+    let files = arguments.config;
+    match arguments.command.unwrap_or(Command::All) {
+        Command::All => serve::serve(load(&files, &Role::ALL)?, &Role::ALL).await?,
+        Command::Gateway => serve_one(&files, Role::Gateway).await?,
+        Command::Panel => serve_one(&files, Role::Panel).await?,
+        Command::KubeAuth { command } => match command {
+            None | Some(KubeAuthCommand::Serve) => serve_one(&files, Role::KubeAuth).await?,
+            Some(KubeAuthCommand::Config(arguments)) => {
+                kube_auth::config(&Config::load(&files)?, &arguments)?;
+            }
+            Some(KubeAuthCommand::Bootstrap(arguments)) => {
+                kube_auth::bootstrap(&files, arguments).await?;
+            }
+        },
+        Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
+        Command::Config { command } => config::config(&command, &files)?,
+        Command::Keys { command } => keys::keys(&command)?,
+        Command::Doctor => return doctor::doctor(&files).await,
+        Command::Routes => routes::routes()?,
+        Command::Login(arguments) => people::login(arguments).await?,
+        Command::Logout(arguments) => people::logout(arguments).await?,
+        Command::Kubeconfig(arguments) => people::kubeconfig(arguments).await?,
+        Command::Credential(arguments) => people::credential(arguments).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
+    serve::serve(load(files, &[role])?, &[role]).await
+}
+
+fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {
+    let config = Config::load(files)?;
+    config.validate(roles)?;
+    Ok(config)
+}
+
+fn fail(error: &CliError) -> ExitCode {
+    // nothing is left to do when standard error is closed
+    let _ = writeln!(std::io::stderr(), "portico: {error}");
+    error.exit_code()
+}
+
+/// Writes to standard output; a reader that has gone away is no error.
+fn print(text: &str) -> Result<(), CliError> {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::Other(error.into()))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,61 @@
+use super::{Context, listen, report_keystone, serve_on};
+use crate::cli::migrate::open_store;
+use crate::config::Role;
+use anyhow::Context as _;
+use gateway::{Cluster, Deps, Gateway};
+use portico_assertion::{Signer, SigningKey};
+use portico_openstack::keystone;
+use portico_runtime::admin::Weight;
+use portico_runtime::tls::{ClientAuth, TlsFiles};
+
+pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
+    let config = context.config;
+    let (Some(section), Some(keystone), Some(store)) =
+        (&config.gateway, &config.keystone, &config.store)
+    else {
+        anyhow::bail!("[gateway], [keystone] or [store] is missing");
+    };
+    let listener = listen("gateway.listen", section.listen).await?;
+    let store = open_store(store).await?;
+    if context.roles == Role::ALL {
+        // alone in its process nobody else can be in the way of a migration
+        store.migrate().await.context("migrate the store")?;
+    } else {
+        store.ensure_migrated().await?;
+    }
+    let client = keystone::Client::new(keystone).context("keystone")?;
+    let signing_key =
+        SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;
+    let clusters: Result<Vec<_>, _> = config.clusters.iter().cloned().map(Cluster::read).collect();
+    let built = Gateway::build(
+        section.clone(),
+        Deps {
+            store: store.clone(),
+            keystone: client.clone(),
+            default_domain: keystone.default_domain.clone(),
+            signer: Signer::new(signing_key),
+            clusters: clusters.context("clusters")?,
+            apps: config.apps.clone(),
+        },
+    )?;
+    context.readiness.add("store", Weight::Required, move || {
+        let store = store.clone();
+        async move { store.ping().await.map_err(|error| error.to_string()) }
+    });
+    report_keystone(context.readiness, client);
+    let tls = match (&section.tls_cert_file, &section.tls_key_file) {
+        (Some(cert_file), Some(key_file)) => Some(TlsFiles {
+            cert_file: cert_file.clone(),
+            key_file: key_file.clone(),
+            client_ca_file: None,
+            client_auth: ClientAuth::default(),
+        }),
+        _ => None,
+    };
+    serve_on("gateway", listener, tls, built.router(), context.lifecycle)?;
+    let stop = context.lifecycle.soft_stop().clone();
+    context
+        .lifecycle
+        .spawn(async move { built.run(stop).await });
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Running roles: listeners, the admin port, start-up lines, the stop.
+mod gateway;
+mod kube_auth;
+mod panel;
+
+use super::error::CliError;
+use crate::config::{Config, Role};
+use anyhow::Context as _;
+use axum::Router;
+use portico_runtime::admin::{self, Readiness, Weight};
+use portico_runtime::lifecycle::Lifecycle;
+use portico_runtime::listener::Listener;
+use portico_runtime::metrics::Metrics;
+use portico_runtime::telemetry;
+use portico_runtime::tls::{ReloadingTls, TlsFiles};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// How long running requests may take to finish; orchestrators kill after 10 s or more.
+const STOP_DEADLINE: Duration = Duration::from_secs(8);
+
+/// What a role needs of the process.
+pub(super) struct Context<'c> {
+    pub config: &'c Config,
+    pub roles: &'c [Role],
+    pub lifecycle: &'c Lifecycle,
+    pub readiness: &'c Readiness,
+}
+
+/// Runs the roles until the process is stopped.
+pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError> {
+    telemetry::init(&config.log).context("start logging")?;
+    let metrics = Metrics::install().context("install metrics")?;
+    let lifecycle = Lifecycle::new(STOP_DEADLINE);
+    let readiness = Readiness::new();
+    let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
+    tracing::info!(
+        version = env!("CARGO_PKG_VERSION"),
+        roles = names.join(", "),
+        "starting"
+    );
+    let started = start(&config, roles, &lifecycle, &readiness, &metrics).await;
+    if let Err(error) = started {
+        // whatever did start ends in order
+        lifecycle.stop();
+        lifecycle.drain().await;
+        return Err(error.into());
+    }
+    if let Some(url) = config.public_url() {
+        tracing::info!(%url, "ready");
+    } else {
+        tracing::info!("ready");
+    }
+    lifecycle
+        .run_until_stopped()
+        .await
+        .context("receive signals")?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn start(
+    config: &Config,
+    roles: &[Role],
+    lifecycle: &Lifecycle,
+    readiness: &Readiness,
+    metrics: &Metrics,
+) -> anyhow::Result<()> {
+    // a port that is taken is found before anything else is started
+    let admin = listen("admin.listen", config.admin.listen).await?;
+    let context = Context {
+        config,
+        roles,
+        lifecycle,
+        readiness,
+    };
+    for role in roles {
+        match role {
+            Role::KubeAuth => kube_auth::start(&context).await,
+            Role::Panel => panel::start(&context).await,
+            Role::Gateway => gateway::start(&context).await,
+        }
+        .with_context(|| format!("start {role}"))?;
+    }
+    lifecycle.spawn_background(metrics.clone().run_upkeep());
+    serve_on(
+        "admin",
+        admin,
+        None,
+        admin::router(readiness.clone(), metrics.clone(), lifecycle.clone()),
+        lifecycle,
+    )
+}
+
+/// Takes an address; the error names the key to change.
+async fn listen(key: &'static str, address: SocketAddr) -> anyhow::Result<Listener> {
+    Listener::bind(address).await.context(key)
+}
+
+/// Serves a router on a listener and says where.
+fn serve_on(
+    name: &'static str,
+    listener: Listener,
+    tls: Option<TlsFiles>,
+    router: Router,
+    lifecycle: &Lifecycle,
+) -> anyhow::Result<()> {
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let listener = match tls {
+        Some(files) => {
+            listener.with_tls(ReloadingTls::load(files).with_context(|| format!("{name}: TLS"))?)
+        }
+        None => listener,
+    };
+    tracing::info!(
+        role = name,
+        "listening on {scheme}://{}",
+        listener.address()
+    );
+    listener.serve(router, lifecycle);
+    Ok(())
+}
+
+/// Keystone being away takes nobody out of service: sessions and the webhook's "cannot say" go on.
+fn report_keystone(readiness: &Readiness, client: portico_openstack::keystone::Client) {
+    readiness.add("keystone", Weight::Informs, move || {
+        let client = client.clone();
+        async move {
+            client
+                .version()
+                .await
+                .map(drop)
+                .map_err(|error| error.to_string())
+        }
+    });
+}

@@ -1,0 +1,62 @@
+use super::{Context, listen, serve_on};
+use crate::config::{Config, Role};
+use crate::panel::{PanelParts, router};
+use anyhow::Context as _;
+use portico_assertion::{SigningKey, Verifier};
+use portico_runtime::request_id::{RequestIdLayer, Trust};
+
+pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
+    let config = context.config;
+    let (Some(section), Some(public_url)) = (&config.panel, config.public_url()) else {
+        anyhow::bail!("[panel] or panel.public_url is missing");
+    };
+    let listener = listen("panel.listen", section.listen).await?;
+    if !section.site_root.join("pkg").is_dir() {
+        tracing::warn!(
+            site_root = %section.site_root.display(),
+            "no built site there: pages have no styles and no scripts until `cargo xtask site` ran"
+        );
+    }
+    let router = router(PanelParts {
+        config: section.clone(),
+        verifier: verifier(context)?,
+        public_url: public_url.clone(),
+        apps_domain: apps_domain(config),
+        clusters: config.clusters.clone(),
+        apps: config.apps.clone(),
+    })?;
+    // only the gateway reaches the panel, and its logs should be found under the same ID
+    let router = router.layer(RequestIdLayer::new(Trust::Sender));
+    serve_on("panel", listener, None, router, context.lifecycle)
+}
+
+/// The gateway's public keys; where both run in one process, its own key says which.
+fn verifier(context: &Context<'_>) -> anyhow::Result<Verifier> {
+    let files = context
+        .config
+        .panel
+        .as_ref()
+        .map(|panel| panel.assertion_public_key_files.as_slice())
+        .unwrap_or_default();
+    if !files.is_empty() {
+        return Verifier::from_files(files.iter().map(|file| file.as_path()))
+            .context("panel.assertion_public_key_files");
+    }
+    match &context.config.gateway {
+        Some(gateway) if context.roles.contains(&Role::Gateway) => {
+            let key = SigningKey::read(&gateway.assertion_key_file)
+                .context("gateway.assertion_key_file")?;
+            Ok(Verifier::for_key(&key))
+        }
+        _ => anyhow::bail!("panel.assertion_public_key_files is empty"),
+    }
+}
+
+/// The gateway's section says it; a panel without one takes `apps.` and its own host.
+fn apps_domain(config: &Config) -> String {
+    match (&config.gateway, config.public_url()) {
+        (Some(gateway), _) => gateway.apps_domain.clone(),
+        (None, Some(url)) => format!("apps.{}", url.host_str().unwrap_or_default()),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,91 @@
+//! The program's configuration: the sections that each part owns, put together.
+//!
+//! Every role may read the same file; a role needs its own sections only, and opens no secret
+//! file of another's.
+mod print;
+mod role;
+mod rules;
+
+pub use role::Role;
+
+use gateway::config::{AppConfig, GatewayConfig};
+use portico_domain::cluster::ClusterRecord;
+use portico_kube_auth::KubeAuthConfig;
+use portico_openstack::KeystoneConfig;
+use portico_runtime::admin::AdminConfig;
+use portico_runtime::config::{ConfigError, load, process_environment};
+use portico_runtime::telemetry::LogConfig;
+use portico_store::StoreConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+use crate::panel::config::PanelConfig;
+
+const FILES_VARIABLE: &str = "PORTICO_CONFIG";
+/// Read when no file is named.
+const DEFAULT_FILES: [&str; 2] = ["portico.toml", "/etc/portico/portico.toml"];
+
+/// Portico's configuration file (TOML). `PORTICO_<SECTION>__<KEY>` in the environment wins.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Portico configuration")]
+pub struct Config {
+    #[serde(default)]
+    pub log: LogConfig,
+    #[serde(default)]
+    pub admin: AdminConfig,
+    #[serde(default)]
+    pub store: Option<StoreConfig>,
+    #[serde(default)]
+    pub keystone: Option<KeystoneConfig>,
+    #[serde(default)]
+    pub gateway: Option<GatewayConfig>,
+    #[serde(default)]
+    pub panel: Option<PanelConfig>,
+    #[serde(default)]
+    pub kube_auth: Option<KubeAuthConfig>,
+    /// The Kubernetes clusters that tenants reach.
+    #[serde(default)]
+    pub clusters: Vec<ClusterRecord>,
+    /// The web applications behind the gateway.
+    #[serde(default)]
+    pub apps: Vec<AppConfig>,
+}
+
+impl Config {
+    /// Reads the files (or the first default file that exists) and the environment.
+    ///
+    /// # Errors
+    /// When a file cannot be read or holds an unknown, missing or wrong value.
+    pub fn load(named: &[PathBuf]) -> Result<Self, ConfigError> {
+        load(&files(named), process_environment())
+    }
+}
+
+/// The files that are read: those named, else those of `PORTICO_CONFIG` (separated by colons),
+/// else the first default one that exists.
+pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let variable = process_environment()
+        .into_iter()
+        .find_map(|(name, value)| (name == FILES_VARIABLE).then_some(value));
+    let from_environment: Vec<PathBuf> = std::env::split_paths(&variable.unwrap_or_default())
+        // a script may hand on a variable that is set and empty
+        .filter(|path| !path.as_os_str().is_empty())
+        .collect();
+    if !from_environment.is_empty() {
+        return from_environment;
+    }
+    DEFAULT_FILES
+        .into_iter()
+        .map(PathBuf::from)
+        .find(|path| path.exists())
+        .into_iter()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! What the sections' types cannot say: values that do not fit each other.
+use super::{Config, Role};
+use portico_domain::cluster::ClusterRecord;
+use portico_runtime::config::{ConfigError, Problem};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use url::Url;
+
+impl Config {
+    /// Checks everything that the roles need; every problem is found, not only the first.
+    ///
+    /// # Errors
+    /// With all problems.
+    pub fn validate(&self, roles: &[Role]) -> Result<(), ConfigError> {
+        let mut problems = Vec::new();
+        self.check_sections(roles, &mut problems);
+        self.check_values(&mut problems);
+        self.check_addresses(roles, &mut problems);
+        check_clusters(&self.clusters, &mut problems);
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(ConfigError::Invalid(problems))
+        }
+    }
+
+    /// The roles whose sections are there.
+    pub fn configured_roles(&self) -> Vec<Role> {
+        Role::ALL
+            .into_iter()
+            .filter(|role| match role {
+                Role::Gateway => self.gateway.is_some(),
+                Role::Panel => self.panel.is_some(),
+                Role::KubeAuth => self.kube_auth.is_some(),
+            })
+            .collect()
+    }
+
+    /// The address that people type, where the panel's section or the gateway's says it.
+    pub fn public_url(&self) -> Option<&Url> {
+        let of_panel = self
+            .panel
+            .as_ref()
+            .and_then(|panel| panel.public_url.as_ref());
+        of_panel.or_else(|| self.gateway.as_ref().map(|gateway| &gateway.public_url))
+    }
+
+    fn check_sections(&self, roles: &[Role], problems: &mut Vec<Problem>) {
+        let sections = [
+            ("store", self.store.is_some(), &[Role::Gateway][..]),
+            (
+                "keystone",
+                self.keystone.is_some(),
+                &[Role::Gateway, Role::KubeAuth],
+            ),
+            ("gateway", self.gateway.is_some(), &[Role::Gateway]),
+            ("panel", self.panel.is_some(), &[Role::Panel]),
+            ("kube_auth", self.kube_auth.is_some(), &[Role::KubeAuth]),
+        ];
+        for (section, present, needed_by) in sections {
+            let needs: Vec<String> = needed_by
+                .iter()
+                .filter(|role| roles.contains(role))
+                .map(ToString::to_string)
+                .collect();
+            if !present && !needs.is_empty() {
+                problems.push(Problem::new(
+                    section,
+                    format!("the section is missing; needed by: {}", needs.join(", ")),
+                ));
+            }
+        }
+        if roles.contains(&Role::Panel) && self.panel.is_some() {
+            if self.public_url().is_none() {
+                problems.push(Problem::new(
+                    "panel.public_url",
+                    "missing, and there is no gateway.public_url to take instead",
+                ));
+            }
+            let keys = self
+                .panel
+                .as_ref()
+                .map(|panel| &panel.assertion_public_key_files);
+            if keys.is_some_and(Vec::is_empty) && !roles.contains(&Role::Gateway) {
+                problems.push(Problem::new(
+                    "panel.assertion_public_key_files",
+                    "name the gateway's public key (assertion.pub): the panel runs without the \
+                     gateway here",
+                ));
+            }
+        }
+    }
+
+    fn check_values(&self, problems: &mut Vec<Problem>) {
+        if let Err(error) = self.log.filter() {
+            problems.push(Problem::new("log.level", error.to_string()));
+        }
+        if let Some(store) = &self.store
+            && store.key_files.is_empty()
+        {
+            problems.push(Problem::new(
+                "store.key_files",
+                "name at least one key; `portico keys generate` makes one",
+            ));
+        }
+        if let Some(Err(error)) = self.keystone.as_ref().map(|section| section.validate()) {
+            problems.push(Problem::new("", error.to_string()));
+        }
+        if let Some(Err(error)) = self
+            .gateway
+            .as_ref()
+            .map(|section| section.validate(&self.apps))
+        {
+            problems.push(Problem::new("", error.to_string()));
+        }
+        if let Some(Err(error)) = self.kube_auth.as_ref().map(|section| section.validate()) {
+            problems.push(Problem::new("", error.to_string()));
+        }
+    }
+
+    /// The addresses that the roles listen on.
+    pub fn addresses(&self, roles: &[Role]) -> Vec<(&'static str, SocketAddr)> {
+        let mut addresses = vec![("admin.listen", self.admin.listen)];
+        for role in roles {
+            let address = match role {
+                Role::Gateway => self
+                    .gateway
+                    .as_ref()
+                    .map(|one| ("gateway.listen", one.listen)),
+                Role::Panel => self.panel.as_ref().map(|one| ("panel.listen", one.listen)),
+                Role::KubeAuth => self
+                    .kube_auth
+                    .as_ref()
+                    .map(|one| ("kube_auth.listen", one.listen)),
+            };
+            addresses.extend(address);
+        }
+        addresses
+    }
+
+    fn check_addresses(&self, roles: &[Role], problems: &mut Vec<Problem>) {
+        let mut taken: HashMap<SocketAddr, &str> = HashMap::new();
+        for (key, address) in self.addresses(roles) {
+            if let Some(other) = taken.insert(address, key) {
+                problems.push(Problem::new(
+                    key,
+                    format!("{address} is also that of {other}"),
+                ));
+            }
+        }
+    }
+}
+
+fn check_clusters(clusters: &[ClusterRecord], problems: &mut Vec<Problem>) {
+    for (index, cluster) in clusters.iter().enumerate() {
+        let mut problem = |key: &str, message: String| {
+            problems.push(Problem::new(format!("clusters.{index}.{key}"), message));
+        };
+        let earlier = &clusters[..index];
+        if earlier.iter().any(|other| other.id == cluster.id) {
+            problem("id", format!("{} appears twice", cluster.id));
+        }
+        if cluster.name.trim().is_empty() {
+            problem("name", "must not be empty".to_owned());
+        }
+        let same_name = |other: &ClusterRecord| {
+            other.name == cluster.name && other.owner_project == cluster.owner_project
+        };
+        if earlier.iter().any(same_name) {
+            problem(
+                "name",
+                format!("{} appears twice in its project", cluster.name),
+            );
+        }
+        if cluster
+            .projects()
+            .iter()
+            .any(|project| project.trim().is_empty())
+        {
+            problem("owner_project", "project IDs must not be empty".to_owned());
+        }
+        let url = Url::parse(&cluster.api_url).ok();
+        if !url.is_some_and(|url| url.scheme() == "https" && url.username().is_empty()) {
+            problem(
+                "api_url",
+                format!("`{}` must be https://host:port", cluster.api_url),
+            );
+        }
+    }
+}

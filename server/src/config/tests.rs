@@ -1,0 +1,121 @@
+use super::*;
+
+const FULL: &str = r#"
+[store]
+url = "postgres://portico:s3cret@db/portico"
+key_files = ["store-1.key"]
+
+[keystone]
+url = "http://127.0.0.1:5000/v3"
+
+[gateway]
+public_url = "http://localhost:8080"
+apps_domain = "apps.localhost"
+assertion_key_file = "assertion.pem"
+panel_url = "http://127.0.0.1:9190"
+panel_sealing_key_file = "panel.pub"
+
+[panel]
+private_key_file = "panel.key"
+
+[kube_auth]
+tls_cert_file = "kube-auth.crt"
+tls_key_file = "kube-auth.key"
+client_ca_file = "clients-ca.crt"
+key_files = ["kube-auth-1.key"]
+
+[[clusters]]
+id = "6f0c1a52-0000-4000-8000-000000000001"
+name = "prod"
+owner_project = "p1"
+api_url = "https://127.0.0.1:6443"
+sealing_key_file = "kube-auth-1.pub"
+
+[[apps]]
+id = "prometheus"
+name = "Prometheus"
+project = "p1"
+url = "http://reader:hush@127.0.0.1:9090"
+allow = [{ role = "k8s_admin", project = "p1" }]
+"#;
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("portico.toml");
+    std::fs::write(&path, text).unwrap();
+    load(&[path], Vec::new())
+}
+
+fn problems(text: &str, roles: &[Role]) -> String {
+    let config = parse(text).unwrap();
+    config
+        .validate(roles)
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
+}
+
+#[test]
+fn a_full_configuration_serves_every_role() {
+    assert_eq!(problems(FULL, &Role::ALL), "");
+    assert_eq!(parse(FULL).unwrap().configured_roles(), Role::ALL);
+}
+
+#[test]
+fn a_role_needs_its_own_sections_only() {
+    let kube_auth = "[keystone]\nurl = \"http://127.0.0.1:5000/v3\"\n[kube_auth]\n\
+        tls_cert_file = \"a\"\ntls_key_file = \"b\"\nclient_ca_file = \"c\"\nkey_files = [\"d\"]\n";
+    assert_eq!(problems(kube_auth, &[Role::KubeAuth]), "");
+    let missing = problems(kube_auth, &[Role::Gateway]);
+    for section in ["store", "gateway"] {
+        assert!(missing.contains(&format!("{section}: the section is missing")));
+    }
+}
+
+#[test]
+fn a_panel_of_its_own_needs_the_gateways_public_key() {
+    let missing = problems(FULL, &[Role::Panel]);
+    assert!(
+        missing.contains("panel.assertion_public_key_files"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn every_problem_is_told_at_once() {
+    let broken = FULL
+        .replace("https://127.0.0.1:6443", "http://127.0.0.1:6443")
+        .replace("[store]", "[admin]\nlisten = \"127.0.0.1:9190\"\n[store]")
+        .replace("/v3\"", "/v2\"");
+    let told = problems(&broken, &Role::ALL);
+    for key in ["clusters.0.api_url", "panel.listen", "keystone.url"] {
+        assert!(told.contains(key), "{key} in {told}");
+    }
+}
+
+#[test]
+fn a_cluster_id_counts_once() {
+    let cluster = FULL.split("[[clusters]]").nth(1).unwrap();
+    let cluster = cluster.split("[[apps]]").next().unwrap();
+    let told = problems(&format!("{FULL}\n[[clusters]]\n{cluster}"), &Role::ALL);
+    assert!(told.contains("clusters.1.id"), "{told}");
+}
+
+#[test]
+fn a_printed_configuration_has_defaults_and_no_passwords() {
+    let text = parse(FULL).unwrap().to_toml().unwrap();
+    assert!(text.contains("default_domain = \"Default\""), "{text}");
+    for secret in ["s3cret", "hush"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    // what is printed can be read again
+    parse(&text).unwrap();
+}
+
+#[test]
+fn the_schema_describes_every_section() {
+    let schema = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
+    for section in ["log", "store", "gateway", "kube_auth", "clusters", "apps"] {
+        assert!(schema["properties"].get(section).is_some(), "{section}");
+    }
+}

@@ -1,0 +1,198 @@
+//! One person's access to one cluster.
+use super::{KubeError, clusters::Caches, credential::SubjectKey};
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt, stream::BoxStream};
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, Limited};
+use kube::client::Body;
+use serde_json::Value;
+use std::{future::Future, sync::Arc, time::Duration};
+use uuid::Uuid;
+
+/// How long one call may take; the pages promise an answer within five seconds.
+const CALL_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long a stream may take to start; a kubelet may have to be reached first.
+const STREAM_START_TIMEOUT: Duration = Duration::from_secs(8);
+/// The largest answer that is read into memory.
+const MAX_BODY: usize = 64 * 1024 * 1024;
+
+/// A cluster's API as one person may use it. Cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    pub(super) cluster: Uuid,
+    pub(super) subject: SubjectKey,
+    pub(super) caches: Arc<Caches>,
+    client: kube::Client,
+    /// Marked sensitive, so that no debug output prints it. `None`: the client carries a certificate.
+    authorization: Option<HeaderValue>,
+}
+
+/// One call, before it is sent.
+pub struct Call<'a> {
+    pub method: Method,
+    pub path: &'a str,
+    pub accept: &'static str,
+    pub content_type: &'static str,
+    pub body: Option<&'a Value>,
+}
+
+impl<'a> Call<'a> {
+    /// A plain GET for JSON.
+    pub fn get(path: &'a str) -> Self {
+        Self {
+            method: Method::GET,
+            path,
+            accept: "application/json",
+            content_type: "application/json",
+            body: None,
+        }
+    }
+
+    /// Sends a JSON document.
+    pub fn send(method: Method, path: &'a str, body: &'a Value) -> Self {
+        Self {
+            method,
+            body: Some(body),
+            ..Self::get(path)
+        }
+    }
+
+    /// A JSON merge patch.
+    pub fn merge_patch(path: &'a str, body: &'a Value) -> Self {
+        Self {
+            content_type: "application/merge-patch+json",
+            ..Self::send(Method::PATCH, path, body)
+        }
+    }
+}
+
+impl Api {
+    /// Joins a connection pool with a credential.
+    pub fn new(
+        cluster: Uuid,
+        client: kube::Client,
+        authorization: Option<HeaderValue>,
+        subject: SubjectKey,
+        caches: Arc<Caches>,
+    ) -> Self {
+        Self {
+            cluster,
+            subject,
+            caches,
+            client,
+            authorization,
+        }
+    }
+
+    pub fn cluster(&self) -> Uuid {
+        self.cluster
+    }
+
+    /// Forgets kept access reviews, after bindings were changed.
+    pub fn rights_changed(&self) {
+        self.caches.rights_changed();
+    }
+
+    /// Calls and reads the JSON answer.
+    pub async fn json(&self, call: Call<'_>) -> Result<Value, KubeError> {
+        let bytes = self.bytes(call).await?;
+        serde_json::from_slice(&bytes).map_err(|error| KubeError::Protocol(error.to_string()))
+    }
+
+    /// GET, as JSON.
+    pub async fn get(&self, path: &str) -> Result<Value, KubeError> {
+        self.json(Call::get(path)).await
+    }
+
+    /// Calls and reads the whole answer.
+    pub async fn bytes(&self, call: Call<'_>) -> Result<Bytes, KubeError> {
+        let request = self.request(&call)?;
+        within(CALL_TIMEOUT, async {
+            let response = self.client.send(request).await?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), MAX_BODY)
+                .collect()
+                .await
+                .map_err(|error| KubeError::Protocol(error.to_string()))?
+                .to_bytes();
+            if status.is_success() {
+                Ok(body)
+            } else {
+                Err(KubeError::from_response(status, &body))
+            }
+        })
+        .await
+    }
+
+    /// Calls and hands the answer on as it comes.
+    pub async fn stream(
+        &self,
+        call: Call<'_>,
+    ) -> Result<BoxStream<'static, Result<Bytes, std::io::Error>>, KubeError> {
+        let request = self.request(&call)?;
+        within(STREAM_START_TIMEOUT, async {
+            let response = self.client.send(request).await?;
+            let status = response.status();
+            if status != StatusCode::OK {
+                let body = Limited::new(response.into_body(), MAX_BODY)
+                    .collect()
+                    .await
+                    .map(http_body_util::Collected::to_bytes)
+                    .unwrap_or_default();
+                return Err(KubeError::from_response(status, &body));
+            }
+            Ok(response
+                .into_body()
+                .into_data_stream()
+                .map_err(std::io::Error::other)
+                .boxed())
+        })
+        .await
+    }
+
+    /// Opens a WebSocket.
+    pub async fn connect(&self, path: &str) -> Result<kube::client::Connection, KubeError> {
+        let mut request = Request::get(path)
+            .body(Vec::new())
+            .map_err(|error| KubeError::Invalid(error.to_string()))?;
+        self.authorize(request.headers_mut());
+        within(STREAM_START_TIMEOUT, async {
+            Ok(self.client.connect(request).await?)
+        })
+        .await
+    }
+
+    fn request(&self, call: &Call<'_>) -> Result<Request<Body>, KubeError> {
+        let mut request = Request::builder()
+            .method(&call.method)
+            .uri(call.path)
+            .header(header::ACCEPT, call.accept);
+        let body = match call.body {
+            Some(value) => {
+                request = request.header(header::CONTENT_TYPE, call.content_type);
+                value.to_string().into_bytes()
+            }
+            None => Vec::new(),
+        };
+        let mut request = request
+            .body(Body::from(body))
+            .map_err(|error| KubeError::Invalid(error.to_string()))?;
+        self.authorize(request.headers_mut());
+        Ok(request)
+    }
+
+    fn authorize(&self, headers: &mut http::HeaderMap) {
+        if let Some(value) = &self.authorization {
+            headers.insert(header::AUTHORIZATION, value.clone());
+        }
+    }
+}
+
+async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, KubeError>>,
+) -> Result<T, KubeError> {
+    tokio::time::timeout(limit, work)
+        .await
+        .unwrap_or(Err(KubeError::Timeout(limit.as_secs())))
+}

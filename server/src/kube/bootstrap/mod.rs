@@ -1,0 +1,132 @@
+//! `portico kube-auth bootstrap`: binds the pre-defined roles in every namespace.
+//!
+//! Runs with a service account of its own, which may watch namespaces, write role bindings and
+//! `bind` three ClusterRoles, and nothing else. What a person changed or deleted afterwards is
+//! reported and left alone.
+mod desired;
+mod reconcile;
+mod state;
+
+pub use desired::{BINDINGS, CLUSTER_READER, DEVELOPER, OPT_OUT_LABEL, VIEWER};
+
+use futures::{StreamExt, TryStreamExt};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::runtime::{WatchStreamExt, watcher};
+use reconcile::Reconciler;
+use std::{future::Future, path::PathBuf, time::Duration};
+
+/// How often everything is looked at again, so that changes made by people are noticed.
+const RECHECK: Duration = Duration::from_secs(60);
+
+/// What to bind, and where.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub kubeconfig: PathBuf,
+    /// Keystone role ID that becomes a developer.
+    pub developer_role: String,
+    /// Keystone role ID that becomes a viewer.
+    pub viewer_role: String,
+    /// Binds the roles of these projects only (qualified groups), for a cluster that accepts
+    /// several; empty: the bare role IDs.
+    pub projects: Vec<String>,
+    /// Namespaces left out besides `kube-*` and those labelled to opt out.
+    pub exclude_namespaces: Vec<String>,
+    /// Remembers what was bound once, so that a deleted binding stays deleted after a restart.
+    pub state_file: Option<PathBuf>,
+}
+
+/// Why nothing can be bound.
+#[derive(Debug, thiserror::Error)]
+pub enum BootstrapError {
+    #[error("{path}: {source}")]
+    Kubeconfig {
+        path: PathBuf,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error(
+        "ClusterRole {0} is missing; an administrator applies the pre-defined roles first \
+         (kubectl apply -f roles.yaml)"
+    )]
+    MissingRole(&'static str),
+    #[error("{path}: {source}")]
+    State {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{doing}: {source}")]
+    Kubernetes {
+        doing: String,
+        source: Box<kube::Error>,
+    },
+    #[error("watching namespaces: {0}")]
+    Watch(Box<watcher::Error>),
+}
+
+/// What one pass did and found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Bindings made now, as `namespace/name`.
+    pub created: Vec<String>,
+    /// Bindings that were as they should be.
+    pub unchanged: usize,
+    /// What people changed or deleted, in words; left as it is.
+    pub differences: Vec<String>,
+    /// Namespaces left out.
+    pub skipped: Vec<String>,
+}
+
+/// Binds once in every namespace.
+pub async fn run_once(options: &Options) -> Result<Report, BootstrapError> {
+    let mut reconciler = Reconciler::new(options).await?;
+    reconciler.everything().await
+}
+
+/// Binds in every namespace, then in each new one within seconds, until `stop` is ready.
+pub async fn watch(
+    options: &Options,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), BootstrapError> {
+    let mut reconciler = Reconciler::new(options).await?;
+    tell(&reconciler.everything().await?);
+    if options.state_file.is_none() {
+        tracing::warn!(
+            "no state file: a binding that somebody deletes while this is not running comes back"
+        );
+    }
+    let namespaces = kube::Api::<Namespace>::all(reconciler.client());
+    let mut changes = watcher(namespaces, watcher::Config::default())
+        .default_backoff()
+        .applied_objects()
+        .boxed();
+    let mut recheck = tokio::time::interval(RECHECK);
+    recheck.reset();
+    tokio::pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => return Ok(()),
+            change = changes.try_next() => match change {
+                Ok(Some(namespace)) => outcome(reconciler.namespace(&namespace).await),
+                Ok(None) => return Ok(()),
+                // the watcher starts again by itself, after a pause
+                Err(error) => tracing::warn!(%error, "watching namespaces failed; trying again"),
+            },
+            _ = recheck.tick() => outcome(reconciler.everything().await),
+        }
+    }
+}
+
+fn outcome(pass: Result<Report, BootstrapError>) {
+    match pass {
+        Ok(report) => tell(&report),
+        Err(error) => tracing::warn!(%error, "binding failed; trying again within a minute"),
+    }
+}
+
+fn tell(report: &Report) {
+    for binding in &report.created {
+        tracing::info!(binding, "role bound");
+    }
+    for difference in &report.differences {
+        tracing::warn!(difference, "left as it is");
+    }
+}

@@ -1,0 +1,261 @@
+//! Which kinds a cluster has: aggregated discovery where the API server offers it, the classic
+//! one (a call per group version) where it does not.
+use super::{Api, KubeError, api::Call};
+use futures::{StreamExt, stream};
+use portico_domain::panel::{ResourceKind, ResourceRef};
+use serde_json::Value;
+use std::sync::Arc;
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
+    application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+const PARALLEL: usize = 8;
+
+/// Every kind of a cluster, preferred versions first.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    kinds: Vec<ResourceKind>,
+}
+
+impl Catalog {
+    /// One kind for each group and plural: the preferred version that has it.
+    pub fn listable(&self) -> Vec<ResourceKind> {
+        let mut seen = std::collections::HashSet::new();
+        let mut found: Vec<_> = self
+            .kinds
+            .iter()
+            .filter(|kind| kind.verbs.iter().any(|verb| verb == "list"))
+            .filter(|kind| seen.insert((kind.group.clone(), kind.plural.clone())))
+            .cloned()
+            .collect();
+        found.sort_by(|a, b| (&a.kind, &a.group).cmp(&(&b.kind, &b.group)));
+        found
+    }
+
+    /// The kind that a URL names, in exactly that version.
+    pub fn find(&self, resource: &ResourceRef) -> Option<&ResourceKind> {
+        self.kinds.iter().find(|kind| {
+            kind.group == resource.group
+                && kind.version == resource.version
+                && kind.plural == resource.plural
+        })
+    }
+
+    /// The plural of a kind that an owner reference or an event names.
+    pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<&ResourceKind> {
+        self.kinds
+            .iter()
+            .find(|known| known.group == group && known.version == version && known.kind == kind)
+    }
+
+    /// The preferred version of a group and plural.
+    pub fn preferred(&self, group: &str, plural: &str) -> Option<&ResourceKind> {
+        self.kinds
+            .iter()
+            .find(|kind| kind.group == group && kind.plural == plural)
+    }
+}
+
+/// The reference of a kind.
+pub fn reference(kind: &ResourceKind) -> ResourceRef {
+    ResourceRef::new(&kind.group, &kind.version, &kind.plural)
+}
+
+/// The kinds of the cluster, kept for five minutes for this person.
+pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
+    let slot = (api.cluster, api.subject);
+    if let Some(catalog) = api.caches.catalogs.get(&slot).await {
+        return Ok(catalog);
+    }
+    let catalog = Arc::new(Catalog {
+        kinds: discover(api).await?,
+    });
+    api.caches.catalogs.insert(slot, Arc::clone(&catalog)).await;
+    Ok(catalog)
+}
+
+/// Looks a kind up; one that is not known yet (a new CRD) is looked for once more.
+pub async fn kind(api: &Api, resource: &ResourceRef) -> Result<ResourceKind, KubeError> {
+    if let Some(kind) = catalog(api).await?.find(resource) {
+        return Ok(kind.clone());
+    }
+    api.caches
+        .catalogs
+        .invalidate(&(api.cluster, api.subject))
+        .await;
+    catalog(api).await?.find(resource).cloned().ok_or_else(|| {
+        KubeError::NotFound(format!(
+            "the cluster has no {} in {}/{}",
+            resource.plural,
+            resource.group_segment(),
+            resource.version
+        ))
+    })
+}
+
+async fn discover(api: &Api) -> Result<Vec<ResourceKind>, KubeError> {
+    let roots = ["/api", "/apis"].map(|path| Call {
+        accept: AGGREGATED,
+        ..Call::get(path)
+    });
+    let [core, groups] = roots.map(|call| api.json(call));
+    let (core, groups) = tokio::try_join!(core, groups)?;
+    if core["kind"] == "APIGroupDiscoveryList" && groups["kind"] == "APIGroupDiscoveryList" {
+        let mut kinds = aggregated(&core);
+        kinds.extend(aggregated(&groups));
+        return Ok(kinds);
+    }
+    let group_versions = classic_versions(&groups);
+    let lists: Vec<_> = stream::iter(group_versions)
+        .map(|(group, version)| async move {
+            let path = if group.is_empty() {
+                format!("/api/{version}")
+            } else {
+                format!("/apis/{group}/{version}")
+            };
+            match api.get(&path).await {
+                Ok(list) => Ok(classic(&group, &version, &list)),
+                // an aggregated API whose server is down must not hide the other groups
+                Err(error @ (KubeError::Server { .. } | KubeError::NotFound(_))) => {
+                    tracing::debug!(path, %error, "group version left out of discovery");
+                    Ok(Vec::new())
+                }
+                Err(error) => Err(error),
+            }
+        })
+        .buffered(PARALLEL)
+        .collect()
+        .await;
+    lists
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()
+        .map(|lists| lists.into_iter().flatten().collect())
+}
+
+/// Group versions in order, each group's preferred one first.
+fn classic_versions(groups: &Value) -> Vec<(String, String)> {
+    let mut found = vec![(String::new(), "v1".to_owned())];
+    for group in array(groups, "groups") {
+        let name = text(group, "name");
+        let preferred = group
+            .pointer("/preferredVersion/version")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let versions = || array(group, "versions").map(|version| text(version, "version"));
+        found.extend(
+            versions()
+                .filter(|version| version == preferred)
+                .chain(versions().filter(|version| version != preferred))
+                .map(|version| (name.clone(), version)),
+        );
+    }
+    found
+}
+
+fn classic(group: &str, version: &str, list: &Value) -> Vec<ResourceKind> {
+    array(list, "resources")
+        .filter(|resource| !text(resource, "name").contains('/'))
+        .map(|resource| ResourceKind {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: text(resource, "name"),
+            kind: text(resource, "kind"),
+            namespaced: resource["namespaced"] == true,
+            verbs: strings(resource, "verbs"),
+            short_names: strings(resource, "shortNames"),
+        })
+        .collect()
+}
+
+fn aggregated(list: &Value) -> Vec<ResourceKind> {
+    let mut found = Vec::new();
+    for group in array(list, "items") {
+        let name = group
+            .pointer("/metadata/name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        for version in array(group, "versions") {
+            for resource in array(version, "resources") {
+                found.push(ResourceKind {
+                    group: name.to_owned(),
+                    version: text(version, "version"),
+                    plural: text(resource, "resource"),
+                    kind: resource
+                        .pointer("/responseKind/kind")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                        .to_owned(),
+                    namespaced: resource["scope"] == "Namespaced",
+                    verbs: strings(resource, "verbs"),
+                    short_names: strings(resource, "shortNames"),
+                });
+            }
+        }
+    }
+    found
+}
+
+fn array<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value[name].as_array().into_iter().flatten()
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value[name].as_str().unwrap_or_default().to_owned()
+}
+
+fn strings(value: &Value, name: &str) -> Vec<String> {
+    array(value, name)
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_preferred_version_wins_and_a_kind_that_only_an_old_version_has_is_kept() {
+        let groups = json!({"groups": [{"name": "batch", "preferredVersion": {"version": "v1"},
+            "versions": [{"version": "v1beta1"}, {"version": "v1"}]}]});
+        assert_eq!(
+            classic_versions(&groups)[1..],
+            [
+                ("batch".to_owned(), "v1".to_owned()),
+                ("batch".to_owned(), "v1beta1".to_owned())
+            ]
+        );
+        let jobs = json!({"resources": [
+            {"name": "jobs", "kind": "Job", "namespaced": true, "verbs": ["list", "get"]},
+            {"name": "jobs/status", "kind": "Job", "namespaced": true, "verbs": ["get"]}]});
+        let cron = json!({"resources": [
+            {"name": "cronjobs", "kind": "CronJob", "namespaced": true, "verbs": ["list"], "shortNames": ["cj"]}]});
+        let mut kinds = classic("batch", "v1", &jobs);
+        kinds.extend(classic("batch", "v1beta1", &cron));
+        let catalog = Catalog { kinds };
+        let listed: Vec<_> = catalog
+            .listable()
+            .into_iter()
+            .map(|kind| (kind.plural, kind.version))
+            .collect();
+        assert_eq!(
+            listed,
+            [
+                ("cronjobs".to_owned(), "v1beta1".to_owned()),
+                ("jobs".to_owned(), "v1".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn aggregated_discovery_gives_the_same_shape() {
+        let list = json!({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "apps"},
+            "versions": [{"version": "v1", "resources": [{"resource": "deployments",
+                "responseKind": {"group": "", "version": "", "kind": "Deployment"},
+                "scope": "Namespaced", "verbs": ["list"], "shortNames": ["deploy"]}]}]}]});
+        let kinds = aggregated(&list);
+        assert_eq!(kinds.len(), 1);
+        assert!(kinds[0].namespaced);
+        assert_eq!(kinds[0].kind, "Deployment");
+    }
+}

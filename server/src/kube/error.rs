@@ -1,0 +1,170 @@
+//! What can go wrong when an API server is asked.
+use http::StatusCode;
+
+/// A call to an API server that brought no answer to use.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum KubeError {
+    /// 403; the API server's own words.
+    #[error("{0}")]
+    Refused(String),
+    /// 401: the cluster could not confirm who is asking.
+    #[error("the cluster could not confirm the credential")]
+    Unauthenticated,
+    #[error("{0}")]
+    NotFound(String),
+    /// 409: somebody else was faster, or it exists already.
+    #[error("{0}")]
+    Conflict(String),
+    /// 410: a list or watch position is too old.
+    #[error("the list position has expired")]
+    Expired,
+    /// 400, 405, 415, 422.
+    #[error("{0}")]
+    Invalid(String),
+    #[error("{message}")]
+    Server { status: u16, message: String },
+    #[error("no answer within {0} seconds")]
+    Timeout(u64),
+    #[error("no connection: {0}")]
+    Unreachable(String),
+    /// The answer was not what the API promises.
+    #[error("unreadable answer: {0}")]
+    Protocol(String),
+    /// A file that the cluster's record names cannot be used.
+    #[error("the cluster's record cannot be used: {0}")]
+    Unconfigured(String),
+    /// The person has no token for this project (no role in it).
+    #[error("no token for this project")]
+    NoToken,
+}
+
+impl KubeError {
+    /// Reads a `Status` (or whatever else came with an error code).
+    pub fn from_response(status: StatusCode, body: &[u8]) -> Self {
+        let message = serde_json::from_slice::<serde_json::Value>(body)
+            .ok()
+            .and_then(|value| {
+                value
+                    .get("message")
+                    .and_then(|text| text.as_str())
+                    .map(str::to_owned)
+            })
+            .filter(|text| !text.is_empty())
+            .unwrap_or_else(|| {
+                status
+                    .canonical_reason()
+                    .unwrap_or("unknown answer")
+                    .to_owned()
+            });
+        match status.as_u16() {
+            401 => Self::Unauthenticated,
+            403 => Self::Refused(message),
+            404 => Self::NotFound(message),
+            409 => Self::Conflict(message),
+            410 => Self::Expired,
+            400 | 405 | 406 | 413 | 415 | 422 => Self::Invalid(message),
+            status => Self::Server { status, message },
+        }
+    }
+
+    /// Whether the same question may have an answer a moment later.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Unauthenticated
+            | Self::Timeout(_)
+            | Self::Unreachable(_)
+            | Self::Unconfigured(_)
+            | Self::Protocol(_)
+            | Self::Server { .. } => true,
+            Self::Refused(_)
+            | Self::NotFound(_)
+            | Self::Conflict(_)
+            | Self::Expired
+            | Self::Invalid(_)
+            | Self::NoToken => false,
+        }
+    }
+
+    /// One whole sentence about an outage, for people.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Refused(message) => format!("The cluster refused this: {message}."),
+            Self::Unauthenticated => "The cluster could not confirm your sign-in; its sign-in \
+                check (kube-auth) may not be answering."
+                .to_owned(),
+            Self::NotFound(_) => "The cluster does not have this (any more).".to_owned(),
+            Self::Conflict(message) => format!("The cluster reports a conflict: {message}."),
+            Self::Expired => "The list was too old to go on with.".to_owned(),
+            Self::Invalid(message) => format!("The cluster did not accept the request: {message}."),
+            Self::Server { status, message } => {
+                format!("The API server answered with an error ({status}): {message}.")
+            }
+            Self::Timeout(seconds) => format!(
+                "The API server did not answer within {seconds} seconds; it or its sign-in check \
+                 (kube-auth) may be down."
+            ),
+            Self::Unreachable(_) => "The API server cannot be reached.".to_owned(),
+            Self::Protocol(_) => "The API server's answer could not be read.".to_owned(),
+            Self::Unconfigured(_) => {
+                "Portico's record of this cluster is incomplete; its administrators can see why \
+                 in the log."
+                    .to_owned()
+            }
+            Self::NoToken => "You have no role in this project.".to_owned(),
+        }
+    }
+}
+
+impl From<kube::Error> for KubeError {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => {
+                let code =
+                    StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let body = serde_json::json!({ "message": status.message }).to_string();
+                Self::from_response(code, body.as_bytes())
+            }
+            kube::Error::UpgradeConnection(
+                kube::client::UpgradeConnectionError::ProtocolSwitch(status),
+            ) => Self::from_response(status, b""),
+            kube::Error::HyperError(_) | kube::Error::Service(_) => {
+                Self::Unreachable(chain(&error))
+            }
+            other => Self::Protocol(chain(&other)),
+        }
+    }
+}
+
+/// The causes in one line, for the log.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_api_servers_words_are_kept_for_a_refusal() {
+        let body = br#"{"kind":"Status","message":"pods is forbidden: User \"vera@Default\" cannot delete","code":403}"#;
+        let error = KubeError::from_response(StatusCode::FORBIDDEN, body);
+        assert!(matches!(error, KubeError::Refused(text) if text.contains("cannot delete")));
+    }
+
+    #[test]
+    fn an_answer_without_a_status_still_has_a_sentence() {
+        let error = KubeError::from_response(StatusCode::BAD_GATEWAY, b"<html>");
+        assert!(error.is_outage());
+        assert!(error.sentence().contains("502"));
+    }
+}

@@ -1,0 +1,174 @@
+//! A container's log, as lines.
+use super::{Api, KubeError, api::Call, path};
+use bytes::{Buf, Bytes, BytesMut};
+use futures::{Stream, StreamExt, stream::BoxStream};
+use portico_domain::{
+    panel::{ObjectRef, ResourceRef},
+    stream::LogQuery,
+};
+
+/// A longer line is cut, and says so.
+const MAX_LINE: usize = 16 * 1024;
+/// Lines that a first request may ask for.
+const MAX_TAIL: u32 = 10_000;
+/// Bytes of a log that does not follow.
+const MAX_BYTES: &str = "10485760";
+
+/// Opens a log. Ends when the container ends, or at the end of what there is.
+pub async fn open(
+    api: &Api,
+    query: &LogQuery,
+) -> Result<impl Stream<Item = Result<String, KubeError>> + Send + use<>, KubeError> {
+    let pod = path::object(&ObjectRef {
+        resource: ResourceRef::core("pods"),
+        namespace: Some(query.namespace.clone()),
+        name: query.pod.clone(),
+    })?;
+    let flag = |on: bool| if on { "true" } else { "" };
+    let path = path::with_query(
+        &format!("{pod}/log"),
+        &[
+            ("container", &query.container),
+            ("follow", flag(query.follow)),
+            ("previous", flag(query.previous)),
+            ("timestamps", flag(query.timestamps)),
+            ("tailLines", &query.tail.min(MAX_TAIL).to_string()),
+            ("limitBytes", if query.follow { "" } else { MAX_BYTES }),
+        ],
+    );
+    let body = api
+        .stream(Call {
+            accept: "*/*",
+            ..Call::get(&path)
+        })
+        .await?;
+    Ok(lines(body))
+}
+
+fn lines(
+    body: BoxStream<'static, Result<Bytes, std::io::Error>>,
+) -> impl Stream<Item = Result<String, KubeError>> + Send {
+    let state = (body, Lines::default(), false);
+    futures::stream::unfold(state, |(mut body, mut lines, mut ended)| async move {
+        loop {
+            if let Some(line) = lines.next() {
+                return Some((Ok(line), (body, lines, ended)));
+            }
+            if ended {
+                return None;
+            }
+            match body.next().await {
+                Some(Ok(chunk)) => lines.push(&chunk),
+                Some(Err(error)) => {
+                    ended = true;
+                    let error = KubeError::Unreachable(error.to_string());
+                    return Some((Err(error), (body, lines, ended)));
+                }
+                None => {
+                    ended = true;
+                    lines.finish();
+                }
+            }
+        }
+    })
+}
+
+/// Cuts bytes into lines of bounded length.
+#[derive(Default)]
+struct Lines {
+    buffer: BytesMut,
+    /// The rest of a line that was cut is thrown away up to its end.
+    skipping: bool,
+    finished: bool,
+}
+
+impl Lines {
+    fn push(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            let end = self.buffer.iter().position(|byte| *byte == b'\n');
+            match end {
+                Some(end) => {
+                    let line = self.buffer.split_to(end);
+                    self.buffer.advance(1);
+                    if std::mem::take(&mut self.skipping) {
+                        continue;
+                    }
+                    return Some(text(&line));
+                }
+                None if self.skipping => {
+                    self.buffer.clear();
+                    return None;
+                }
+                None if self.buffer.len() > MAX_LINE => {
+                    self.skipping = true;
+                    let line = self.buffer.split();
+                    return Some(text(&line));
+                }
+                None if self.finished && !self.buffer.is_empty() => {
+                    let line = self.buffer.split();
+                    return Some(text(&line));
+                }
+                None => return None,
+            }
+        }
+    }
+}
+
+fn text(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() > MAX_LINE {
+        format!(
+            "{} … (line cut)",
+            String::from_utf8_lossy(&line[..MAX_LINE])
+        )
+    } else {
+        String::from_utf8_lossy(line).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(chunks: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        for chunk in chunks {
+            lines.push(chunk);
+            found.extend(std::iter::from_fn(|| lines.next()));
+        }
+        lines.finish();
+        found.extend(std::iter::from_fn(|| lines.next()));
+        found
+    }
+
+    #[test]
+    fn lines_are_joined_over_chunks_and_the_last_needs_no_end() {
+        assert_eq!(
+            cut(&[b"on", b"e\r\ntw", b"o\nthree"]),
+            ["one", "two", "three"]
+        );
+    }
+
+    #[test]
+    fn an_endless_line_is_cut_and_its_rest_dropped() {
+        let long = vec![b'x'; MAX_LINE + 10];
+        let found = cut(&[&long, b"still the same line", b"\nnext\n"]);
+        assert_eq!(found.len(), 2);
+        assert!(found[0].ends_with("(line cut)"));
+        assert_eq!(found[1], "next");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_do_not_break_the_log() {
+        assert_eq!(cut(&[b"\xff\xfe ok\n"]), ["\u{fffd}\u{fffd} ok"]);
+    }
+}

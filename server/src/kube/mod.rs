@@ -1,0 +1,27 @@
+//! Kubernetes, always with the signed-in person's own credential.
+//!
+//! [`Clusters`] knows the configured clusters and keeps one connection pool to each; an [`Api`]
+//! joins a cluster with one person's bearer and is made anew for every request. Nothing here has
+//! rights of its own: what the API server refuses that person, it refuses here.
+pub mod api;
+pub mod bootstrap;
+pub mod changes;
+pub mod clusters;
+pub mod credential;
+pub mod discovery;
+pub mod error;
+pub mod events;
+pub mod exec;
+pub mod listing;
+pub mod logs;
+pub mod namespaces;
+pub mod objects;
+pub mod path;
+pub mod rbac;
+pub mod reviews;
+pub mod table;
+pub mod watch;
+
+pub use api::Api;
+pub use clusters::Clusters;
+pub use error::KubeError;

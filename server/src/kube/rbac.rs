@@ -1,0 +1,223 @@
+//! Role bindings and roles, as the API has them.
+use super::{Api, KubeError, api::Call, path, reviews};
+use futures::{StreamExt, stream};
+use portico_domain::panel::{BindingRef, ResourceRef, RoleRef};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub const GROUP: &str = "rbac.authorization.k8s.io";
+/// How the bindings of the whole cluster are called among places.
+pub const CLUSTER_WIDE: &str = "cluster-wide bindings";
+const PARALLEL: usize = 8;
+
+/// A RoleBinding or ClusterRoleBinding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Binding {
+    pub api_version: Option<String>,
+    pub kind: Option<String>,
+    pub metadata: Meta,
+    pub role_ref: BoundRole,
+    #[serde(default)]
+    pub subjects: Option<Vec<BoundSubject>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Meta {
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub resource_version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<jiff::Timestamp>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoundRole {
+    pub api_group: String,
+    pub kind: String,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoundSubject {
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_group: Option<String>,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+}
+
+impl Binding {
+    pub fn subjects(&self) -> &[BoundSubject] {
+        self.subjects.as_deref().unwrap_or_default()
+    }
+
+    pub fn reference(&self) -> BindingRef {
+        BindingRef {
+            namespace: self.metadata.namespace.clone(),
+            name: self.metadata.name.clone(),
+        }
+    }
+}
+
+impl From<&BoundRole> for RoleRef {
+    fn from(role: &BoundRole) -> Self {
+        Self {
+            cluster: role.kind == "ClusterRole",
+            name: role.name.clone(),
+        }
+    }
+}
+
+/// A kind of the RBAC group.
+pub fn resource(plural: &str) -> ResourceRef {
+    ResourceRef::new(GROUP, "v1", plural)
+}
+
+/// The collection that a binding lies in.
+pub fn binding_resource(namespace: Option<&str>) -> ResourceRef {
+    resource(if namespace.is_some() {
+        "rolebindings"
+    } else {
+        "clusterrolebindings"
+    })
+}
+
+/// The path of a binding.
+pub fn binding_path(binding: &BindingRef) -> Result<String, KubeError> {
+    path::object(&portico_domain::panel::ObjectRef {
+        resource: binding_resource(binding.namespace.as_deref()),
+        namespace: binding.namespace.clone(),
+        name: binding.name.clone(),
+    })
+}
+
+/// Reads one binding.
+pub async fn binding(api: &Api, binding: &BindingRef) -> Result<Binding, KubeError> {
+    decode(api.get(&binding_path(binding)?).await?)
+}
+
+/// All bindings that the person may read, and where they may not.
+pub struct Bindings {
+    pub found: Vec<Binding>,
+    /// Namespaces, or [`CLUSTER_WIDE`].
+    pub not_permitted: Vec<String>,
+}
+
+/// The ClusterRoleBindings.
+pub async fn cluster_bindings(api: &Api) -> Result<Vec<Binding>, KubeError> {
+    list(api, &resource("clusterrolebindings"), None).await
+}
+
+/// Reads the cluster's bindings, and those of each namespace where that is allowed.
+pub async fn bindings(api: &Api, namespaces: &[String]) -> Result<Bindings, KubeError> {
+    let mut out = Bindings {
+        found: Vec::new(),
+        not_permitted: Vec::new(),
+    };
+    match cluster_bindings(api).await {
+        Ok(found) => out.found.extend(found),
+        Err(KubeError::Refused(_)) => out.not_permitted.push(CLUSTER_WIDE.to_owned()),
+        Err(error) => return Err(error),
+    }
+    let rolebindings = resource("rolebindings");
+    if reviews::allowed(api, &reviews::question("list", &rolebindings, None)).await? {
+        out.found.extend(list(api, &rolebindings, None).await?);
+        return Ok(out);
+    }
+    let rolebindings = &rolebindings;
+    let answers: Vec<_> = stream::iter(namespaces.to_vec())
+        .map(|namespace| async move {
+            let found = list::<Binding>(api, rolebindings, Some(&namespace)).await;
+            (namespace, found)
+        })
+        .buffered(PARALLEL)
+        .collect()
+        .await;
+    for (namespace, answer) in answers {
+        match answer {
+            Ok(found) => out.found.extend(found),
+            Err(KubeError::Refused(_)) => out.not_permitted.push(namespace),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(out)
+}
+
+/// A Role or ClusterRole with its rules.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Role {
+    pub metadata: Meta,
+    #[serde(default)]
+    pub rules: Option<Vec<reviews::Rule>>,
+}
+
+/// Reads a role; a Role lies in `namespace`.
+pub async fn role(api: &Api, role: &RoleRef, namespace: Option<&str>) -> Result<Role, KubeError> {
+    let path = path::object(&portico_domain::panel::ObjectRef {
+        resource: resource(if role.cluster {
+            "clusterroles"
+        } else {
+            "roles"
+        }),
+        namespace: namespace.filter(|_| !role.cluster).map(str::to_owned),
+        name: role.name.clone(),
+    })?;
+    decode(api.get(&path).await?)
+}
+
+/// The roles of one place.
+pub async fn roles(api: &Api, namespace: Option<&str>) -> Result<Vec<Role>, KubeError> {
+    let plural = if namespace.is_some() {
+        "roles"
+    } else {
+        "clusterroles"
+    };
+    list(api, &resource(plural), namespace).await
+}
+
+/// All Roles of the cluster.
+pub async fn all_roles(api: &Api) -> Result<Vec<Role>, KubeError> {
+    list(api, &resource("roles"), None).await
+}
+
+async fn list<T: serde::de::DeserializeOwned>(
+    api: &Api,
+    resource: &ResourceRef,
+    namespace: Option<&str>,
+) -> Result<Vec<T>, KubeError> {
+    let collection = path::collection(resource, namespace)?;
+    let mut found = Vec::new();
+    let mut position = String::new();
+    loop {
+        let chunk = path::with_query(&collection, &[("limit", "500"), ("continue", &position)]);
+        let mut answer = api.json(Call::get(&chunk)).await?;
+        position = answer
+            .pointer("/metadata/continue")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let items: Vec<T> = decode(answer["items"].take())?;
+        found.extend(items);
+        if position.is_empty() {
+            return Ok(found);
+        }
+    }
+}
+
+fn decode<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, KubeError> {
+    serde_json::from_value(value).map_err(|error| KubeError::Protocol(error.to_string()))
+}

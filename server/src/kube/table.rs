@@ -1,0 +1,293 @@
+//! The API server's own Table rendering, which makes a list of any kind without code for it.
+use super::KubeError;
+use jiff::Timestamp;
+use portico_domain::panel::{Column, Health, Row};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What a list or watch asks for; servers that cannot render answer with plain JSON, which is refused.
+pub const ACCEPT: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+
+/// A Table as it comes.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Table {
+    pub kind: String,
+    #[serde(default)]
+    pub metadata: ListMeta,
+    #[serde(default)]
+    pub column_definitions: Vec<ColumnDefinition>,
+    #[serde(default)]
+    rows: Option<Vec<RawRow>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ListMeta {
+    pub resource_version: String,
+    #[serde(rename = "continue")]
+    pub continue_token: String,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ColumnDefinition {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub description: String,
+    pub priority: i32,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawRow {
+    #[serde(default)]
+    cells: Vec<Value>,
+    object: Option<PartialObject>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PartialObject {
+    metadata: Meta,
+}
+
+/// Only what a row keeps: annotations and managed fields are dropped while reading.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Meta {
+    uid: String,
+    name: String,
+    namespace: Option<String>,
+    resource_version: String,
+    creation_timestamp: Option<Timestamp>,
+    labels: Map<String, Value>,
+    owner_references: Vec<Owner>,
+}
+
+/// The controller that made an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Owner {
+    pub kind: String,
+    pub name: String,
+    pub uid: String,
+    pub controller: bool,
+}
+
+/// A row with what the server side needs besides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableRow {
+    pub row: Row,
+    pub owner: Option<Owner>,
+}
+
+impl Table {
+    /// Reads an answer, which must be a Table.
+    pub fn read(bytes: &[u8]) -> Result<Self, KubeError> {
+        let table: Self = serde_json::from_slice(bytes)
+            .map_err(|error| KubeError::Protocol(error.to_string()))?;
+        if table.kind == "Table" {
+            Ok(table)
+        } else {
+            Err(KubeError::Protocol(format!(
+                "a {} instead of a Table",
+                table.kind
+            )))
+        }
+    }
+
+    /// The columns for the page.
+    pub fn columns(&self) -> Vec<Column> {
+        self.column_definitions
+            .iter()
+            .map(|column| Column {
+                name: column.name.clone(),
+                description: column.description.clone(),
+                priority: column.priority,
+                kind: column.kind.clone(),
+            })
+            .collect()
+    }
+
+    /// The rows, judged by `columns` (a watch names them only once).
+    pub fn into_rows(self, plural: &str, columns: &[Column]) -> Vec<TableRow> {
+        self.rows
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|raw| {
+                let meta = raw.object?.metadata;
+                let cells: Vec<_> = raw.cells.iter().map(cell).collect();
+                let health = row_health(plural, columns, &cells);
+                Some(TableRow {
+                    owner: meta
+                        .owner_references
+                        .into_iter()
+                        .find(|owner| owner.controller),
+                    row: Row {
+                        uid: meta.uid,
+                        name: meta.name,
+                        namespace: meta.namespace,
+                        resource_version: meta.resource_version,
+                        created_at: meta.creation_timestamp.map(Timestamp::as_second),
+                        cells,
+                        labels: meta
+                            .labels
+                            .into_iter()
+                            .map(|(name, value)| {
+                                (name, value.as_str().unwrap_or_default().to_owned())
+                            })
+                            .collect(),
+                        health,
+                    },
+                })
+            })
+            .collect()
+    }
+
+    /// The position that a bookmark carries, wherever this server's version puts it.
+    pub fn bookmark(&self) -> Option<String> {
+        let row = self
+            .rows
+            .as_ref()
+            .and_then(|rows| rows.first())
+            .and_then(|row| row.object.as_ref())
+            .map(|object| object.metadata.resource_version.clone());
+        row.or_else(|| Some(self.metadata.resource_version.clone()))
+            .filter(|version| !version.is_empty())
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// How an object is, judged from its cells: enough for a list; its own page says why.
+fn row_health(plural: &str, columns: &[Column], cells: &[String]) -> Option<Health> {
+    let named = |name: &str| {
+        columns
+            .iter()
+            .position(|column| column.name.eq_ignore_ascii_case(name))
+            .and_then(|index| cells.get(index))
+            .map(String::as_str)
+    };
+    match plural {
+        "pods" => Some(pod_health(named("Status")?, named("Ready").unwrap_or(""))),
+        "deployments" | "statefulsets" => Some(share_health(named("Ready")?)),
+        "replicasets" | "daemonsets" | "replicationcontrollers" => {
+            let (desired, ready) = (named("Desired")?, named("Ready")?);
+            Some(share_health(&format!("{ready}/{desired}")))
+        }
+        "jobs" => {
+            let health = share_health(named("Completions")?);
+            // a job that has not finished is at work until its own page says that it failed
+            Some(if health == Health::Ok {
+                Health::Ok
+            } else {
+                Health::Progressing
+            })
+        }
+        "nodes" => Some(match named("Status")? {
+            "Ready" => Health::Ok,
+            status if status.starts_with("Ready,") => Health::Warning,
+            _ => Health::Failed,
+        }),
+        "namespaces" | "persistentvolumeclaims" | "persistentvolumes" => {
+            Some(match named("Status")? {
+                "Active" | "Bound" | "Available" => Health::Ok,
+                "Terminating" => Health::Progressing,
+                "Pending" | "Released" => Health::Warning,
+                _ => Health::Failed,
+            })
+        }
+        "apiservices" => Some(if named("Available")? == "True" {
+            Health::Ok
+        } else {
+            Health::Failed
+        }),
+        _ => None,
+    }
+}
+
+/// A pod's Status cell, as `kubectl get pods` shows it.
+fn pod_health(status: &str, ready: &str) -> Health {
+    match status {
+        "Completed" | "Succeeded" => Health::Ok,
+        "Running" => match ready.split_once('/') {
+            Some((have, want)) if have != want => Health::Warning,
+            _ => Health::Ok,
+        },
+        "Pending" => Health::Warning,
+        "ContainerCreating" | "PodInitializing" | "Terminating" => Health::Progressing,
+        status if status.starts_with("Init:") && !is_failure(status) => Health::Progressing,
+        "Unknown" | "NodeLost" => Health::Unknown,
+        _ => Health::Failed,
+    }
+}
+
+fn is_failure(status: &str) -> bool {
+    status.contains("BackOff") || status.contains("Err") || status.contains("Kill")
+}
+
+/// `2/3` and its like.
+fn share_health(share: &str) -> Health {
+    match share.split_once('/') {
+        Some((have, want)) if have == want => Health::Ok,
+        Some(("0", _)) => Health::Failed,
+        Some(_) => Health::Warning,
+        None => Health::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PODS: &str = r#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"712","continue":"abc"},
+        "columnDefinitions":[{"name":"Name","type":"string","format":"name","description":"n","priority":0},
+            {"name":"Ready","type":"string","format":"","description":"r","priority":0},
+            {"name":"Status","type":"string","format":"","description":"s","priority":0},
+            {"name":"Restarts","type":"integer","format":"","description":"x","priority":0}],
+        "rows":[{"cells":["web-1","0/1","CrashLoopBackOff",7],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",
+            "metadata":{"name":"web-1","namespace":"shop","uid":"u1","resourceVersion":"700","creationTimestamp":"2026-11-21T10:00:00Z",
+            "labels":{"app":"web"},"annotations":{"secret":"x"},"managedFields":[{"manager":"k"}],
+            "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"o1","controller":true}]}}}]}"#;
+
+    #[test]
+    fn a_table_becomes_rows_with_health_and_owner() {
+        let table = Table::read(PODS.as_bytes()).unwrap();
+        assert_eq!(table.metadata.continue_token, "abc");
+        let columns = table.columns();
+        let rows = table.into_rows("pods", &columns);
+        assert_eq!(rows[0].row.cells, ["web-1", "0/1", "CrashLoopBackOff", "7"]);
+        assert_eq!(rows[0].row.health, Some(Health::Failed));
+        assert_eq!(rows[0].owner.as_ref().unwrap().name, "web");
+        assert!(rows[0].row.created_at.is_some());
+    }
+
+    #[test]
+    fn pod_states_are_told_apart() {
+        for (status, ready, health) in [
+            ("Running", "1/1", Health::Ok),
+            ("Running", "0/1", Health::Warning),
+            ("Completed", "0/1", Health::Ok),
+            ("Pending", "0/1", Health::Warning),
+            ("Init:0/2", "0/1", Health::Progressing),
+            ("Init:CrashLoopBackOff", "0/1", Health::Failed),
+            ("ImagePullBackOff", "0/1", Health::Failed),
+            ("OOMKilled", "0/1", Health::Failed),
+            ("Terminating", "1/1", Health::Progressing),
+        ] {
+            assert_eq!(pod_health(status, ready), health, "{status} {ready}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_table_is_refused() {
+        assert!(Table::read(br#"{"kind":"PodList","items":[]}"#).is_err());
+        assert!(Table::read(b"nonsense").is_err());
+    }
+}

@@ -1,0 +1,13 @@
+//! The panel's HTTP server, behind the gateway.
+//!
+//! A request passes [`caller`] (who is asking, by signed assertion), `csrf` (changes only), then
+//! a page or server function ([`ssr`]) with a panel of its own, or a stream. Start with [`router`].
+pub mod audit;
+pub mod caller;
+pub mod config;
+mod csrf;
+mod headers;
+mod router;
+mod ssr;
+
+pub use router::{PanelError, PanelParts, router};

@@ -1,0 +1,136 @@
+//! Routes and layers of the panel, in order.
+use super::{
+    caller::{self, Gatekeeper},
+    config::PanelConfig,
+    csrf, headers, ssr,
+    ssr::PageState,
+};
+use crate::{
+    kube::Clusters,
+    service::{Apps, Services, access::UndoStore},
+    stream,
+};
+use axum::{
+    Json, Router,
+    extract::{Request, State},
+    http::{StatusCode, Uri},
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use gateway::config::AppConfig;
+use leptos::config::LeptosOptions;
+use portico_assertion::{PrivateKey, Verifier};
+use portico_domain::cluster::ClusterRecord;
+use std::{path::Path, sync::Arc};
+use tower_http::{
+    catch_panic::CatchPanicLayer,
+    compression::{CompressionLayer, Predicate, predicate::NotForContentType},
+    services::{ServeDir, ServeFile},
+};
+use url::Url;
+
+/// What the panel is made of; the configuration's other sections are the caller's.
+pub struct PanelParts {
+    pub config: PanelConfig,
+    /// Verifies the gateway's assertions.
+    pub verifier: Verifier,
+    /// The address that people type; it is also the assertions' issuer.
+    pub public_url: Url,
+    /// `gateway.apps_domain`.
+    pub apps_domain: String,
+    pub clusters: Vec<ClusterRecord>,
+    pub apps: Vec<AppConfig>,
+}
+
+/// Why the panel cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum PanelError {
+    #[error("panel.private_key_file: {0}")]
+    Key(#[from] portico_assertion::keys::KeyError),
+    #[error("the client for apps: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// The whole panel. Must be called inside the async runtime, after a rustls provider is installed.
+pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
+    let key = PrivateKey::read(&parts.config.private_key_file)?;
+    let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
+    let services = Arc::new(Services {
+        clusters: Clusters::new(parts.clusters),
+        apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
+        undo: UndoStore::default(),
+        public_url: parts.public_url,
+        support_contact: parts.config.support_contact,
+        role_names: parts.config.role_names,
+    });
+    let leptos = LeptosOptions::builder()
+        .output_name("app")
+        .site_root(parts.config.site_root.to_string_lossy().into_owned())
+        .site_addr(parts.config.listen)
+        .build();
+    Ok(assemble(services, gatekeeper, leptos))
+}
+
+fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
+    let site = Path::new(&*leptos.site_root).to_path_buf();
+    let state = PageState {
+        leptos: leptos.clone(),
+        services: Arc::clone(&services),
+    };
+    let streams = Router::new()
+        .route("/projects/{project}/stream", get(stream::tab::open))
+        .route(
+            "/projects/{project}/clusters/{cluster}/namespaces/{namespace}/pods/{pod}/exec",
+            get(stream::terminal::open),
+        )
+        .with_state(services);
+    let pages = ssr::routes(&state)
+        .fallback(other)
+        .with_state(state)
+        .layer(CompressionLayer::new().compress_when(worth_compressing()));
+    // precompressed .br and .gz lie beside the files of a release build
+    let mut assets = Router::new().nest_service(
+        "/pkg",
+        ServeDir::new(site.join(&*leptos.site_pkg_dir))
+            .append_index_html_on_directories(false)
+            .precompressed_br()
+            .precompressed_gzip(),
+    );
+    for asset in headers::ASSETS {
+        let file = site.join(asset.trim_start_matches('/'));
+        assets = assets.route_service(asset, ServeFile::new(file));
+    }
+    let assets = assets.layer(from_fn(headers::cache_assets));
+    Router::new()
+        .merge(streams)
+        .merge(pages)
+        .merge(assets)
+        // from the inside out: what is written last is asked first
+        .layer(from_fn(ssr::to_project))
+        .layer(from_fn(csrf::require))
+        .layer(from_fn_with_state(gatekeeper, caller::require))
+        .layer(CatchPanicLayer::custom(|_| {
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "The panel has a fault; its log says which. Reload the page, or tell your administrators.\n",
+            )
+                .into_response()
+        }))
+        .layer(from_fn(headers::set))
+}
+
+/// What no route takes: a call is told in the calls' own form, anything else gets a page.
+async fn other(State(state): State<PageState>, uri: Uri, request: Request) -> Response {
+    if let Some(error) = ssr::unknown_call(uri.path()) {
+        return (StatusCode::NOT_FOUND, Json(error)).into_response();
+    }
+    ssr::no_such_page(&state, request).await
+}
+
+/// Small answers and streams of events are sent as they are.
+fn worth_compressing() -> impl Predicate {
+    tower_http::compression::predicate::SizeAbove::new(512)
+        .and(NotForContentType::new("image/"))
+        .and(NotForContentType::SSE)
+}

@@ -1,0 +1,13 @@
+//! The access page: who holds which rights, and changing that.
+mod change;
+mod preview;
+mod protection;
+mod subjects;
+mod undo;
+mod view;
+
+pub use change::{grant, revoke, take_back};
+pub use preview::preview;
+pub use subjects::Names;
+pub use undo::UndoStore;
+pub use view::view;

@@ -1,0 +1,104 @@
+//! Changes that can be taken back for ten seconds. Kept in memory only: what is lost with the
+//! process can no longer be undone, and nothing is ever undone twice.
+use moka::future::Cache;
+use serde_json::Value;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The page counts to ten; the network gets one second more.
+const WINDOW: Duration = Duration::from_secs(11);
+
+/// How to take a change back.
+#[derive(Clone, Debug)]
+pub enum Reverse {
+    /// Make the object again, as it was.
+    Recreate { collection: String, object: Value },
+    /// Put back the content, if nobody has changed it since (`resource_version`).
+    Restore {
+        path: String,
+        uid: String,
+        resource_version: String,
+        object: Value,
+    },
+    /// Delete what was made.
+    Remove {
+        path: String,
+        uid: String,
+        resource_version: String,
+    },
+}
+
+/// A change with whose it is.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub user: String,
+    pub project: String,
+    pub cluster: Uuid,
+    /// What the binding is called, for messages.
+    pub target: String,
+    pub reverse: Reverse,
+}
+
+/// The changes of the last seconds.
+pub struct UndoStore(Cache<String, Entry>);
+
+impl Default for UndoStore {
+    fn default() -> Self {
+        Self(
+            Cache::builder()
+                .max_capacity(5_000)
+                .time_to_live(WINDOW)
+                .build(),
+        )
+    }
+}
+
+impl UndoStore {
+    /// Keeps a change; the answer is the key to it.
+    pub async fn keep(&self, entry: Entry) -> String {
+        let id = Uuid::new_v4().simple().to_string();
+        self.0.insert(id.clone(), entry).await;
+        id
+    }
+
+    /// Takes a change out, for its owner and cluster only; somebody else's stays where it is.
+    pub async fn take(
+        &self,
+        id: &str,
+        user: &str,
+        project: &str,
+        cluster: Uuid,
+    ) -> Option<Entry> {
+        let entry = self.0.get(id).await?;
+        if entry.user != user || entry.project != project || entry.cluster != cluster {
+            return None;
+        }
+        self.0.remove(id).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_is_undone_once_and_by_its_owner_only() {
+        let store = UndoStore::default();
+        let cluster = Uuid::from_u128(1);
+        let entry = Entry {
+            user: "ada".to_owned(),
+            project: "p".to_owned(),
+            cluster,
+            target: "x".to_owned(),
+            reverse: Reverse::Recreate {
+                collection: String::new(),
+                object: Value::Null,
+            },
+        };
+        let id = store.keep(entry).await;
+        assert!(store.take(&id, "otto", "p", cluster).await.is_none());
+        assert!(store.take(&id, "ada", "p", Uuid::nil()).await.is_none());
+        assert!(store.take(&id, "ada", "p", cluster).await.is_some());
+        assert!(store.take(&id, "ada", "p", cluster).await.is_none());
+    }
+}

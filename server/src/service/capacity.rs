@@ -1,0 +1,214 @@
+//! What pods have asked for, beside what the nodes have to give.
+use super::error::ServiceError;
+use crate::kube::{Api, KubeError, namespaces, path};
+use futures::{StreamExt, stream};
+use k8s_openapi::{
+    api::core::v1::{Container, Node, Pod},
+    apimachinery::pkg::api::resource::Quantity,
+};
+use portico_domain::panel::{Capacity, ListScope, ResourceKind, ResourceRef};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Pods that are added up; more are told as a limit.
+const MAX_PODS: u64 = 20_000;
+
+/// Adds up over the pods that the person may list.
+pub async fn capacity(api: &Api, nodes: &[Node]) -> Result<Capacity, ServiceError> {
+    let mut sum = Capacity {
+        cpu_requested: 0,
+        cpu_allocatable: 0,
+        memory_requested: 0,
+        memory_allocatable: 0,
+        pods: 0,
+        pods_allocatable: 0,
+        limits: None,
+    };
+    for node in nodes {
+        let Some(allocatable) = node.status.as_ref().and_then(|s| s.allocatable.as_ref()) else {
+            continue;
+        };
+        let of = |name: &str| allocatable.get(name);
+        sum.cpu_allocatable += of("cpu").map_or(0, millicores);
+        sum.memory_allocatable += of("memory").map_or(0, bytes);
+        sum.pods_allocatable += of("pods").map_or(0, bytes);
+    }
+    let kind = ResourceKind {
+        group: String::new(),
+        version: "v1".to_owned(),
+        plural: "pods".to_owned(),
+        kind: "Pod".to_owned(),
+        namespaced: true,
+        verbs: Vec::new(),
+        short_names: Vec::new(),
+    };
+    let scope = namespaces::scope(api, &kind, None, "list").await?;
+    let places = crate::kube::listing::places(&scope);
+    let answers: Vec<_> = stream::iter(places)
+        .map(|place| async move { add_up(api, place.as_deref()).await })
+        .buffered(6)
+        .collect()
+        .await;
+    for answer in answers {
+        let (cpu, memory, pods) = answer?;
+        sum.cpu_requested += cpu;
+        sum.memory_requested += memory;
+        sum.pods += pods;
+    }
+    sum.limits = limits(&scope);
+    Ok(sum)
+}
+
+fn limits(scope: &ListScope) -> Option<String> {
+    let ListScope::Namespaces { refused, .. } = scope else {
+        return None;
+    };
+    match refused.as_slice() {
+        [] => None,
+        [one] => Some(format!("without the pods of {one}, which you may not list")),
+        many => Some(format!(
+            "without the pods of {} namespaces that you may not list",
+            many.len()
+        )),
+    }
+}
+
+/// CPU, memory and number of the pods of one place that hold on to a node's resources.
+async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), KubeError> {
+    let collection = path::collection(&ResourceRef::core("pods"), namespace)?;
+    let (mut cpu, mut memory, mut pods) = (0, 0, 0);
+    let mut position = String::new();
+    loop {
+        let chunk = path::with_query(
+            &collection,
+            &[
+                ("limit", "500"),
+                ("continue", &position),
+                (
+                    "fieldSelector",
+                    "status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!=",
+                ),
+            ],
+        );
+        let mut list = api.get(&chunk).await?;
+        position = list
+            .pointer("/metadata/continue")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        for item in list["items"].as_array_mut().into_iter().flatten() {
+            let Ok(pod) = Pod::deserialize(item.take()) else {
+                continue;
+            };
+            let (pod_cpu, pod_memory) = requests(&pod);
+            cpu += pod_cpu;
+            memory += pod_memory;
+            pods += 1;
+        }
+        if position.is_empty() || pods > MAX_PODS {
+            return Ok((cpu, memory, pods));
+        }
+    }
+}
+
+/// What the scheduler reckons with: the containers together, or the largest init container.
+fn requests(pod: &Pod) -> (u64, u64) {
+    let Some(spec) = &pod.spec else {
+        return (0, 0);
+    };
+    let of = |container: &Container, name: &str, read: fn(&Quantity) -> u64| {
+        container
+            .resources
+            .as_ref()
+            .and_then(|resources| resources.requests.as_ref())
+            .and_then(|requests| requests.get(name))
+            .map_or(0, read)
+    };
+    let reckon = |name: &str, read: fn(&Quantity) -> u64| {
+        let together: u64 = spec.containers.iter().map(|c| of(c, name, read)).sum();
+        let largest = spec
+            .init_containers
+            .iter()
+            .flatten()
+            .map(|c| of(c, name, read))
+            .max();
+        let overhead = spec
+            .overhead
+            .as_ref()
+            .and_then(|overhead| overhead.get(name))
+            .map_or(0, read);
+        together.max(largest.unwrap_or(0)) + overhead
+    };
+    (reckon("cpu", millicores), reckon("memory", bytes))
+}
+
+/// A CPU quantity in millicores.
+fn millicores(quantity: &Quantity) -> u64 {
+    round(number(&quantity.0) * 1000.0)
+}
+
+/// A quantity in its base unit.
+fn bytes(quantity: &Quantity) -> u64 {
+    round(number(&quantity.0))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the range before"
+)]
+fn round(value: f64) -> u64 {
+    value.clamp(0.0, 9e18).ceil() as u64
+}
+
+fn number(text: &str) -> f64 {
+    const UNITS: [(&str, f64); 13] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("Pi", 1_125_899_906_842_624.0),
+        ("n", 1e-9),
+        ("u", 1e-6),
+        ("m", 1e-3),
+        ("k", 1e3),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+        ("P", 1e15),
+    ];
+    UNITS
+        .iter()
+        .find_map(|(unit, factor)| {
+            let digits = text.strip_suffix(unit)?;
+            digits.parse::<f64>().ok().map(|value| value * factor)
+        })
+        .or_else(|| text.parse().ok())
+        .unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn quantities_are_read_in_every_unit() {
+        let cpu = |text: &str| millicores(&Quantity(text.to_owned()));
+        assert_eq!((cpu("2"), cpu("250m"), cpu("0.5")), (2000, 250, 500));
+        let memory = |text: &str| bytes(&Quantity(text.to_owned()));
+        assert_eq!(memory("64Mi"), 67_108_864);
+        assert_eq!(memory("1G"), 1_000_000_000);
+        assert_eq!(memory("8052740Ki"), 8_246_005_760);
+        assert_eq!(memory("nonsense"), 0);
+    }
+
+    #[test]
+    fn a_large_init_container_counts_instead_of_the_others() {
+        let pod = json!({"metadata": {}, "spec": {
+            "initContainers": [{"name": "i", "resources": {"requests": {"cpu": "1"}}}],
+            "containers": [{"name": "a", "resources": {"requests": {"cpu": "200m", "memory": "1Mi"}}},
+                {"name": "b", "resources": {"requests": {"cpu": "300m"}}}]}});
+        assert_eq!(requests(&serde_json::from_value(pod).unwrap()), (1000, 1_048_576));
+    }
+}

@@ -1,0 +1,87 @@
+//! Where causes become sentences.
+use crate::kube::KubeError;
+use app::error::{UiError, UiErrorKind};
+
+/// Something that could not be done, for people.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ServiceError {
+    pub kind: UiErrorKind,
+    pub message: String,
+    pub next_step: Option<String>,
+    /// For the log only.
+    pub cause: Option<String>,
+}
+
+impl ServiceError {
+    pub fn new(kind: UiErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            next_step: None,
+            cause: None,
+        }
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(UiErrorKind::Invalid, message)
+    }
+
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(UiErrorKind::Conflict, message)
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(UiErrorKind::NotFound, message)
+    }
+
+    pub fn not_permitted(message: impl Into<String>) -> Self {
+        Self::new(UiErrorKind::NotPermitted, message)
+    }
+
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next_step = Some(step.into());
+        self
+    }
+
+    /// For the page, with the ID under which the log has the cause.
+    pub fn into_ui(self, request_id: &str) -> UiError {
+        if let Some(cause) = &self.cause {
+            tracing::warn!(request_id, cause, message = self.message, "answered with an error");
+        }
+        UiError {
+            kind: self.kind,
+            message: self.message,
+            next_step: self.next_step,
+            request_id: Some(request_id.to_owned()),
+        }
+    }
+}
+
+impl From<KubeError> for ServiceError {
+    fn from(error: KubeError) -> Self {
+        let kind = match &error {
+            KubeError::Refused(_) | KubeError::NoToken => UiErrorKind::NotPermitted,
+            KubeError::NotFound(_) => UiErrorKind::NotFound,
+            KubeError::Conflict(_) => UiErrorKind::Conflict,
+            KubeError::Invalid(_) => UiErrorKind::Invalid,
+            _ => UiErrorKind::Unavailable,
+        };
+        let next_step = match &error {
+            KubeError::Refused(_) => {
+                Some("Somebody who may grant rights in this cluster can add them.")
+            }
+            KubeError::NoToken => Some("Choose another project, or ask for a role in this one."),
+            KubeError::Conflict(_) => Some("Reload the page and look at what changed."),
+            KubeError::NotFound(_) | KubeError::Invalid(_) => None,
+            _ => Some("Try again in a moment; nothing was changed and you stay signed in."),
+        };
+        Self {
+            kind,
+            message: error.sentence(),
+            next_step: next_step.map(str::to_owned),
+            cause: error.is_outage().then(|| error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Conditions as any kind has them, and kinds without words of their own.
+use super::{Judgement, sentence};
+use jiff::Timestamp;
+use portico_domain::panel::{Condition, Health};
+use serde_json::Value;
+
+/// Condition types that say something is wrong when they are true.
+const BAD: [&str; 9] = [
+    "Failed",
+    "Stalled",
+    "Degraded",
+    "ReplicaFailure",
+    "MemoryPressure",
+    "DiskPressure",
+    "PIDPressure",
+    "NetworkUnavailable",
+    "FailureTarget",
+];
+
+/// Condition types that say neither good nor bad.
+const NEUTRAL: [&str; 5] = [
+    "Progressing",
+    "Suspended",
+    "PodReadyToStartContainers",
+    "DisruptionTarget",
+    "NamesAccepted",
+];
+
+/// The object's conditions, each with how it is.
+pub fn conditions(object: &Value) -> Vec<Condition> {
+    let finished = object
+        .pointer("/status/phase")
+        .and_then(Value::as_str)
+        .is_some_and(|phase| phase == "Succeeded");
+    list(object)
+        .map(|condition| {
+            let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
+            let (kind, status, reason) = (text("type"), text("status"), text("reason"));
+            let health = if finished || reason == "PodCompleted" {
+                Health::Ok
+            } else {
+                health(&kind, &status)
+            };
+            Condition {
+                health,
+                message: text("message"),
+                changed_at: condition["lastTransitionTime"]
+                    .as_str()
+                    .and_then(|time| time.parse::<Timestamp>().ok())
+                    .map(Timestamp::as_second),
+                kind,
+                status,
+                reason,
+            }
+        })
+        .collect()
+}
+
+fn list(object: &Value) -> impl Iterator<Item = &Value> {
+    object
+        .pointer("/status/conditions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+fn health(kind: &str, status: &str) -> Health {
+    let bad_when_true = BAD.contains(&kind);
+    match status {
+        "Unknown" => Health::Unknown,
+        "True" if bad_when_true => Health::Failed,
+        "False" if !bad_when_true && NEUTRAL.contains(&kind) => Health::Unknown,
+        "False" if !bad_when_true => Health::Warning,
+        _ => Health::Ok,
+    }
+}
+
+/// Judges a kind that has no words of its own: deletion, conditions, then its phase.
+pub fn generic(object: &Value) -> Judgement {
+    if object.pointer("/metadata/deletionTimestamp").is_some() {
+        return Judgement::new(Health::Progressing, "Being deleted");
+    }
+    let worst = conditions(object)
+        .into_iter()
+        .filter(|condition| matches!(condition.health, Health::Warning | Health::Failed))
+        .max_by_key(|condition| condition.health);
+    if let Some(condition) = worst {
+        let status = if condition.status == "False" {
+            format!("Not {}", condition.kind)
+        } else {
+            condition.kind
+        };
+        let reason = if condition.message.is_empty() {
+            condition.reason
+        } else {
+            condition.message
+        };
+        return Judgement::new(condition.health, status).because(sentence(&reason));
+    }
+    let phase = object.pointer("/status/phase").and_then(Value::as_str);
+    match phase {
+        Some("Terminating") => Judgement::new(Health::Progressing, "Terminating"),
+        Some("Failed" | "Error") => Judgement::new(Health::Failed, "Failed"),
+        Some("Pending") => Judgement::new(Health::Warning, "Pending"),
+        Some(phase) => Judgement::ok(phase),
+        None => Judgement::ok("Present"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_custom_resource_is_judged_by_its_worst_condition() {
+        let judgement = generic(&json!({"status": {"conditions": [
+            {"type": "Ready", "status": "False", "message": "no endpoints"},
+            {"type": "Synced", "status": "True"}]}}));
+        assert_eq!(judgement.status, "Not Ready");
+        assert_eq!(judgement.reason.as_deref(), Some("no endpoints."));
+    }
+
+    #[test]
+    fn what_has_no_status_is_simply_there() {
+        assert_eq!(generic(&json!({"data": {}})), Judgement::ok("Present"));
+    }
+
+    #[test]
+    fn bad_conditions_are_bad_when_true() {
+        let read = |kind: &str, status: &str| {
+            conditions(&json!({"status": {"conditions": [{"type": kind, "status": status}]}}))[0]
+                .health
+        };
+        assert_eq!(read("MemoryPressure", "False"), Health::Ok);
+        assert_eq!(read("MemoryPressure", "True"), Health::Failed);
+        assert_eq!(read("Available", "False"), Health::Warning);
+    }
+}

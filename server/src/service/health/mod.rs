@@ -1,0 +1,87 @@
+//! How objects are, and why, in plain words. Total functions without I/O.
+mod conditions;
+mod node;
+mod pod;
+mod scheduling;
+mod storage;
+mod workload;
+
+pub use conditions::{conditions, generic};
+pub use node::{node, node_problems};
+pub use pod::{containers, pod};
+pub use storage::{claim, volume};
+pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
+
+use portico_domain::panel::{Health, ResourceRef};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// What is said about an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    pub health: Health,
+    /// A few words.
+    pub status: String,
+    /// Whole sentences: why, and what to look at.
+    pub reason: Option<String>,
+}
+
+impl Judgement {
+    pub fn new(health: Health, status: impl Into<String>) -> Self {
+        Self {
+            health,
+            status: status.into(),
+            reason: None,
+        }
+    }
+
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+
+    pub fn ok(status: impl Into<String>) -> Self {
+        Self::new(Health::Ok, status)
+    }
+}
+
+/// Judges any object; kinds without words of their own by their conditions.
+pub fn judge(resource: &ResourceRef, object: &Value) -> Judgement {
+    let known = match (resource.group.as_str(), resource.plural.as_str()) {
+        ("", "pods") => typed(object, pod),
+        ("apps", "deployments") => typed(object, deployment),
+        ("apps", "statefulsets") => typed(object, stateful_set),
+        ("apps", "daemonsets") => typed(object, daemon_set),
+        ("apps", "replicasets") => typed(object, replica_set),
+        ("batch", "jobs") => typed(object, job),
+        ("", "persistentvolumeclaims") => typed(object, claim),
+        ("", "persistentvolumes") => typed(object, volume),
+        ("", "nodes") => typed(object, node),
+        _ => None,
+    };
+    known.unwrap_or_else(|| generic(object))
+}
+
+fn typed<T: DeserializeOwned>(object: &Value, judge: fn(&T) -> Judgement) -> Option<Judgement> {
+    T::deserialize(object).ok().map(|object| judge(&object))
+}
+
+/// `1 container`, `2 containers`.
+pub(crate) fn counted(count: i64, noun: &str) -> String {
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}
+
+/// Ends a text of somebody else's as a sentence.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() || text.ends_with(['.', '!', '?']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
+}

@@ -1,0 +1,397 @@
+//! Pods: the state that `kubectl get pods` shows, with the reason behind it.
+use super::{Judgement, counted, scheduling, sentence};
+use k8s_openapi::api::core::v1::{
+    Container, ContainerState, ContainerStateTerminated, ContainerStatus, Pod,
+};
+use portico_domain::panel::{ContainerView, Health};
+
+/// Judges a pod by its phase, conditions and containers, the most telling first.
+pub fn pod(pod: &Pod) -> Judgement {
+    let status = pod.status.clone().unwrap_or_default();
+    let phase = status.phase.as_deref().unwrap_or("Unknown");
+    if pod.metadata.deletion_timestamp.is_some() {
+        return Judgement::new(Health::Progressing, "Terminating")
+            .because("It has been asked to end and has not ended yet.");
+    }
+    if let Some(judgement) = unschedulable(pod) {
+        return judgement;
+    }
+    let init = status.init_container_statuses.unwrap_or_default();
+    let main = status.container_statuses.unwrap_or_default();
+    if phase != "Succeeded" {
+        for (containers, before) in [(&init, true), (&main, false)] {
+            if let Some(judgement) = containers
+                .iter()
+                .find_map(|container| trouble(pod, container, before))
+            {
+                return judgement;
+            }
+        }
+    }
+    match phase {
+        "Succeeded" => Judgement::ok("Completed"),
+        "Failed" => failed(status.reason.as_deref(), status.message.as_deref(), &main),
+        "Running" => running(&main),
+        "Pending" => pending(&init, &main),
+        "Unknown" => Judgement::new(Health::Unknown, "Unknown")
+            .because("The pod's node does not answer, so nobody can say how the pod is."),
+        other => Judgement::new(Health::Unknown, other),
+    }
+}
+
+fn unschedulable(pod: &Pod) -> Option<Judgement> {
+    let conditions = pod.status.as_ref()?.conditions.as_ref()?;
+    let condition = conditions.iter().find(|condition| {
+        condition.type_ == "PodScheduled"
+            && condition.status == "False"
+            && condition.reason.as_deref() == Some("Unschedulable")
+    })?;
+    let mut reason = scheduling::simplify(condition.message.as_deref().unwrap_or_default());
+    if let Some(asks) = requests(pod) {
+        reason.push_str(&asks);
+    }
+    Some(Judgement::new(Health::Failed, "Unschedulable").because(reason))
+}
+
+/// What the pod asks for, so that too large a request is seen at once.
+fn requests(pod: &Pod) -> Option<String> {
+    let asked: Vec<_> = pod
+        .spec
+        .as_ref()?
+        .containers
+        .iter()
+        .filter_map(|container| {
+            let requests = container.resources.as_ref()?.requests.as_ref()?;
+            let list: Vec<_> = requests
+                .iter()
+                .map(|(name, quantity)| format!("{} {name}", quantity.0))
+                .collect();
+            (!list.is_empty()).then(|| format!("{} for {}", list.join(" and "), container.name))
+        })
+        .collect();
+    (!asked.is_empty()).then(|| format!(" It asks for {}.", asked.join(", ")))
+}
+
+/// A container that keeps the pod from working.
+fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement> {
+    let state = status.state.as_ref()?;
+    let name = &status.name;
+    if let Some(waiting) = &state.waiting {
+        let why = waiting.reason.as_deref()?;
+        let message = waiting.message.as_deref().unwrap_or_default();
+        let prefix = if init { "Init:" } else { "" };
+        let failed = Judgement::new(Health::Failed, format!("{prefix}{why}"));
+        return match why {
+            "CrashLoopBackOff" => Some(failed.because(crash_loop(pod, status))),
+            "ImagePullBackOff" | "ErrImagePull" | "ErrImageNeverPull" | "InvalidImageName" => {
+                Some(failed.because(image(status, message)))
+            }
+            "CreateContainerConfigError" => Some(failed.because(format!(
+                "Container {name} cannot be set up: {}",
+                sentence(message)
+            ))),
+            "CreateContainerError" | "RunContainerError" | "StartError" => {
+                Some(failed.because(format!(
+                    "Container {name} cannot be started: {}",
+                    sentence(message)
+                )))
+            }
+            _ => None,
+        };
+    }
+    if init
+        && let Some(ended) = &state.terminated
+        && ended.exit_code != 0
+    {
+        return Some(
+            Judgement::new(Health::Failed, "Init:Error").because(format!(
+                "Init container {name} {}; the other containers wait for it. Look at its log.",
+                ending(pod, name, ended)
+            )),
+        );
+    }
+    None
+}
+
+fn crash_loop(pod: &Pod, status: &ContainerStatus) -> String {
+    let name = &status.name;
+    let last = status
+        .last_state
+        .as_ref()
+        .and_then(|state| state.terminated.as_ref());
+    let why = last.map_or_else(String::new, |ended| {
+        format!(": it {}", ending(pod, name, ended))
+    });
+    format!(
+        "Container {name} keeps crashing{why}. It was started again {}; Kubernetes waits longer \
+         before each try. Look at the previous log.",
+        times(status.restart_count)
+    )
+}
+
+fn times(count: i32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
+/// How a container ended: `ended with exit code 137 because ...`.
+fn ending(pod: &Pod, container: &str, ended: &ContainerStateTerminated) -> String {
+    if ended.reason.as_deref() == Some("OOMKilled") {
+        let limit = memory_limit(pod, container)
+            .map_or_else(String::new, |limit| format!(" of {limit}"));
+        return format!(
+            "was killed because it used more memory than its limit{limit} (exit code {})",
+            ended.exit_code
+        );
+    }
+    let meaning = match ended.exit_code {
+        0 => " (success), although it should keep running",
+        126 => " (the command cannot be executed)",
+        127 => " (the command was not found)",
+        134 => " (it aborted)",
+        137 => " (it was killed)",
+        139 => " (it crashed with a memory fault)",
+        143 => " (it was asked to stop)",
+        _ => "",
+    };
+    format!("ended with exit code {}{meaning}", ended.exit_code)
+}
+
+fn memory_limit(pod: &Pod, container: &str) -> Option<String> {
+    let spec = pod.spec.as_ref()?;
+    spec.containers
+        .iter()
+        .chain(spec.init_containers.iter().flatten())
+        .find(|known| known.name == container)?
+        .resources
+        .as_ref()?
+        .limits
+        .as_ref()?
+        .get("memory")
+        .map(|quantity| quantity.0.clone())
+}
+
+fn image(status: &ContainerStatus, message: &str) -> String {
+    let lower = message.to_lowercase();
+    let cause = if lower.contains("not found") || lower.contains("manifest unknown") {
+        "the registry does not have it; check its name and tag"
+    } else if lower.contains("unauthorized") || lower.contains("denied") {
+        "the registry refuses it; an image pull secret may be missing"
+    } else if lower.contains("no such host")
+        || lower.contains("timeout")
+        || lower.contains("connection refused")
+    {
+        "the registry cannot be reached from the node"
+    } else if lower.contains("couldn't parse") || lower.contains("invalid reference") {
+        "that is not an image's name"
+    } else {
+        "the events say why"
+    };
+    format!(
+        "The image {} of container {} cannot be pulled: {cause}.",
+        status.image, status.name
+    )
+}
+
+fn failed(reason: Option<&str>, message: Option<&str>, containers: &[ContainerStatus]) -> Judgement {
+    if reason == Some("Evicted") {
+        return Judgement::new(Health::Failed, "Evicted").because(format!(
+            "The node put it out: {}",
+            sentence(message.unwrap_or("it ran short of a resource"))
+        ));
+    }
+    let ended = containers.iter().find_map(|container| {
+        let ended = container.state.as_ref()?.terminated.as_ref()?;
+        (ended.exit_code != 0).then_some((container, ended))
+    });
+    match (ended, message) {
+        (Some((container, ended)), _) => {
+            let status = ended.reason.clone().unwrap_or_else(|| "Error".to_owned());
+            Judgement::new(Health::Failed, status).because(format!(
+                "Container {} {} and is not started again. Look at its log.",
+                container.name,
+                ending(&Pod::default(), &container.name, ended)
+            ))
+        }
+        (None, Some(message)) => Judgement::new(Health::Failed, reason.unwrap_or("Failed"))
+            .because(sentence(message)),
+        (None, None) => Judgement::new(Health::Failed, reason.unwrap_or("Failed")),
+    }
+}
+
+fn running(containers: &[ContainerStatus]) -> Judgement {
+    let total = containers.len();
+    let unready: Vec<_> = containers
+        .iter()
+        .filter(|container| !container.ready)
+        .collect();
+    let Some(first) = unready.first() else {
+        let judgement = Judgement::ok("Running");
+        return match restarted(containers) {
+            Some(note) => judgement.because(note),
+            None => judgement,
+        };
+    };
+    let ready = total - unready.len();
+    let crashed = first
+        .state
+        .as_ref()
+        .and_then(|state| state.terminated.as_ref());
+    let why = match crashed {
+        Some(ended) => format!(
+            "Container {} {} and is about to be started again.",
+            first.name,
+            ending(&Pod::default(), &first.name, ended)
+        ),
+        None => format!(
+            "Container {} runs but is not ready: its readiness probe does not pass, or it has \
+             only just started. Services send it no traffic meanwhile.",
+            first.name
+        ),
+    };
+    Judgement::new(
+        Health::Warning,
+        format!(
+            "Running, {ready} of {} ready",
+            counted(i64::try_from(total).unwrap_or(i64::MAX), "container")
+        ),
+    )
+    .because(why)
+}
+
+fn restarted(containers: &[ContainerStatus]) -> Option<String> {
+    let container = containers
+        .iter()
+        .filter(|container| container.restart_count > 0)
+        .max_by_key(|container| container.restart_count)?;
+    let ended = container.last_state.as_ref()?.terminated.as_ref()?;
+    Some(format!(
+        "Container {} was started again {}; the last time it {}.",
+        container.name,
+        times(container.restart_count),
+        ending(&Pod::default(), &container.name, ended)
+    ))
+}
+
+fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
+    let done = init
+        .iter()
+        .filter(|container| container.state.as_ref().is_some_and(|s| s.terminated.is_some()))
+        .count();
+    if !init.is_empty() && done < init.len() {
+        return Judgement::new(Health::Progressing, format!("Init:{done}/{}", init.len()))
+            .because("Its init containers run first, one after the other.");
+    }
+    let creating = main
+        .iter()
+        .filter_map(|container| container.state.as_ref()?.waiting.as_ref()?.reason.clone())
+        .next();
+    match creating {
+        Some(reason) => Judgement::new(Health::Progressing, reason)
+            .because("The node pulls images and prepares volumes; the events show the progress."),
+        None => Judgement::new(Health::Warning, "Pending")
+            .because("No node has taken it yet; the events say why."),
+    }
+}
+
+/// The containers of a pod for its page, init containers first.
+pub fn containers(pod: &Pod) -> Vec<ContainerView> {
+    let Some(spec) = &pod.spec else {
+        return Vec::new();
+    };
+    let status = pod.status.clone().unwrap_or_default();
+    let view = |container: &Container, known: &[ContainerStatus], init: bool| {
+        let status = known.iter().find(|status| status.name == container.name);
+        container_view(container, status, init)
+    };
+    let init = status.init_container_statuses.unwrap_or_default();
+    let main = status.container_statuses.unwrap_or_default();
+    spec.init_containers
+        .iter()
+        .flatten()
+        .map(|container| view(container, &init, true))
+        .chain(
+            spec.containers
+                .iter()
+                .map(|container| view(container, &main, false)),
+        )
+        .collect()
+}
+
+fn container_view(
+    container: &Container,
+    status: Option<&ContainerStatus>,
+    init: bool,
+) -> ContainerView {
+    let state = status.and_then(|status| status.state.clone());
+    let ready = status.is_some_and(|status| status.ready);
+    let (state_text, health, message) = describe(state.as_ref(), ready, init);
+    ContainerView {
+        name: container.name.clone(),
+        image: container.image.clone().unwrap_or_default(),
+        init,
+        health,
+        state: state_text,
+        message,
+        restarts: status.map_or(0, |status| status.restart_count),
+        has_previous: status.is_some_and(|status| {
+            status
+                .last_state
+                .as_ref()
+                .is_some_and(|last| last.terminated.is_some())
+        }),
+        started_at: state
+            .and_then(|state| state.running)
+            .and_then(|running| running.started_at)
+            .map(|time| time.0.as_second()),
+    }
+}
+
+fn describe(
+    state: Option<&ContainerState>,
+    ready: bool,
+    init: bool,
+) -> (String, Health, Option<String>) {
+    let Some(state) = state else {
+        return ("Not started".to_owned(), Health::Unknown, None);
+    };
+    if state.running.is_some() {
+        let health = match (ready, init) {
+            (true, _) => Health::Ok,
+            (false, true) => Health::Progressing,
+            (false, false) => Health::Warning,
+        };
+        let text = if ready || init {
+            "Running"
+        } else {
+            "Running, not ready"
+        };
+        return (text.to_owned(), health, None);
+    }
+    if let Some(ended) = &state.terminated {
+        let reason = ended.reason.as_deref().unwrap_or("Ended");
+        let health = if ended.exit_code == 0 {
+            Health::Ok
+        } else {
+            Health::Failed
+        };
+        return (
+            format!("Terminated: {reason} (exit code {})", ended.exit_code),
+            health,
+            ended.message.clone(),
+        );
+    }
+    let waiting = state.waiting.clone().unwrap_or_default();
+    let reason = waiting.reason.unwrap_or_else(|| "Waiting".to_owned());
+    let health = match reason.as_str() {
+        "ContainerCreating" | "PodInitializing" | "Waiting" => Health::Progressing,
+        _ => Health::Failed,
+    };
+    (format!("Waiting: {reason}"), health, waiting.message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use super::*;
+use serde_json::{Value, json};
+
+fn judged(status: Value) -> Judgement {
+    let object = json!({
+        "metadata": {"name": "web-1"},
+        "spec": {"containers": [{"name": "web", "image": "web:1",
+            "resources": {"limits": {"memory": "64Mi"}, "requests": {"memory": "900Gi"}}}]},
+        "status": status,
+    });
+    pod(&serde_json::from_value(object).unwrap())
+}
+
+fn container(state: Value, last: Value, restarts: i32) -> Value {
+    json!([{"name": "web", "image": "web:1", "imageID": "", "ready": false,
+        "restartCount": restarts, "state": state, "lastState": last}])
+}
+
+#[test]
+fn a_crash_loop_names_the_last_exit_code() {
+    let judgement = judged(json!({"phase": "Running", "containerStatuses": container(
+        json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting"}}),
+        json!({"terminated": {"exitCode": 3, "reason": "Error"}}), 7)}));
+    assert_eq!(judgement.health, Health::Failed);
+    assert_eq!(judgement.status, "CrashLoopBackOff");
+    let reason = judgement.reason.unwrap();
+    assert!(reason.contains("exit code 3"), "{reason}");
+    assert!(reason.contains("7 times"), "{reason}");
+}
+
+#[test]
+fn running_out_of_memory_names_the_limit() {
+    let judgement = judged(json!({"phase": "Running", "containerStatuses": container(
+        json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+        json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}}), 2)}));
+    assert!(judgement.reason.unwrap().contains("limit of 64Mi"));
+}
+
+#[test]
+fn an_unschedulable_pod_says_why_and_what_it_asks_for() {
+    let judgement = judged(json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
+        "status": "False", "reason": "Unschedulable",
+        "message": "0/2 nodes are available: 2 Insufficient memory."}]}));
+    assert_eq!(judgement.status, "Unschedulable");
+    assert_eq!(
+        judgement.reason.unwrap(),
+        "No node can take it: all 2 nodes have too little free memory. It asks for 900Gi memory for web."
+    );
+}
+
+#[test]
+fn an_image_that_cannot_be_pulled_is_told_by_cause() {
+    for (message, words) in [
+        ("manifest unknown", "does not have it"),
+        ("pull access denied, unauthorized", "refuses it"),
+        (
+            "dial tcp: lookup r.example: no such host",
+            "cannot be reached",
+        ),
+        ("Back-off pulling image", "events say why"),
+    ] {
+        let judgement = judged(json!({"phase": "Pending", "containerStatuses": container(
+            json!({"waiting": {"reason": "ImagePullBackOff", "message": message}}), json!({}), 0)}));
+        assert!(judgement.reason.unwrap().contains(words), "{message}");
+    }
+}
+
+#[test]
+fn phases_without_trouble_are_told_apart() {
+    let ready = json!([{"name": "web", "image": "web:1", "imageID": "", "ready": true,
+        "restartCount": 0, "state": {"running": {}}}]);
+    for (status, expected, health) in [
+        (json!({"phase": "Succeeded"}), "Completed", Health::Ok),
+        (
+            json!({"phase": "Running", "containerStatuses": ready}),
+            "Running",
+            Health::Ok,
+        ),
+        (
+            json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}),
+            "Evicted",
+            Health::Failed,
+        ),
+        (json!({"phase": "Pending"}), "Pending", Health::Warning),
+        (json!({"phase": "Unknown"}), "Unknown", Health::Unknown),
+        (
+            json!({"phase": "Running", "containerStatuses": container(json!({"running": {}}), json!({}), 0)}),
+            "Running, 0 of 1 container ready",
+            Health::Warning,
+        ),
+    ] {
+        let judgement = judged(status);
+        assert_eq!(judgement.status, expected);
+        assert_eq!(judgement.health, health, "{expected}");
+    }
+}
+
+#[test]
+fn an_object_with_nothing_in_it_is_judged_too() {
+    assert_eq!(pod(&Pod::default()).health, Health::Unknown);
+}

@@ -1,0 +1,82 @@
+//! Volumes and the claims on them.
+use super::{Judgement, sentence};
+use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
+use portico_domain::panel::Health;
+
+pub fn claim(claim: &PersistentVolumeClaim) -> Judgement {
+    let phase = claim.status.as_ref().and_then(|status| status.phase.as_deref());
+    match phase.unwrap_or("Pending") {
+        "Bound" => Judgement::ok("Bound"),
+        "Lost" => Judgement::new(Health::Failed, "Lost")
+            .because("Its volume no longer exists; what was on it cannot be reached here."),
+        phase => {
+            let spec = claim.spec.clone().unwrap_or_default();
+            let size = spec
+                .resources
+                .and_then(|resources| resources.requests)
+                .and_then(|requests| requests.get("storage").cloned())
+                .map_or_else(String::new, |quantity| format!(" of {}", quantity.0));
+            let class = match spec.storage_class_name.as_deref() {
+                None | Some("") => "It names no storage class, so only a volume that exists already \
+                    can be bound, and none fits"
+                    .to_owned(),
+                Some(class) => format!(
+                    "Storage class {class} has not given it a volume; the class may not exist, may \
+                     make none by itself, or waits for the first pod that uses the claim"
+                ),
+            };
+            Judgement::new(Health::Warning, phase)
+                .because(format!("It waits for a volume{size}. {class}."))
+        }
+    }
+}
+
+pub fn volume(volume: &PersistentVolume) -> Judgement {
+    let status = volume.status.clone().unwrap_or_default();
+    let policy = volume
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.persistent_volume_reclaim_policy.as_deref())
+        .unwrap_or("Retain");
+    match status.phase.as_deref().unwrap_or("Pending") {
+        phase @ ("Available" | "Bound") => Judgement::ok(phase),
+        "Released" => Judgement::new(Health::Warning, "Released").because(if policy == "Retain" {
+            "Its claim is gone. The data is kept, and no other claim gets the volume until an \
+             administrator clears it."
+                .to_owned()
+        } else {
+            format!("Its claim is gone; it is being cleared away (reclaim policy {policy}).")
+        }),
+        "Failed" => Judgement::new(Health::Failed, "Failed").because(sentence(
+            status
+                .message
+                .as_deref()
+                .unwrap_or("It could not be cleared away"),
+        )),
+        phase => Judgement::new(Health::Progressing, phase),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_claim_without_a_volume_says_what_it_waits_for() {
+        let object = json!({"metadata": {}, "spec": {"storageClassName": "fast",
+            "resources": {"requests": {"storage": "10Gi"}}}, "status": {"phase": "Pending"}});
+        let judgement = claim(&serde_json::from_value(object).unwrap());
+        let reason = judgement.reason.unwrap();
+        assert!(reason.contains("10Gi") && reason.contains("fast"), "{reason}");
+    }
+
+    #[test]
+    fn a_released_volume_keeps_its_data() {
+        let object = json!({"metadata": {}, "spec": {"persistentVolumeReclaimPolicy": "Retain"},
+            "status": {"phase": "Released"}});
+        let judgement = volume(&serde_json::from_value(object).unwrap());
+        assert_eq!(judgement.health, Health::Warning);
+        assert!(judgement.reason.unwrap().contains("kept"));
+    }
+}

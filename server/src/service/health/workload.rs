@@ -1,0 +1,259 @@
+//! Workloads: how many replicas are ready, and what keeps the others from it.
+use super::{Judgement, counted, sentence};
+use k8s_openapi::api::{
+    apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
+    batch::v1::Job,
+};
+use portico_domain::panel::Health;
+
+pub fn deployment(deployment: &Deployment) -> Judgement {
+    let status = deployment.status.clone().unwrap_or_default();
+    let spec = deployment.spec.as_ref();
+    let condition = |kind: &str, value: &str| {
+        status
+            .conditions
+            .iter()
+            .flatten()
+            .find(|condition| condition.type_ == kind && condition.status == value)
+    };
+    let mut judgement = replicas(&Counts {
+        desired: spec.and_then(|spec| spec.replicas).unwrap_or(1),
+        ready: status.ready_replicas.unwrap_or(0),
+        updated: status.updated_replicas.unwrap_or(0),
+    });
+    if let Some(failure) = condition("ReplicaFailure", "True") {
+        judgement.health = Health::Failed;
+        judgement.reason = Some(format!(
+            "Its pods cannot be made: {}",
+            sentence(failure.message.as_deref().unwrap_or("no reason given"))
+        ));
+    } else if condition("Progressing", "False")
+        .is_some_and(|c| c.reason.as_deref() == Some("ProgressDeadlineExceeded"))
+    {
+        judgement.health = Health::Failed;
+        judgement.reason = Some(
+            "The rollout has not moved on within its deadline; its newest pods say why.".to_owned(),
+        );
+    } else if spec.and_then(|spec| spec.paused) == Some(true) {
+        judgement.status.push_str(", paused");
+        judgement.reason = Some("Its rollout is paused: changes wait until it goes on.".to_owned());
+    }
+    judgement
+}
+
+pub fn stateful_set(set: &StatefulSet) -> Judgement {
+    let status = set.status.clone().unwrap_or_default();
+    let desired = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+    replicas(&Counts {
+        desired,
+        ready: status.ready_replicas.unwrap_or(0),
+        // without a rollout both revisions are the same one
+        updated: if status.current_revision == status.update_revision {
+            desired
+        } else {
+            status.updated_replicas.unwrap_or(0)
+        },
+    })
+}
+
+pub fn replica_set(set: &ReplicaSet) -> Judgement {
+    let status = set.status.clone().unwrap_or_default();
+    let desired = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+    let mut judgement = replicas(&Counts {
+        desired,
+        ready: status.ready_replicas.unwrap_or(0),
+        updated: desired,
+    });
+    if let Some(failure) = status
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")
+    {
+        judgement.health = Health::Failed;
+        judgement.reason = Some(format!(
+            "Its pods cannot be made: {}",
+            sentence(failure.message.as_deref().unwrap_or("no reason given"))
+        ));
+    }
+    judgement
+}
+
+pub fn daemon_set(set: &DaemonSet) -> Judgement {
+    let status = set.status.clone().unwrap_or_default();
+    let mut judgement = replicas(&Counts {
+        desired: status.desired_number_scheduled,
+        ready: status.number_ready,
+        updated: status
+            .updated_number_scheduled
+            .unwrap_or(status.desired_number_scheduled),
+    });
+    if status.desired_number_scheduled == 0 {
+        "No node matches".clone_into(&mut judgement.status);
+        judgement.reason = Some("No node matches its selector, so it runs nowhere.".to_owned());
+    }
+    judgement
+}
+
+struct Counts {
+    desired: i32,
+    ready: i32,
+    updated: i32,
+}
+
+fn replicas(counts: &Counts) -> Judgement {
+    let Counts {
+        desired,
+        ready,
+        updated,
+    } = *counts;
+    if desired == 0 {
+        return if ready == 0 {
+            Judgement::ok("Scaled to zero")
+        } else {
+            Judgement::new(Health::Progressing, format!("Scaling to zero, {ready} left"))
+        };
+    }
+    let status = format!("{ready} of {desired} ready");
+    if ready >= desired && updated >= desired {
+        return Judgement::ok(status);
+    }
+    if updated < desired {
+        return Judgement::new(Health::Progressing, format!("Rolling out, {status}")).because(
+            format!(
+                "{} of {desired} already run the newest version.",
+                counted(i64::from(updated), "replica")
+            ),
+        );
+    }
+    let health = if ready == 0 {
+        Health::Failed
+    } else {
+        Health::Warning
+    };
+    Judgement::new(health, status).because(format!(
+        "{} not ready; {} say why.",
+        if desired - ready == 1 {
+            "1 replica is".to_owned()
+        } else {
+            format!("{} replicas are", desired - ready)
+        },
+        if desired - ready == 1 {
+            "its pod's page and events"
+        } else {
+            "its pods' pages and events"
+        }
+    ))
+}
+
+pub fn job(job: &Job) -> Judgement {
+    let status = job.status.clone().unwrap_or_default();
+    let wanted = job.spec.as_ref().and_then(|spec| spec.completions).unwrap_or(1);
+    let succeeded = status.succeeded.unwrap_or(0);
+    let condition = |kind: &str| {
+        status
+            .conditions
+            .iter()
+            .flatten()
+            .find(|condition| condition.type_ == kind && condition.status == "True")
+    };
+    if let Some(failure) = condition("Failed") {
+        let failed = status.failed.unwrap_or(0);
+        let reason = match failure.reason.as_deref() {
+            Some("BackoffLimitExceeded") => format!(
+                "{} and it gives up. The log of its last pod says why.",
+                match failed {
+                    1 => "Its pod failed".to_owned(),
+                    0 => "It failed as often as it may".to_owned(),
+                    count => format!("Its pods failed {count} times"),
+                }
+            ),
+            Some("DeadlineExceeded") => "It ran longer than its deadline and was ended.".to_owned(),
+            _ => sentence(failure.message.as_deref().unwrap_or("No reason given")),
+        };
+        return Judgement::new(Health::Failed, "Failed").because(reason);
+    }
+    if condition("Complete").is_some() {
+        return Judgement::ok("Complete");
+    }
+    if condition("Suspended").is_some() {
+        return Judgement::ok("Suspended");
+    }
+    let active = status.active.unwrap_or(0);
+    let judgement = Judgement::new(
+        Health::Progressing,
+        format!("{succeeded} of {wanted} complete"),
+    );
+    match status.failed.unwrap_or(0) {
+        0 => judgement.because(format!("{} at work.", counted(i64::from(active), "pod"))),
+        failed => Judgement {
+            health: Health::Warning,
+            ..judgement
+        }
+        .because(format!(
+            "{} failed so far; it tries again.",
+            counted(i64::from(failed), "pod")
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn deployed(replicas: i32, status: Value) -> Judgement {
+        let object = json!({"metadata": {}, "status": status,
+            "spec": {"replicas": replicas, "selector": {}, "template": {}}});
+        deployment(&serde_json::from_value(object).unwrap())
+    }
+
+    #[test]
+    fn deployments_are_judged_by_their_replicas() {
+        for (replicas, status, health, words) in [
+            (
+                3,
+                json!({"readyReplicas": 3, "updatedReplicas": 3}),
+                Health::Ok,
+                "3 of 3 ready",
+            ),
+            (3, json!({"updatedReplicas": 3}), Health::Failed, "0 of 3 ready"),
+            (
+                3,
+                json!({"readyReplicas": 2, "updatedReplicas": 3}),
+                Health::Warning,
+                "2 of 3 ready",
+            ),
+            (
+                3,
+                json!({"readyReplicas": 3, "updatedReplicas": 1}),
+                Health::Progressing,
+                "Rolling out, 3 of 3 ready",
+            ),
+            (0, json!({}), Health::Ok, "Scaled to zero"),
+        ] {
+            let judgement = deployed(replicas, status);
+            assert_eq!((judgement.health, judgement.status.as_str()), (health, words));
+        }
+    }
+
+    #[test]
+    fn pods_that_admission_refuses_are_the_deployments_trouble() {
+        let judgement = deployed(
+            1,
+            json!({"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+                "message": "pods \"web\" is forbidden: PodSecurityPolicy: unable to admit pod"}]}),
+        );
+        assert_eq!(judgement.health, Health::Failed);
+        assert!(judgement.reason.unwrap().contains("PodSecurityPolicy"));
+    }
+
+    #[test]
+    fn a_job_that_gave_up_says_how_often_it_tried() {
+        let object = json!({"metadata": {}, "spec": {"template": {}}, "status": {"failed": 4,
+            "conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}});
+        let judgement = job(&serde_json::from_value(object).unwrap());
+        assert_eq!(judgement.status, "Failed");
+        assert!(judgement.reason.unwrap().contains("4 times"));
+    }
+}

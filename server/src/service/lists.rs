@@ -1,0 +1,166 @@
+//! Lists of any kind: scope, filter, order and window.
+use super::error::ServiceError;
+use crate::kube::{
+    Api, discovery,
+    listing::{self, Selection},
+    namespaces,
+};
+use portico_domain::panel::{Column, ListQuery, ResourceKind, ResourceTable, Row};
+use std::cmp::Ordering;
+
+/// Rows that one answer carries at most; `total` says how many there are.
+pub const WINDOW: usize = 500;
+
+/// Every kind that can be listed.
+pub async fn kinds(api: &Api) -> Result<Vec<ResourceKind>, ServiceError> {
+    Ok(discovery::catalog(api).await?.listable())
+}
+
+/// A list over everything that the person may see.
+pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, ServiceError> {
+    let kind = discovery::kind(api, &query.resource).await?;
+    let scope = namespaces::scope(api, &kind, query.namespace.as_deref(), "list").await?;
+    let merged = listing::list(api, &kind, &scope, &selection(query)).await?;
+    let columns = merged.columns();
+    let mut failures: Vec<_> = merged
+        .failures
+        .iter()
+        .map(|(namespace, error)| {
+            let place = namespace.as_deref().unwrap_or("the cluster");
+            format!("{place}: {}", error.sentence())
+        })
+        .collect();
+    if merged.parts.iter().any(|part| part.cut) {
+        failures.push("There are more objects than are read at once; narrow the list.".to_owned());
+    }
+    let mut rows: Vec<_> = merged.into_rows().into_iter().map(|row| row.row).collect();
+    let total = arrange(&mut rows, &columns, query);
+    Ok(ResourceTable {
+        kind,
+        columns,
+        rows,
+        total,
+        scope,
+        failures,
+    })
+}
+
+/// The part of a query that the API server answers.
+pub fn selection(query: &ListQuery) -> Selection {
+    Selection {
+        labels: query.labels.trim().to_owned(),
+        fields: String::new(),
+    }
+}
+
+/// Filters by name, orders, and cuts to the window; returns how many match.
+pub fn arrange(rows: &mut Vec<Row>, columns: &[Column], query: &ListQuery) -> usize {
+    let wanted = query.name.trim().to_lowercase();
+    if !wanted.is_empty() {
+        rows.retain(|row| row.name.to_lowercase().contains(&wanted));
+    }
+    let total = rows.len();
+    order(rows, columns, &query.sort);
+    rows.truncate(WINDOW);
+    total
+}
+
+fn order(rows: &mut [Row], columns: &[Column], sort: &str) {
+    let (name, descending) = match sort.strip_prefix('-') {
+        Some(name) => (name, true),
+        None => (sort, false),
+    };
+    let by_place = |a: &Row, b: &Row| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));
+    let compare: Box<dyn Fn(&Row, &Row) -> Ordering> = match name {
+        "" => Box::new(by_place),
+        "namespace" => Box::new(|a, b| a.namespace.cmp(&b.namespace)),
+        "health" => Box::new(|a, b| a.health.cmp(&b.health)),
+        // ages grow as creation times fall
+        "age" => Box::new(|a, b| b.created_at.cmp(&a.created_at)),
+        name => match columns
+            .iter()
+            .position(|column| column.name.to_lowercase() == name)
+        {
+            Some(index) => Box::new(move |a, b| natural(a.cells.get(index), b.cells.get(index))),
+            None => Box::new(by_place),
+        },
+    };
+    rows.sort_by(|a, b| {
+        let order = compare(a, b);
+        let order = if descending { order.reverse() } else { order };
+        order.then_with(|| by_place(a, b))
+    });
+}
+
+/// Numbers as numbers (also `1/3` and `7 (5m ago)`), anything else as text.
+fn natural(a: Option<&String>, b: Option<&String>) -> Ordering {
+    let number = |text: Option<&String>| -> Option<f64> {
+        let text = text?;
+        let end = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        text[..end].parse().ok()
+    };
+    match (number(a), number(b)) {
+        (Some(x), Some(y)) => x.total_cmp(&y).then_with(|| a.cmp(&b)),
+        _ => a.cmp(&b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_domain::panel::ResourceRef;
+
+    fn row(namespace: &str, name: &str, restarts: &str) -> Row {
+        Row {
+            uid: format!("{namespace}/{name}"),
+            name: name.to_owned(),
+            namespace: Some(namespace.to_owned()),
+            resource_version: "1".to_owned(),
+            created_at: None,
+            cells: vec![name.to_owned(), restarts.to_owned()],
+            labels: Vec::new(),
+            health: None,
+        }
+    }
+
+    fn arranged(name: &str, sort: &str) -> Vec<String> {
+        let column = |name: &str| Column {
+            name: name.to_owned(),
+            description: String::new(),
+            priority: 0,
+            kind: "string".to_owned(),
+        };
+        let mut rows = vec![row("b", "web", "10"), row("a", "Web-2", "9"), row("a", "db", "0")];
+        arrange(
+            &mut rows,
+            &[column("Name"), column("Restarts")],
+            &ListQuery {
+                resource: ResourceRef::core("pods"),
+                namespace: None,
+                name: name.to_owned(),
+                labels: String::new(),
+                sort: sort.to_owned(),
+            },
+        );
+        rows.into_iter().map(|row| row.name).collect()
+    }
+
+    #[test]
+    fn rows_stand_by_namespace_and_name_unless_asked_otherwise() {
+        assert_eq!(arranged("", ""), ["Web-2", "db", "web"]);
+        assert_eq!(arranged("", "nonsense"), ["Web-2", "db", "web"]);
+    }
+
+    #[test]
+    fn numbers_are_ordered_as_numbers_both_ways() {
+        assert_eq!(arranged("", "restarts"), ["db", "Web-2", "web"]);
+        assert_eq!(arranged("", "-restarts"), ["web", "Web-2", "db"]);
+    }
+
+    #[test]
+    fn a_name_is_found_in_any_case() {
+        assert_eq!(arranged("WEB", ""), ["Web-2", "web"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! The panel for one request: what [`app::ports::Panel`] asks, answered with the caller's own
+//! rights. The only place where causes become sentences.
+pub mod access;
+mod apps;
+mod attention;
+mod capacity;
+pub mod error;
+pub mod health;
+pub mod lists;
+pub mod object;
+mod overview;
+mod panel;
+pub mod rights;
+mod support;
+
+pub use apps::Apps;
+pub use panel::PanelService;
+
+use crate::{
+    kube::{Api, Clusters, KubeError},
+    panel::caller::Caller,
+};
+use access::{Names, UndoStore};
+use error::ServiceError;
+use portico_domain::cluster::ClusterRecord;
+use std::collections::BTreeMap;
+use url::Url;
+use uuid::Uuid;
+
+/// What all requests share.
+pub struct Services {
+    pub clusters: Clusters,
+    pub apps: Apps,
+    pub undo: UndoStore,
+    pub public_url: Url,
+    pub support_contact: String,
+    pub role_names: BTreeMap<String, String>,
+}
+
+impl Services {
+    /// A cluster that the caller's project may see, with the caller's own credential.
+    pub async fn api(
+        &self,
+        caller: &Caller,
+        cluster: Uuid,
+    ) -> Result<(Api, &ClusterRecord), ServiceError> {
+        let token = caller.token().ok_or(KubeError::NoToken)?;
+        let project = caller.project_id().ok_or(KubeError::NoToken)?;
+        let record = self
+            .clusters
+            .record(project, cluster)
+            .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))?;
+        if !record.accepts_project(project) {
+            return Err(ServiceError::not_permitted(
+                "This cluster does not accept sign-ins from this project.",
+            ));
+        }
+        Ok((self.clusters.api(cluster, token).await?, record))
+    }
+
+    /// The names that the caller may see.
+    pub fn names<'a>(&'a self, caller: &'a Caller) -> Names<'a> {
+        Names {
+            identity: caller.identity(),
+            projects: &caller.claims().projects,
+            configured_roles: &self.role_names,
+        }
+    }
+
+    /// What somebody without rights asks for, and of whom.
+    pub fn asks_for(&self) -> String {
+        let mut names: Vec<_> = self.role_names.values().cloned().collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() {
+            return format!(
+                "Ask {} for a role in this project that the cluster knows.",
+                self.support_contact
+            );
+        }
+        format!(
+            "Ask {} for a role in this project: {}.",
+            self.support_contact,
+            names.join(", ")
+        )
+    }
+
+    /// Whether the caller holds any role that apps or clusters of the project are about.
+    pub fn takes_part(&self, caller: &Caller, project: &str) -> bool {
+        if self.role_names.is_empty() {
+            return true;
+        }
+        let known = |id: &str, name: &str| {
+            self.role_names.contains_key(id)
+                || self
+                    .apps
+                    .of_project(project)
+                    .flat_map(|app| &app.allow)
+                    .any(|rule| rule.project == project && (rule.role == id || rule.role == name))
+        };
+        caller
+            .identity()
+            .roles
+            .iter()
+            .any(|role| known(&role.id, &role.name))
+    }
+}

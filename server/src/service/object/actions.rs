@@ -1,0 +1,150 @@
+//! What may be done with an object: one access review for exactly the request that would follow.
+use crate::{
+    kube::{Api, KubeError, reviews},
+    service::{error::ServiceError, rights},
+};
+use portico_domain::panel::{Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion};
+
+/// The largest replica count that the form takes.
+const MAX_REPLICAS: i64 = 10_000;
+
+/// Every action that the kind has, each with whether this person may do it now.
+pub async fn states(
+    api: &Api,
+    object: &ObjectRef,
+    kind: &ResourceKind,
+) -> Result<Vec<ActionState>, KubeError> {
+    let (actions, questions): (Vec<_>, Vec<_>) = questions(object, kind).into_iter().unzip();
+    let verdicts = reviews::review_all(api, questions.clone()).await;
+    actions
+        .into_iter()
+        .zip(questions)
+        .zip(verdicts)
+        .map(|((action, question), verdict)| {
+            let allowed = verdict?.allowed;
+            Ok(ActionState {
+                action,
+                allowed,
+                reason: (!allowed).then(|| rights::refusal(&question)),
+            })
+        })
+        .collect()
+}
+
+fn questions(object: &ObjectRef, kind: &ResourceKind) -> Vec<(Action, RightQuestion)> {
+    let resource = &object.resource;
+    let ask = |verb: &str, subresource: &str| RightQuestion {
+        verb: verb.to_owned(),
+        group: resource.group.clone(),
+        resource: resource.plural.clone(),
+        subresource: subresource.to_owned(),
+        namespace: object.namespace.clone(),
+        name: Some(object.name.clone()),
+    };
+    let has = |verb: &str| kind.verbs.iter().any(|known| known == verb);
+    let mut found = vec![(Action::ViewYaml, ask("get", ""))];
+    found.push((
+        Action::ViewEvents,
+        RightQuestion {
+            verb: "list".to_owned(),
+            group: String::new(),
+            resource: "events".to_owned(),
+            subresource: String::new(),
+            namespace: Some(
+                object
+                    .namespace
+                    .clone()
+                    .unwrap_or_else(|| "default".to_owned()),
+            ),
+            name: None,
+        },
+    ));
+    if *resource == ResourceRef::core("pods") {
+        found.push((Action::ViewLogs, ask("get", "log")));
+        // a terminal is opened over WebSocket, which is a GET
+        found.push((Action::OpenTerminal, ask("get", "exec")));
+    }
+    if scalable(resource) {
+        found.push((Action::Scale, ask("patch", "scale")));
+    }
+    if restartable(resource) && has("patch") {
+        found.push((Action::Restart, ask("patch", "")));
+    }
+    if has("delete") {
+        found.push((Action::Delete, ask("delete", "")));
+    }
+    found
+}
+
+/// Kinds with a replica count behind a scale subresource.
+pub fn scalable(resource: &ResourceRef) -> bool {
+    matches!(
+        (resource.group.as_str(), resource.plural.as_str()),
+        ("apps", "deployments" | "statefulsets" | "replicasets") | ("", "replicationcontrollers")
+    )
+}
+
+/// Kinds whose pods a rollout replaces.
+pub fn restartable(resource: &ResourceRef) -> bool {
+    matches!(
+        (resource.group.as_str(), resource.plural.as_str()),
+        ("apps", "deployments" | "statefulsets" | "daemonsets")
+    )
+}
+
+/// Refuses counts that nobody means.
+pub fn confirm_replicas(replicas: i64) -> Result<(), ServiceError> {
+    if (0..=MAX_REPLICAS).contains(&replicas) {
+        Ok(())
+    } else {
+        Err(ServiceError::invalid(format!(
+            "The number of replicas must be between 0 and {MAX_REPLICAS}."
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(resource: ResourceRef) -> Vec<(Action, String)> {
+        let kind = ResourceKind {
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            plural: resource.plural.clone(),
+            kind: String::new(),
+            namespaced: true,
+            verbs: ["get", "list", "patch", "delete"].map(str::to_owned).to_vec(),
+            short_names: Vec::new(),
+        };
+        let object = ObjectRef {
+            resource,
+            namespace: Some("shop".to_owned()),
+            name: "web".to_owned(),
+        };
+        questions(&object, &kind)
+            .into_iter()
+            .map(|(action, question)| {
+                (action, format!("{} {}/{}", question.verb, question.resource, question.subresource))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_action_asks_for_the_verb_that_its_request_uses() {
+        let pods = asked(ResourceRef::core("pods"));
+        assert!(pods.contains(&(Action::OpenTerminal, "get pods/exec".to_owned())));
+        assert!(pods.contains(&(Action::ViewLogs, "get pods/log".to_owned())));
+        assert!(pods.contains(&(Action::Delete, "delete pods/".to_owned())));
+        let deployments = asked(ResourceRef::new("apps", "v1", "deployments"));
+        assert!(deployments.contains(&(Action::Scale, "patch deployments/scale".to_owned())));
+        assert!(deployments.contains(&(Action::Restart, "patch deployments/".to_owned())));
+    }
+
+    #[test]
+    fn replica_counts_have_bounds() {
+        assert!(confirm_replicas(0).is_ok());
+        assert!(confirm_replicas(-1).is_err());
+        assert!(confirm_replicas(1_000_000).is_err());
+    }
+}

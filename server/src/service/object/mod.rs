@@ -1,0 +1,122 @@
+//! One object's page: state in words, facts, containers, and what may be done.
+mod actions;
+mod facts;
+
+pub use actions::{confirm_replicas, restartable, scalable};
+
+use super::{error::ServiceError, health};
+use crate::kube::{Api, discovery, events, objects};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use portico_domain::panel::{
+    ContainerView, EventRow, ObjectRef, ObjectView, ResourceKind, ResourceRef,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Reads and explains an object.
+pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceError> {
+    let kind = discovery::kind(api, &object.resource).await?;
+    let (value, actions) = tokio::join!(objects::get(api, object), actions::states(api, object, &kind));
+    let value = value?;
+    let catalog = discovery::catalog(api).await?;
+    let judgement = health::judge(&object.resource, &value);
+    Ok(ObjectView {
+        reference: object.clone(),
+        uid: text(&value, "/metadata/uid"),
+        resource_version: text(&value, "/metadata/resourceVersion"),
+        created_at: time(&value, "/metadata/creationTimestamp"),
+        deleting_since: time(&value, "/metadata/deletionTimestamp"),
+        labels: pairs(&value, "/metadata/labels"),
+        annotations: annotations(&value),
+        owners: owners(&value, object, &catalog),
+        health: judgement.health,
+        status: judgement.status,
+        reason: judgement.reason,
+        conditions: health::conditions(&value),
+        facts: facts::facts(&object.resource, &value),
+        containers: containers(&object.resource, &value),
+        replicas: replicas(&kind, &value),
+        actions: actions?,
+        kind,
+    })
+}
+
+/// The object as YAML, for reading.
+pub async fn yaml(api: &Api, object: &ObjectRef) -> Result<String, ServiceError> {
+    Ok(objects::yaml(objects::get(api, object).await?)?)
+}
+
+/// What happened to the object.
+pub async fn events(api: &Api, object: &ObjectRef) -> Result<Vec<EventRow>, ServiceError> {
+    let value = objects::get(api, object).await?;
+    Ok(events::of_object(api, object, &text(&value, "/metadata/uid")).await?)
+}
+
+fn containers(resource: &ResourceRef, value: &Value) -> Vec<ContainerView> {
+    if *resource != ResourceRef::core("pods") {
+        return Vec::new();
+    }
+    Pod::deserialize(value)
+        .map(|pod| health::containers(&pod))
+        .unwrap_or_default()
+}
+
+fn replicas(kind: &ResourceKind, value: &Value) -> Option<i64> {
+    scalable(&discovery::reference(kind))
+        .then(|| value.pointer("/spec/replicas").and_then(Value::as_i64))
+        .flatten()
+}
+
+fn owners(value: &Value, object: &ObjectRef, catalog: &discovery::Catalog) -> Vec<ObjectRef> {
+    value
+        .pointer("/metadata/ownerReferences")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|owner| {
+            let api_version = owner["apiVersion"].as_str()?;
+            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let kind = catalog.by_kind(group, version, owner["kind"].as_str()?)?;
+            Some(ObjectRef {
+                resource: discovery::reference(kind),
+                namespace: object.namespace.clone().filter(|_| kind.namespaced),
+                name: owner["name"].as_str()?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// Annotations without the copy of the whole object that `kubectl apply` keeps, which may hold
+/// the values of a Secret.
+fn annotations(value: &Value) -> Vec<(String, String)> {
+    let mut found = pairs(value, "/metadata/annotations");
+    found.retain(|(name, _)| name != "kubectl.kubernetes.io/last-applied-configuration");
+    found
+}
+
+fn pairs(value: &Value, pointer: &str) -> Vec<(String, String)> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()))
+        .collect()
+}
+
+fn text(value: &Value, pointer: &str) -> String {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn time(value: &Value, pointer: &str) -> Option<i64> {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .and_then(|text| text.parse::<Timestamp>().ok())
+        .map(Timestamp::as_second)
+}

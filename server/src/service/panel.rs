@@ -1,0 +1,371 @@
+//! [`Panel`] for one caller.
+use super::{Services, access, attention, error::ServiceError, lists, object, overview, rights};
+use crate::{
+    kube::{Api, changes},
+    panel::{
+        audit::{self, Outcome},
+        caller::Caller,
+    },
+};
+use app::{
+    error::{UiError, UiErrorKind},
+    ports::Panel,
+};
+use async_trait::async_trait;
+use portico_domain::{
+    cluster::ClusterRecord,
+    identity::Named,
+    panel::{
+        AccessView, AlertsView, Attention, ChangeDone, ClusterOverview, EventRow, GrantPreview,
+        GrantRequest, Health, Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView,
+        ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SessionView,
+    },
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Questions that one request may ask.
+const MAX_QUESTIONS: usize = 200;
+/// Things that the launchpad shows as needing a person.
+const MAX_ATTENTION: usize = 50;
+
+/// The panel of one signed-in person, for one request.
+pub struct PanelService {
+    services: Arc<Services>,
+    caller: Caller,
+}
+
+impl PanelService {
+    pub fn new(services: Arc<Services>, caller: Caller) -> Self {
+        Self { services, caller }
+    }
+
+    async fn api(&self, cluster: Uuid) -> Result<(Api, &ClusterRecord), ServiceError> {
+        self.services.api(&self.caller, cluster).await
+    }
+
+    fn ui<T>(&self, answer: Result<T, ServiceError>) -> Result<T, UiError> {
+        answer.map_err(|error| error.into_ui(self.caller.request_id()))
+    }
+
+    /// Writes the audit line of a change, whatever became of it.
+    fn audited<T>(
+        &self,
+        action: &str,
+        cluster: Uuid,
+        target: &str,
+        answer: Result<T, ServiceError>,
+    ) -> Result<T, UiError> {
+        let outcome = match &answer {
+            Ok(_) => Outcome::Done,
+            Err(error) if error.kind == UiErrorKind::NotPermitted => Outcome::Refused,
+            Err(_) => Outcome::Failed,
+        };
+        audit::record(&self.caller, action, cluster, target, outcome);
+        self.ui(answer)
+    }
+
+    /// A cluster's card and what needs attention in it, side by side.
+    async fn look_at(
+        &self,
+        record: &ClusterRecord,
+    ) -> (
+        portico_domain::panel::ClusterCard,
+        attention::Findings,
+    ) {
+        let named = Named {
+            id: record.id.to_string(),
+            name: record.name.clone(),
+        };
+        let asks_for = self.services.asks_for();
+        let Some(token) = self.caller.token() else {
+            let card =
+                overview::card(Err(crate::kube::KubeError::NoToken), record, &asks_for).await;
+            return (card, attention::Findings::default());
+        };
+        match self.services.clusters.api(record.id, token).await {
+            Ok(api) => tokio::join!(
+                overview::card(Ok(api.clone()), record, &asks_for),
+                attention::look(&api, &named)
+            ),
+            Err(error) => (
+                overview::card(Err(error), record, &asks_for).await,
+                attention::Findings::default(),
+            ),
+        }
+    }
+
+    async fn firing(&self) -> attention::Findings {
+        let mut out = attention::Findings::default();
+        for (app, alerts) in self.services.apps.firing(self.caller.identity()).await {
+            match alerts {
+                Ok(alerts) => out.attention.extend(alerts.into_iter().map(|alert| Attention {
+                    health: if alert.severity == "critical" {
+                        Health::Failed
+                    } else {
+                        Health::Warning
+                    },
+                    reason: if alert.summary.is_empty() {
+                        format!("{app} reports it as firing.")
+                    } else {
+                        alert.summary
+                    },
+                    title: alert.name,
+                    cluster: None,
+                    object: None,
+                    since: alert.starts_at,
+                    count: 0,
+                })),
+                Err(error) => out.gaps.push(format!("Alerts: {}", error.message)),
+            }
+        }
+        out
+    }
+}
+
+#[async_trait]
+impl Panel for PanelService {
+    fn session(&self) -> SessionView {
+        self.caller.session()
+    }
+
+    async fn launchpad(&self) -> Result<Launchpad, UiError> {
+        let services = &self.services;
+        let Some(project) = self.caller.project_id() else {
+            return Ok(Launchpad {
+                attention: Vec::new(),
+                attention_gaps: Vec::new(),
+                clusters: Vec::new(),
+                apps: Vec::new(),
+                support_contact: services.support_contact.clone(),
+            });
+        };
+        let looks = services
+            .clusters
+            .of_project(project)
+            .into_iter()
+            .map(|record| self.look_at(record));
+        let apps = async {
+            if services.takes_part(&self.caller, project) {
+                services
+                    .apps
+                    .cards(self.caller.identity(), &services.role_names)
+                    .await
+            } else {
+                Vec::new()
+            }
+        };
+        let (looks, apps, firing) =
+            tokio::join!(futures::future::join_all(looks), apps, self.firing());
+        let mut pad = Launchpad {
+            attention: firing.attention,
+            attention_gaps: firing.gaps,
+            clusters: Vec::new(),
+            apps,
+            support_contact: services.support_contact.clone(),
+        };
+        for (card, findings) in looks {
+            // with no right there, there is nothing that could need this person
+            if card.rights_hint.is_none() {
+                pad.attention.extend(findings.attention);
+                pad.attention_gaps.extend(findings.gaps);
+            }
+            pad.clusters.push(card);
+        }
+        pad.attention.sort_by(attention::worst_first);
+        pad.attention.truncate(MAX_ATTENTION);
+        Ok(pad)
+    }
+
+    async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let url = crate::panel::caller::origin(&self.services.public_url);
+        Ok(overview::overview(api, record, &url, &self.services.asks_for()).await)
+    }
+
+    async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::kinds(&api).await)
+    }
+
+    async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::list(&api, &query).await)
+    }
+
+    async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(object::view(&api, &object).await)
+    }
+
+    async fn yaml(&self, cluster: Uuid, object: ObjectRef) -> Result<String, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let answer = object::yaml(&api, &object).await;
+        self.audited("yaml", cluster, &audit::target(&object), answer)
+    }
+
+    async fn events(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(object::events(&api, &object).await)
+    }
+
+    async fn rights(
+        &self,
+        cluster: Uuid,
+        questions: Vec<RightQuestion>,
+    ) -> Result<Vec<RightAnswer>, UiError> {
+        if questions.len() > MAX_QUESTIONS {
+            return self.ui(Err(ServiceError::invalid(format!(
+                "At most {MAX_QUESTIONS} questions can be asked at once."
+            ))));
+        }
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(rights::answer(&api, questions).await)
+    }
+
+    async fn delete(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        uid: String,
+    ) -> Result<ChangeDone, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let answer = if uid.is_empty() {
+            Err(ServiceError::invalid("The object's UID is missing."))
+        } else {
+            changes::delete(&api, &object, &uid)
+                .await
+                .map_err(|error| match error {
+                    crate::kube::KubeError::Conflict(_) => ServiceError::conflict(format!(
+                        "Another {} has been made under this name meanwhile; it was not deleted.",
+                        object.name
+                    )),
+                    other => other.into(),
+                })
+        };
+        let answer = answer.map(|()| ChangeDone {
+            message: format!("{} is being deleted.", object.name),
+            undo: None,
+        });
+        self.audited("delete", cluster, &audit::target(&object), answer)
+    }
+
+    async fn scale(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        replicas: i64,
+    ) -> Result<ChangeDone, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let answer = match object::confirm_replicas(replicas) {
+            Ok(()) if object::scalable(&object.resource) => {
+                changes::scale(&api, &object, replicas)
+                    .await
+                    .map_err(ServiceError::from)
+            }
+            Ok(()) => Err(ServiceError::invalid("This kind cannot be scaled.")),
+            Err(error) => Err(error),
+        };
+        let answer = answer.map(|()| ChangeDone {
+            message: format!("{} is being scaled to {replicas}.", object.name),
+            undo: None,
+        });
+        let target = format!("{} to {replicas}", audit::target(&object));
+        self.audited("scale", cluster, &target, answer)
+    }
+
+    async fn restart(&self, cluster: Uuid, object: ObjectRef) -> Result<ChangeDone, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let answer = if object::restartable(&object.resource) {
+            changes::restart(&api, &object)
+                .await
+                .map_err(ServiceError::from)
+        } else {
+            Err(ServiceError::invalid("This kind cannot be restarted."))
+        };
+        let answer = answer.map(|()| ChangeDone {
+            message: format!("{} replaces its pods one after the other.", object.name),
+            undo: None,
+        });
+        self.audited("restart", cluster, &audit::target(&object), answer)
+    }
+
+    async fn access(&self, cluster: Uuid) -> Result<AccessView, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(access::view(&api, record, &names).await)
+    }
+
+    async fn preview_grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+    ) -> Result<GrantPreview, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(access::preview(&api, record, &names, &grant).await)
+    }
+
+    async fn grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+        typed: String,
+    ) -> Result<ChangeDone, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        let undo = &self.services.undo;
+        let answer = access::grant(&api, record, &names, undo, &grant, &typed).await;
+        let target = format!(
+            "{} to {:?} {} in {}",
+            grant.role.name,
+            grant.subject_kind,
+            grant.subject_id,
+            grant.namespace.as_deref().unwrap_or("the cluster")
+        );
+        self.audited("grant", cluster, &target, answer)
+    }
+
+    async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        let undo = &self.services.undo;
+        let answer = access::revoke(&api, record, &names, undo, &revoke).await;
+        let target = format!(
+            "{:?} from {} in {}",
+            revoke.subject,
+            revoke.binding.name,
+            revoke.binding.namespace.as_deref().unwrap_or("the cluster")
+        );
+        self.audited("revoke", cluster, &target, answer)
+    }
+
+    async fn undo(&self, cluster: Uuid, undo: String) -> Result<ChangeDone, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        match access::take_back(&api, &names, &self.services.undo, &undo).await {
+            Ok((done, target)) => self.audited("undo", cluster, &target, Ok(done)),
+            Err(error) => self.audited("undo", cluster, "", Err(error)),
+        }
+    }
+
+    async fn registry(&self, app: String) -> Result<RegistryView, UiError> {
+        let services = &self.services;
+        let identity = self.caller.identity();
+        let view = services
+            .apps
+            .registry(&app, identity, &services.role_names)
+            .await;
+        self.ui(view)
+    }
+
+    async fn alerts(&self, app: String) -> Result<AlertsView, UiError> {
+        let services = &self.services;
+        let identity = self.caller.identity();
+        let view = services
+            .apps
+            .alerts(&app, identity, &services.role_names)
+            .await;
+        self.ui(view)
+    }
+}

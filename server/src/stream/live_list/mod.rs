@@ -1,0 +1,411 @@
+//! A live list: a snapshot, then what changed, in batches.
+use super::outbox::{Gone, Outbox};
+use crate::{
+    kube::{
+        KubeError,
+        discovery,
+        listing::{self, Merged, Part},
+        namespaces, watch,
+    },
+    panel::caller::Caller,
+    service::{Services, error::ServiceError, lists},
+};
+use app::error::UiErrorKind;
+use futures::StreamExt;
+use jiff::Timestamp;
+use portico_domain::{
+    panel::{Column, ListQuery, ListScope, ResourceKind, Row},
+    stream::Message,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, MissedTickBehavior, interval, interval_at},
+};
+use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
+
+/// Changes are sent together so often.
+const BATCH: Duration = Duration::from_millis(200);
+/// Whether other namespaces have come or gone is looked at so often.
+const RESCOPE: Duration = Duration::from_secs(10);
+/// Namespaces of one list that are watched; with more the list is read again and again.
+const MAX_WATCHES: usize = 40;
+const POLL: Duration = Duration::from_secs(5);
+/// A list that could not be proved right for so long ends.
+const MAX_STALE: Duration = Duration::from_secs(60);
+
+/// Follows a list until the browser has gone or nothing of it may be listed any more.
+pub async fn follow(
+    services: Arc<Services>,
+    caller: Caller,
+    cluster: Uuid,
+    query: ListQuery,
+    id: u32,
+    outbox: Outbox,
+) -> Result<(), Gone> {
+    let follower = Follower {
+        services,
+        caller,
+        cluster,
+        query,
+        id,
+        outbox,
+    };
+    let mut last_good = Timestamp::now();
+    let mut failing_since: Option<Instant> = None;
+    let mut pause = Duration::from_secs(1);
+    loop {
+        let error = match follower.session(&mut last_good).await? {
+            Round::Again => {
+                failing_since = None;
+                pause = Duration::from_secs(1);
+                continue;
+            }
+            Round::Failed(error, worked) => {
+                if worked {
+                    failing_since = None;
+                    pause = Duration::from_secs(1);
+                }
+                error
+            }
+        };
+        let since = *failing_since.get_or_insert_with(Instant::now);
+        if error.kind != UiErrorKind::Unavailable {
+            return follower.ended(error.message, false).await;
+        }
+        if since.elapsed() > MAX_STALE {
+            return follower.ended(error.message, true).await;
+        }
+        follower
+            .outbox
+            .send(Message::Stale {
+                id,
+                reason: error.message,
+                since: last_good.as_second(),
+            })
+            .await?;
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(8));
+    }
+}
+
+struct Follower {
+    services: Arc<Services>,
+    caller: Caller,
+    cluster: Uuid,
+    query: ListQuery,
+    id: u32,
+    outbox: Outbox,
+}
+
+/// How a session of watching ended.
+enum Round {
+    /// The scope changed or a position expired: list again at once.
+    Again,
+    /// With whether it had worked before.
+    Failed(ServiceError, bool),
+}
+
+/// What a watcher of one place reports.
+enum Report {
+    Change(watch::Change),
+    Expired,
+    Failed(KubeError),
+}
+
+impl Follower {
+    async fn ended(&self, reason: String, retry: bool) -> Result<(), Gone> {
+        let id = self.id;
+        self.outbox.send(Message::Ended { id, reason, retry }).await
+    }
+
+    /// Lists, then watches until something needs a new list.
+    async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
+        let (kind, scope, merged) = match self.start().await {
+            Ok(start) => start,
+            Err(error) => return Ok(Round::Failed(error, false)),
+        };
+        *last_good = Timestamp::now();
+        let mut view = View::new(merged.columns(), &self.query);
+        let parts: Vec<_> = merged
+            .parts
+            .iter()
+            .map(|part| (part.namespace.clone(), part.resource_version.clone()))
+            .collect();
+        view.fill(merged.parts);
+        self.outbox.send(view.snapshot(self.id, &scope)).await?;
+        if parts.len() > MAX_WATCHES {
+            return self.poll(view, scope, last_good).await;
+        }
+        let (reports, mut inbox) = mpsc::channel(256);
+        let _watchers: Vec<_> = parts
+            .into_iter()
+            .map(|(namespace, position)| {
+                AbortOnDropHandle::new(tokio::spawn(watch_place(
+                    Place {
+                        services: Arc::clone(&self.services),
+                        caller: self.caller.clone(),
+                        cluster: self.cluster,
+                        query: self.query.clone(),
+                        namespace,
+                        columns: view.columns.clone(),
+                    },
+                    position,
+                    reports.clone(),
+                )))
+            })
+            .collect();
+        drop(reports);
+        let mut batch = interval(BATCH);
+        batch.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut rescope = interval_at(Instant::now() + RESCOPE, RESCOPE);
+        loop {
+            tokio::select! {
+                report = inbox.recv() => match report {
+                    Some(Report::Change(change)) => {
+                        *last_good = Timestamp::now();
+                        view.apply(change);
+                    }
+                    Some(Report::Expired) | None => return Ok(Round::Again),
+                    Some(Report::Failed(error)) => {
+                        return Ok(Round::Failed(error.into(), true));
+                    }
+                },
+                _ = batch.tick() => {
+                    if let Some(message) = view.changes(self.id, &scope) {
+                        self.outbox.send(message).await?;
+                    }
+                }
+                _ = rescope.tick() => match self.scope(&kind).await {
+                    Ok(now) if now == scope => {}
+                    Ok(_) => return Ok(Round::Again),
+                    Err(error) => return Ok(Round::Failed(error, true)),
+                },
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<(ResourceKind, ListScope, Merged), ServiceError> {
+        let (api, _) = self.services.api(&self.caller, self.cluster).await?;
+        let kind = discovery::kind(&api, &self.query.resource).await?;
+        let namespace = self.query.namespace.as_deref();
+        let scope = namespaces::scope(&api, &kind, namespace, "list").await?;
+        let selection = lists::selection(&self.query);
+        let merged = listing::list(&api, &kind, &scope, &selection).await?;
+        match merged.failures.first() {
+            // a part that is missing must not look like rows that are gone
+            Some((_, error)) => Err(error.clone().into()),
+            None => Ok((kind, scope, merged)),
+        }
+    }
+
+    async fn scope(&self, kind: &ResourceKind) -> Result<ListScope, ServiceError> {
+        if self.query.namespace.is_some() && kind.namespaced {
+            return Ok(ListScope::Namespace(
+                self.query.namespace.clone().unwrap_or_default(),
+            ));
+        }
+        let (api, _) = self.services.api(&self.caller, self.cluster).await?;
+        Ok(namespaces::scope(&api, kind, None, "list").await?)
+    }
+
+    async fn poll(
+        &self,
+        mut view: View,
+        mut scope: ListScope,
+        last_good: &mut Timestamp,
+    ) -> Result<Round, Gone> {
+        loop {
+            tokio::time::sleep(POLL).await;
+            let (_, now, merged) = match self.start().await {
+                Ok(start) => start,
+                Err(error) => return Ok(Round::Failed(error, true)),
+            };
+            *last_good = Timestamp::now();
+            let moved = now != scope;
+            scope = now;
+            view.fill(merged.parts);
+            if moved {
+                self.outbox.send(view.snapshot(self.id, &scope)).await?;
+            } else if let Some(message) = view.changes(self.id, &scope) {
+                self.outbox.send(message).await?;
+            }
+        }
+    }
+}
+
+/// One place that is watched.
+struct Place {
+    services: Arc<Services>,
+    caller: Caller,
+    cluster: Uuid,
+    query: ListQuery,
+    namespace: Option<String>,
+    columns: Vec<Column>,
+}
+
+/// Watches one place; each watch ends within a minute and the next proves the rights again.
+async fn watch_place(place: Place, mut position: String, reports: mpsc::Sender<Report>) {
+    let selection = lists::selection(&place.query);
+    let failed = |error: KubeError| match error {
+        KubeError::Expired => Report::Expired,
+        other => Report::Failed(other),
+    };
+    loop {
+        let api = match place.services.api(&place.caller, place.cluster).await {
+            Ok((api, _)) => api,
+            Err(error) => {
+                let error = KubeError::Unreachable(error.message);
+                let _ = reports.send(Report::Failed(error)).await;
+                return;
+            }
+        };
+        let opened = watch::watch(
+            &api,
+            &place.query.resource,
+            place.namespace.as_deref(),
+            &selection,
+            &position,
+            place.columns.clone(),
+        )
+        .await;
+        let changes = match opened {
+            Ok(changes) => changes,
+            Err(error) => {
+                let _ = reports.send(failed(error)).await;
+                return;
+            }
+        };
+        let mut changes = pin!(changes);
+        while let Some(change) = changes.next().await {
+            let report = match change {
+                Ok((change, after)) => {
+                    position = after;
+                    Report::Change(change)
+                }
+                Err(error) => failed(error),
+            };
+            let last = !matches!(report, Report::Change(_));
+            if reports.send(report).await.is_err() || last {
+                return;
+            }
+        }
+    }
+}
+
+/// All rows, and the window of them that the browser has.
+struct View {
+    query: ListQuery,
+    columns: Vec<Column>,
+    rows: BTreeMap<String, Row>,
+    /// What was sent last: UID and version.
+    sent: HashMap<String, String>,
+    sent_total: usize,
+    dirty: bool,
+}
+
+impl View {
+    fn new(columns: Vec<Column>, query: &ListQuery) -> Self {
+        Self {
+            query: query.clone(),
+            columns,
+            rows: BTreeMap::new(),
+            sent: HashMap::new(),
+            sent_total: 0,
+            dirty: false,
+        }
+    }
+
+    fn fill(&mut self, parts: Vec<Part>) {
+        self.rows = parts
+            .into_iter()
+            .flat_map(|part| part.rows)
+            .map(|row| (row.row.uid.clone(), row.row))
+            .collect();
+        self.dirty = true;
+    }
+
+    fn apply(&mut self, change: watch::Change) {
+        match change {
+            watch::Change::Upsert(rows) => {
+                for row in rows {
+                    self.rows.insert(row.row.uid.clone(), row.row);
+                }
+                self.dirty = true;
+            }
+            watch::Change::Remove(uids) => {
+                for uid in uids {
+                    self.rows.remove(&uid);
+                }
+                self.dirty = true;
+            }
+            watch::Change::Position => {}
+        }
+    }
+
+    fn window(&self) -> (Vec<Row>, usize) {
+        let mut rows: Vec<_> = self.rows.values().cloned().collect();
+        let total = lists::arrange(&mut rows, &self.columns, &self.query);
+        (rows, total)
+    }
+
+    fn remember(&mut self, rows: &[Row], total: usize) {
+        self.sent = rows
+            .iter()
+            .map(|row| (row.uid.clone(), row.resource_version.clone()))
+            .collect();
+        self.sent_total = total;
+        self.dirty = false;
+    }
+
+    fn snapshot(&mut self, id: u32, scope: &ListScope) -> Message {
+        let (rows, total) = self.window();
+        self.remember(&rows, total);
+        Message::Snapshot {
+            id,
+            columns: self.columns.clone(),
+            rows,
+            total,
+            scope: scope.clone(),
+        }
+    }
+
+    /// What the browser does not have yet; a whole snapshot where the list is cut to a window,
+    /// as the browser could not tell the total from single rows.
+    fn changes(&mut self, id: u32, scope: &ListScope) -> Option<Message> {
+        if !self.dirty {
+            return None;
+        }
+        let (rows, total) = self.window();
+        if total > rows.len() && total != self.sent_total {
+            return Some(self.snapshot(id, scope));
+        }
+        let changed: Vec<_> = rows
+            .iter()
+            .filter(|row| self.sent.get(&row.uid) != Some(&row.resource_version))
+            .cloned()
+            .collect();
+        let now: std::collections::HashSet<_> = rows.iter().map(|row| &row.uid).collect();
+        let removed: Vec<_> = self
+            .sent
+            .keys()
+            .filter(|uid| !now.contains(uid))
+            .cloned()
+            .collect();
+        self.remember(&rows, total);
+        (!changed.is_empty() || !removed.is_empty()).then_some(Message::Rows {
+            id,
+            changed,
+            removed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

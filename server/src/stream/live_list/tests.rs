@@ -1,0 +1,73 @@
+use super::*;
+use crate::kube::table::TableRow;
+use portico_domain::panel::ResourceRef;
+
+fn row(name: &str, version: &str) -> TableRow {
+    TableRow {
+        owner: None,
+        row: Row {
+            uid: format!("uid-{name}"),
+            name: name.to_owned(),
+            namespace: None,
+            resource_version: version.to_owned(),
+            created_at: None,
+            cells: vec![name.to_owned()],
+            labels: Vec::new(),
+            health: None,
+        },
+    }
+}
+
+fn view(name: &str, rows: Vec<TableRow>) -> View {
+    let query = ListQuery {
+        resource: ResourceRef::core("pods"),
+        namespace: None,
+        name: name.to_owned(),
+        labels: String::new(),
+        sort: String::new(),
+    };
+    let mut view = View::new(Vec::new(), &query);
+    view.fill(vec![Part {
+        rows,
+        ..Part::default()
+    }]);
+    view.snapshot(1, &ListScope::Cluster);
+    view
+}
+
+#[test]
+fn only_what_changed_is_sent() {
+    let mut view = view("", vec![row("a", "1"), row("b", "1")]);
+    assert!(view.changes(1, &ListScope::Cluster).is_none());
+    view.apply(watch::Change::Upsert(vec![row("a", "2"), row("c", "1")]));
+    view.apply(watch::Change::Remove(vec!["uid-b".to_owned()]));
+    let Some(Message::Rows {
+        changed, removed, ..
+    }) = view.changes(1, &ListScope::Cluster)
+    else {
+        panic!("rows expected");
+    };
+    let names: Vec<_> = changed.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(removed, ["uid-b"]);
+}
+
+#[test]
+fn rows_that_the_filter_leaves_out_are_not_sent() {
+    let mut view = view("web", vec![row("web-1", "1")]);
+    view.apply(watch::Change::Upsert(vec![row("db-1", "1")]));
+    assert!(view.changes(1, &ListScope::Cluster).is_none());
+}
+
+#[test]
+fn a_list_longer_than_its_window_is_sent_whole_when_its_length_changes() {
+    let rows = (0..lists::WINDOW + 5)
+        .map(|number| row(&format!("p{number:05}"), "1"))
+        .collect();
+    let mut view = view("", rows);
+    view.apply(watch::Change::Upsert(vec![row("z", "1")]));
+    assert!(matches!(
+        view.changes(1, &ListScope::Cluster),
+        Some(Message::Snapshot { total, .. }) if total == lists::WINDOW + 6
+    ));
+}

@@ -1,0 +1,203 @@
+//! Follows a container's log.
+use super::{
+    RECHECK,
+    outbox::{Gone, Outbox},
+};
+use crate::{
+    kube::{KubeError, logs, reviews},
+    panel::{
+        audit::{self, Outcome},
+        caller::Caller,
+    },
+    service::{Services, error::ServiceError, rights},
+};
+use futures::StreamExt;
+use portico_domain::{
+    panel::RightQuestion,
+    stream::{LogQuery, Message},
+};
+use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
+use uuid::Uuid;
+
+/// Lines are sent together so often.
+const FLUSH: Duration = Duration::from_millis(150);
+/// Lines that wait for a slow browser; older ones are dropped and counted.
+const MAX_WAITING: usize = 4_000;
+/// Lines of one message.
+const MAX_BATCH: usize = 500;
+
+/// Follows until the log ends, the browser has gone, or the rights have.
+pub async fn follow(
+    services: Arc<Services>,
+    caller: Caller,
+    cluster: Uuid,
+    query: LogQuery,
+    id: u32,
+    outbox: Outbox,
+) -> Result<(), Gone> {
+    let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
+    let (reason, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
+        Ok(()) => {
+            audit::record(&caller, "logs", cluster, &target, Outcome::Done);
+            ("The log ends here.".to_owned(), false)
+        }
+        Err(error) => {
+            let refused = error.kind == app::error::UiErrorKind::NotPermitted;
+            let outcome = if refused {
+                Outcome::Refused
+            } else {
+                Outcome::Failed
+            };
+            audit::record(&caller, "logs", cluster, &target, outcome);
+            let retry = error.kind == app::error::UiErrorKind::Unavailable;
+            (error.message, retry)
+        }
+    };
+    outbox.send(Message::Ended { id, reason, retry }).await
+}
+
+async fn read(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    query: &LogQuery,
+    id: u32,
+    outbox: &Outbox,
+) -> Result<Result<(), ServiceError>, Gone> {
+    let api = match services.api(caller, cluster).await {
+        Ok((api, _)) => api,
+        Err(error) => return Ok(Err(error)),
+    };
+    let lines = match logs::open(&api, query).await {
+        Ok(lines) => lines,
+        Err(error) => return Ok(Err(explain(error, query))),
+    };
+    let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
+    audit::record(caller, "logs", cluster, &target, Outcome::Started);
+    let mut lines = pin!(lines);
+    let mut waiting = Waiting::default();
+    let mut flush = interval(FLUSH);
+    flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut recheck = interval_at(Instant::now() + RECHECK, RECHECK);
+    loop {
+        tokio::select! {
+            line = lines.next() => match line {
+                Some(Ok(line)) => waiting.push(line),
+                Some(Err(error)) => {
+                    waiting.drain(id, outbox).await?;
+                    return Ok(Err(error.into()));
+                }
+                None => {
+                    waiting.drain(id, outbox).await?;
+                    return Ok(Ok(()));
+                }
+            },
+            _ = flush.tick() => {
+                if !outbox.is_full() {
+                    waiting.send(id, outbox).await?;
+                }
+            }
+            _ = recheck.tick() => {
+                if let Err(error) = allowed(services, caller, cluster, query).await {
+                    waiting.drain(id, outbox).await?;
+                    return Ok(Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// Asks the API server again, with a bearer that is sealed anew when the old one is aging.
+async fn allowed(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    query: &LogQuery,
+) -> Result<(), ServiceError> {
+    let (api, _) = services.api(caller, cluster).await?;
+    let question = RightQuestion {
+        verb: "get".to_owned(),
+        group: String::new(),
+        resource: "pods".to_owned(),
+        subresource: "log".to_owned(),
+        namespace: Some(query.namespace.clone()),
+        name: Some(query.pod.clone()),
+    };
+    if reviews::review_now(&api, &question).await?.allowed {
+        Ok(())
+    } else {
+        Err(ServiceError::not_permitted(rights::refusal(&question)))
+    }
+}
+
+fn explain(error: KubeError, query: &LogQuery) -> ServiceError {
+    match error {
+        KubeError::Invalid(message) if message.contains("waiting to start") => {
+            ServiceError::invalid(format!(
+                "Container {} has not started yet, so it has no log.",
+                query.container
+            ))
+        }
+        KubeError::Invalid(message) if message.contains("previous terminated container") => {
+            ServiceError::invalid(format!(
+                "Container {} has not run before, so there is no previous log.",
+                query.container
+            ))
+        }
+        other => other.into(),
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<String>,
+    skipped: u64,
+}
+
+impl Waiting {
+    fn push(&mut self, line: String) {
+        if self.lines.len() >= MAX_WAITING {
+            self.lines.pop_front();
+            self.skipped += 1;
+        }
+        self.lines.push_back(line);
+    }
+
+    async fn send(&mut self, id: u32, outbox: &Outbox) -> Result<(), Gone> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        let count = self.lines.len().min(MAX_BATCH);
+        let lines = self.lines.drain(..count).collect();
+        let skipped = std::mem::take(&mut self.skipped);
+        outbox.send(Message::Lines { id, lines, skipped }).await
+    }
+
+    async fn drain(&mut self, id: u32, outbox: &Outbox) -> Result<(), Gone> {
+        while !self.lines.is_empty() {
+            self.send(id, outbox).await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_slow_browser_loses_the_oldest_lines_and_is_told_how_many() {
+        let mut waiting = Waiting::default();
+        for number in 0..MAX_WAITING + 10 {
+            waiting.push(number.to_string());
+        }
+        let (outbox, mut inbox) = Outbox::new();
+        waiting.send(7, &outbox).await.unwrap();
+        let Message::Lines { id, lines, skipped } = inbox.recv().await.unwrap() else {
+            panic!("lines expected");
+        };
+        assert_eq!((id, lines.len(), skipped), (7, MAX_BATCH, 10));
+        assert_eq!(lines[0], "10");
+    }
+}

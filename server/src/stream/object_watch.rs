@@ -1,0 +1,130 @@
+//! Tells a page when its object changes or goes.
+use super::outbox::{Gone, Outbox};
+use crate::{
+    kube::{
+        Api, KubeError,
+        listing::{self, Selection},
+        objects, watch,
+    },
+    panel::caller::Caller,
+    service::{Services, error::ServiceError},
+};
+use futures::StreamExt;
+use portico_domain::{panel::ObjectRef, stream::Message};
+use std::{pin::pin, sync::Arc, time::Duration};
+use uuid::Uuid;
+
+/// Changes in a row are told as one.
+const DEBOUNCE: Duration = Duration::from_millis(300);
+/// Where watching is not allowed, the object is read so often.
+const POLL: Duration = Duration::from_secs(5);
+/// Failures in a row until the subscription ends.
+const MAX_FAILURES: u32 = 12;
+
+/// Follows one object until the browser has gone or it may not be read any more.
+pub async fn follow(
+    services: Arc<Services>,
+    caller: Caller,
+    cluster: Uuid,
+    object: ObjectRef,
+    id: u32,
+    outbox: Outbox,
+) -> Result<(), Gone> {
+    let mut failures = 0;
+    loop {
+        let round = match services.api(&caller, cluster).await {
+            Ok((api, _)) => round(&api, &object, id, &outbox).await?,
+            Err(error) => Err(error),
+        };
+        let ended = |reason: String, retry: bool| Message::Ended { id, reason, retry };
+        match round {
+            Ok(()) => failures = 0,
+            Err(error) if error.kind == app::error::UiErrorKind::NotPermitted => {
+                return outbox.send(ended(error.message, false)).await;
+            }
+            Err(error) => {
+                failures += 1;
+                if failures > MAX_FAILURES {
+                    return outbox.send(ended(error.message, true)).await;
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        }
+    }
+}
+
+/// One watch, which ends within a minute; or one wait where watching is not allowed.
+async fn round(
+    api: &Api,
+    object: &ObjectRef,
+    id: u32,
+    outbox: &Outbox,
+) -> Result<Result<(), ServiceError>, Gone> {
+    let selection = Selection {
+        fields: format!("metadata.name={}", object.name),
+        ..Selection::default()
+    };
+    let namespace = object.namespace.as_deref();
+    let start = listing::list_one(api, &object.resource, namespace, &selection).await;
+    let part = match start {
+        Ok(part) => part,
+        Err(KubeError::Refused(_)) => return poll(api, object, id, outbox).await,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    if part.rows.is_empty() {
+        outbox.send(Message::Gone { id }).await?;
+    }
+    let watched = watch::watch(
+        api,
+        &object.resource,
+        namespace,
+        &selection,
+        &part.resource_version,
+        part.columns,
+    )
+    .await;
+    let changes = match watched {
+        Ok(changes) => changes,
+        Err(KubeError::Refused(_)) => return poll(api, object, id, outbox).await,
+        Err(error) => return Ok(Err(error.into())),
+    };
+    let mut changes = pin!(changes);
+    while let Some(change) = changes.next().await {
+        match change {
+            Ok((watch::Change::Upsert(_), _)) => {
+                tokio::time::sleep(DEBOUNCE).await;
+                outbox.send(Message::Changed { id }).await?;
+            }
+            Ok((watch::Change::Remove(_), _)) => outbox.send(Message::Gone { id }).await?,
+            Ok((watch::Change::Position, _)) | Err(KubeError::Expired) => {}
+            Err(error) => return Ok(Err(error.into())),
+        }
+    }
+    Ok(Ok(()))
+}
+
+async fn poll(
+    api: &Api,
+    object: &ObjectRef,
+    id: u32,
+    outbox: &Outbox,
+) -> Result<Result<(), ServiceError>, Gone> {
+    let version = |value: &serde_json::Value| {
+        value
+            .pointer("/metadata/resourceVersion")
+            .and_then(|version| version.as_str())
+            .map(str::to_owned)
+    };
+    let before = match objects::get(api, object).await {
+        Ok(value) => version(&value),
+        Err(error) => return Ok(Err(error.into())),
+    };
+    tokio::time::sleep(POLL).await;
+    match objects::get(api, object).await {
+        Ok(value) if version(&value) == before => {}
+        Ok(_) => outbox.send(Message::Changed { id }).await?,
+        Err(KubeError::NotFound(_)) => outbox.send(Message::Gone { id }).await?,
+        Err(error) => return Ok(Err(error.into())),
+    }
+    Ok(Ok(()))
+}

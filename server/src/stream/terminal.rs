@@ -1,0 +1,336 @@
+//! `GET /projects/{p}/clusters/{c}/namespaces/{ns}/pods/{pod}/exec`: a shell in a container.
+//!
+//! Binary frames are what is typed and what is shown. Text frames are JSON: from the browser
+//! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
+//! `{"type":"ended","reason":"…","exit_code":0}`.
+use super::{PING, RECHECK, TOKEN_OVER, check, token_over};
+use crate::{
+    kube::{exec, reviews},
+    panel::{
+        audit::{self, Outcome},
+        caller::Caller,
+    },
+    service::{Services, error::ServiceError, rights},
+};
+use axum::{
+    extract::{
+        Path, Query, State, WebSocketUpgrade,
+        ws::{self, WebSocket},
+    },
+    http::HeaderMap,
+    response::{IntoResponse, Response},
+};
+use futures::{SinkExt, StreamExt};
+use portico_domain::panel::RightQuestion;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::time::{Instant, interval_at};
+use tokio_tungstenite::tungstenite;
+use uuid::Uuid;
+
+const MAX_FRAME: usize = 256 * 1024;
+const BROWSER_GONE: &str = "The browser has gone.";
+
+/// Channels of `v4.channel.k8s.io`: the first byte of each frame to and from the API server.
+const STDIN: u8 = 0;
+const STATUS: u8 = 3;
+const RESIZE: u8 = 4;
+
+/// Which pod.
+#[derive(Clone, Deserialize)]
+pub struct Target {
+    project: String,
+    cluster: Uuid,
+    namespace: String,
+    pod: String,
+}
+
+/// Which container; the pod's first when empty.
+#[derive(Deserialize)]
+pub struct Container {
+    #[serde(default)]
+    container: String,
+}
+
+/// Opens the terminal.
+pub async fn open(
+    State(services): State<Arc<Services>>,
+    caller: Caller,
+    Path(target): Path<Target>,
+    Query(Container { container }): Query<Container>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    if let Err(refusal) = check(&services, &caller, &target.project, &headers) {
+        return refusal.into_response();
+    }
+    upgrade
+        .max_message_size(MAX_FRAME)
+        .on_upgrade(move |socket| run(socket, services, caller, target, container))
+}
+
+/// How a terminal ended.
+#[derive(Debug)]
+struct End {
+    message: String,
+    exit_code: Option<i64>,
+    outcome: Outcome,
+}
+
+impl End {
+    fn failed(error: &ServiceError) -> Self {
+        Self {
+            message: error.message.clone(),
+            exit_code: None,
+            outcome: if error.kind == app::error::UiErrorKind::NotPermitted {
+                Outcome::Refused
+            } else {
+                Outcome::Failed
+            },
+        }
+    }
+
+    fn done(message: &str) -> Self {
+        Self {
+            message: message.to_owned(),
+            exit_code: None,
+            outcome: Outcome::Done,
+        }
+    }
+}
+
+async fn run(
+    mut socket: WebSocket,
+    services: Arc<Services>,
+    caller: Caller,
+    target: Target,
+    container: String,
+) {
+    let name = format!("{}/pods/{}/{container}", target.namespace, target.pod);
+    let end = session(
+        &mut socket,
+        &services,
+        &caller,
+        &target,
+        &container,
+        &name,
+    )
+    .await;
+    audit::record(&caller, "exec", target.cluster, &name, end.outcome);
+    let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
+    // the browser may have gone already
+    let _ = socket
+        .send(ws::Message::Text(ended.to_string().into()))
+        .await;
+    let _ = socket.send(ws::Message::Close(None)).await;
+}
+
+async fn session(
+    socket: &mut WebSocket,
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+    container: &str,
+    name: &str,
+) -> End {
+    let api = match services.api(caller, target.cluster).await {
+        Ok((api, _)) => api,
+        Err(error) => return End::failed(&error),
+    };
+    let connection = match exec::open(&api, &target.namespace, &target.pod, container).await {
+        Ok(connection) => connection,
+        Err(error) => return End::failed(&error.into()),
+    };
+    audit::record(caller, "exec", target.cluster, name, Outcome::Started);
+    let mut shell = connection.into_stream();
+    let started = json!({ "type": "started" }).to_string();
+    if socket.send(ws::Message::Text(started.into())).await.is_err() {
+        return End::done(BROWSER_GONE);
+    }
+    let mut ping = interval_at(Instant::now() + PING, PING);
+    let mut recheck = interval_at(Instant::now() + RECHECK, RECHECK);
+    let over = token_over(caller);
+    tokio::pin!(over);
+    let end = loop {
+        tokio::select! {
+            from_shell = shell.next() => match from_shell {
+                Some(Ok(tungstenite::Message::Binary(frame))) => match frame.first() {
+                    Some(&STATUS) => break ended(&frame[1..]),
+                    Some(1 | 2) if frame.len() > 1 => {
+                        if socket.send(ws::Message::Binary(frame.slice(1..))).await.is_err() {
+                            break End::done(BROWSER_GONE);
+                        }
+                    }
+                    _ => {}
+                },
+                Some(Ok(tungstenite::Message::Close(_))) | None => {
+                    break End::done("The container closed the terminal.");
+                }
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "terminal broke");
+                    break End {
+                        message: "The connection to the container broke.".to_owned(),
+                        exit_code: None,
+                        outcome: Outcome::Failed,
+                    };
+                }
+            },
+            from_browser = socket.recv() => match from_browser {
+                Some(Ok(message @ (ws::Message::Binary(_) | ws::Message::Text(_)))) => {
+                    let Some(frame) = frame(&message) else { continue };
+                    if shell.send(tungstenite::Message::Binary(frame)).await.is_err() {
+                        break End::done("The container closed the terminal.");
+                    }
+                }
+                Some(Ok(ws::Message::Close(_)) | Err(_)) | None => {
+                    break End::done(BROWSER_GONE);
+                }
+                Some(Ok(_)) => {}
+            },
+            _ = ping.tick() => {
+                let to_browser = socket.send(ws::Message::Ping(Vec::new().into())).await;
+                let to_shell = shell.send(tungstenite::Message::Ping(Vec::new().into())).await;
+                if to_browser.is_err() || to_shell.is_err() {
+                    break End::done("The connection was closed.");
+                }
+            }
+            _ = recheck.tick() => {
+                if let Err(error) = allowed(services, caller, target).await {
+                    break End::failed(&error);
+                }
+            }
+            () = &mut over => break End::done(TOKEN_OVER),
+        }
+    };
+    // without this the shell would run on in the container
+    let _ = shell
+        .send(tungstenite::Message::Binary(vec![STDIN, 0x04].into()))
+        .await;
+    let _ = shell.close(None).await;
+    end
+}
+
+/// What the browser sent, as the API server wants it; nothing for a text that is not understood.
+fn frame(message: &ws::Message) -> Option<bytes::Bytes> {
+    #[derive(Deserialize)]
+    #[serde(tag = "type", rename_all = "snake_case")]
+    enum Control {
+        Resize { columns: u16, rows: u16 },
+    }
+    let (channel, content) = match message {
+        ws::Message::Binary(typed) => (STDIN, typed.to_vec()),
+        ws::Message::Text(text) => {
+            let Control::Resize { columns, rows } = serde_json::from_str(text).ok()?;
+            let size = json!({ "Width": columns, "Height": rows });
+            (RESIZE, size.to_string().into_bytes())
+        }
+        _ => return None,
+    };
+    let mut frame = Vec::with_capacity(content.len() + 1);
+    frame.push(channel);
+    frame.extend(content);
+    Some(frame.into())
+}
+
+/// Reads the status that the API server sends at the end.
+fn ended(status: &[u8]) -> End {
+    let status: Value = serde_json::from_slice(status).unwrap_or_default();
+    if status["status"] == "Success" {
+        return End {
+            exit_code: Some(0),
+            ..End::done("The shell has ended.")
+        };
+    }
+    let exit_code = status
+        .pointer("/details/causes")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .find(|cause| cause["reason"] == "ExitCode")
+        .and_then(|cause| cause["message"].as_str())
+        .and_then(|code| code.parse().ok());
+    match exit_code {
+        Some(127 | 126) => End {
+            message: "This image has no shell, so no terminal can be opened in it.".to_owned(),
+            exit_code,
+            outcome: Outcome::Failed,
+        },
+        Some(code) => End {
+            message: format!("The shell has ended with exit code {code}."),
+            exit_code,
+            outcome: Outcome::Done,
+        },
+        None => {
+            let message = status["message"].as_str().unwrap_or("no reason was given");
+            let no_shell = message.contains("no such file") || message.contains("not found");
+            End {
+                message: if no_shell {
+                    "This image has no shell, so no terminal can be opened in it.".to_owned()
+                } else {
+                    format!("The terminal has ended: {message}.")
+                },
+                exit_code: None,
+                outcome: Outcome::Failed,
+            }
+        }
+    }
+}
+
+async fn allowed(
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+) -> Result<(), ServiceError> {
+    let (api, _) = services.api(caller, target.cluster).await?;
+    let question = RightQuestion {
+        verb: "get".to_owned(),
+        group: String::new(),
+        resource: "pods".to_owned(),
+        subresource: "exec".to_owned(),
+        namespace: Some(target.namespace.clone()),
+        name: Some(target.pod.clone()),
+    };
+    if reviews::review_now(&api, &question).await?.allowed {
+        Ok(())
+    } else {
+        Err(ServiceError::not_permitted(rights::refusal(&question)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_shell_is_told_with_its_exit_code() {
+        let end = ended(br#"{"metadata":{},"status":"Success"}"#);
+        assert_eq!(end.exit_code, Some(0));
+        let end = ended(
+            br#"{"status":"Failure","reason":"NonZeroExitCode","message":"command terminated with non-zero exit code",
+                "details":{"causes":[{"reason":"ExitCode","message":"130"}]}}"#,
+        );
+        assert_eq!(end.exit_code, Some(130));
+        assert!(end.message.contains("130"));
+    }
+
+    #[test]
+    fn what_is_typed_and_the_size_go_to_their_channels() {
+        let typed = frame(&ws::Message::Binary(b"ls".to_vec().into())).unwrap();
+        assert_eq!(&typed[..], b"\0ls");
+        let size = ws::Message::Text(r#"{"type":"resize","columns":80,"rows":24}"#.into());
+        let size = frame(&size).unwrap();
+        assert_eq!(size[0], RESIZE);
+        assert!(size[1..].starts_with(br#"{"Height":24"#));
+        assert!(frame(&ws::Message::Text("nonsense".into())).is_none());
+    }
+
+    #[test]
+    fn an_image_without_a_shell_is_told_as_such() {
+        let end = ended(
+            br#"{"status":"Failure","message":"exec: \"/bin/sh\": stat /bin/sh: no such file or directory"}"#,
+        );
+        assert!(end.message.contains("no shell"));
+    }
+}

@@ -1,0 +1,29 @@
+//! `cargo xtask site [--release]`: the browser half of the build. Needs cargo with the
+//! wasm32-unknown-unknown target and what `npm ci` installs; no other tool, no download.
+mod compress;
+mod site;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(about = "Tasks of the build")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Builds WebAssembly, styles, the terminal module and assets into target/site
+    Site {
+        /// Small and compressed, as it is shipped
+        #[arg(long)]
+        release: bool,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().task {
+        Task::Site { release } => site::build(release),
+    }
+}
