@@ -1,14 +1,22 @@
 import { createHash, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { defineConfig } from "@playwright/test";
-import { gatewayAuthority, porticoUrl } from "./support/env";
+import { gatewayAuthority, porticoUrl, stateDirectory } from "./support/env";
 
-const authority = gatewayAuthority();
-// Chromium trusts the stack's own authority, and no other unknown one
-const trusted = authority
-  ? createHash("sha256")
-      .update(new X509Certificate(authority).publicKey.export({ type: "spki", format: "der" }))
-      .digest("base64")
-  : undefined;
+/** The gateway's certificate, which Chromium takes besides those that it trusts; it must come from the stack's authority. */
+function gatewayKey(): string | undefined {
+  const authority = gatewayAuthority();
+  if (!authority) return undefined;
+  const certificate = new X509Certificate(readFileSync(path.join(stateDirectory, "pki/gateway.crt")));
+  if (!certificate.verify(new X509Certificate(authority).publicKey)) {
+    throw new Error("the gateway's certificate is not from the stack's authority");
+  }
+  const key = certificate.publicKey.export({ type: "spki", format: "der" });
+  return createHash("sha256").update(key).digest("base64");
+}
+
+const trusted = gatewayKey();
 
 export default defineConfig({
   testDir: "tests",

@@ -57,7 +57,7 @@ check_ports() {
   used=$(cat /proc/net/tcp /proc/net/tcp6 2> /dev/null | while read -r _ address _ status _; do
     [ "$status" != 0A ] || echo $((16#${address##*:}))
   done)
-  for name in "${!port[@]}"; do
+  for name in $(printf '%s\n' "${!port[@]}" | sort); do
     if grep -qx "${port[$name]}" <<< "$used" && ! running "$(holder "$name")"; then
       lacks "port ${port[$name]} ($name): another program listens on it" \
         "stop that program (\`ss -ltnp 'sport = :${port[$name]}'\` names it), or set STACK_PORT_${name^^} to a free port"

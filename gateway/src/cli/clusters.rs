@@ -4,6 +4,7 @@ use axum::{
     extract::{Path, State},
     response::{IntoResponse as _, Response},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use portico_assertion::{SealedClusterToken, cluster_token};
@@ -38,7 +39,7 @@ pub(crate) async fn list(
                 "id": cluster.record.id,
                 "name": cluster.record.name,
                 "api_url": cluster.record.api_url,
-                "ca": cluster.ca,
+                "ca_data": cluster.ca.as_deref().map(|pem| STANDARD.encode(pem)),
                 "project": project,
             }))
         })

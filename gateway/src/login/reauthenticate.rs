@@ -1,5 +1,5 @@
 //! `POST /oauth2/reauthenticate`: new Keystone tokens for a session that goes on, same user only.
-//! A form or JSON with `password` and, where Keystone asks for it, `totp`.
+//! A form or JSON with `password` and, where Keystone asks for it, `passcode`.
 use axum::{
     Extension, Json,
     extract::State,
@@ -49,7 +49,7 @@ pub(crate) async fn post(
         .to_owned();
     check_csrf(&caller, &sent)?;
     let password = fields.secret("password");
-    let code = plain_code(&fields.secret("totp"));
+    let code = plain_code(&fields.secret("passcode"));
     let issued = gateway.prove(&context, &caller, &password, code).await?;
     let secret = gateway.replace_tokens(&caller, &issued).await?;
     let event = Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
@@ -91,7 +91,7 @@ impl Gateway {
             AuthOutcome::ReceiptRequired { .. } if code.expose_secret().is_empty() => {
                 return Err(Problem::downstream(
                     StatusCode::FORBIDDEN,
-                    "totp_required",
+                    "passcode_required",
                     "A one-time code is needed",
                     "Type the code that your authenticator app shows.",
                 ));

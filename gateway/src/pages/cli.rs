@@ -40,7 +40,7 @@ impl Approval<'_> {
                     @if self.projects.is_empty() { "none: you have no role in any project" }
                     @else { (self.projects.join(", ")) }
                 }
-                dt { "Cluster" } dd { (self.cluster.unwrap_or("every one of these projects")) }
+                dt { "Cluster" } dd { (self.cluster.unwrap_or("every cluster of these projects")) }
                 @if let Some(code) = self.code { dt { "Terminal shows" } dd { code { (code) } } }
             }
             @if self.code.is_some() {

@@ -45,7 +45,7 @@ impl Notice {
 
 impl SignIn<'_> {
     pub fn page(&self) -> Page {
-        let failed = matches!(self.notice, Some(Notice::Failure(_)));
+        let failed = self.status == StatusCode::UNAUTHORIZED;
         let body = html! {
             h1 { "Sign in" }
             p.lead {
@@ -88,13 +88,16 @@ impl SignIn<'_> {
 
     fn demo_users(&self) -> Markup {
         html! {
-            h2 { "Users of this demonstration" }
-            p.hint { "A click fills the form in." }
-            ul #demo-users.choices {
-                @for user in self.demo {
-                    li {
-                        button type="button" data-user=(user.name) {
-                            span.what { strong { (user.name) } small { (user.note) } }
+            // shown by the script, without which a click would do nothing
+            section #demo-users hidden {
+                h2 { "Users of this demonstration" }
+                p.hint { "A click fills the form in." }
+                ul.choices {
+                    @for user in self.demo {
+                        li {
+                            button type="button" data-user=(user.name) {
+                                span.what { strong { (user.name) } small { (user.note) } }
+                            }
                         }
                     }
                 }

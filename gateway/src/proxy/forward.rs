@@ -74,18 +74,18 @@ impl Forwarder {
         if request.body().size_hint().lower() > self.limits.body {
             return Err(ForwardError::TooLarge);
         }
-        let asked = upgrade::asked(&request);
-        let handshake = match asked {
-            Some(kind) => Some(upgrade::Handshake::take(kind, &mut request)?),
-            None => None,
+        let handshake = if upgrade::asked(&request) {
+            Some(upgrade::Handshake::take(&mut request)?)
+        } else {
+            None
         };
         let target = upstream.target(request.uri())?;
         let (mut parts, body) = request.into_parts();
         headers::clean_request(&mut parts.headers);
         add(&mut parts.headers, added);
         let body = match &handshake {
-            Some(handshake) => {
-                handshake.write(&mut parts.headers);
+            Some(_) => {
+                upgrade::Handshake::write(&mut parts.headers);
                 Body::empty()
             }
             None if body.is_end_stream() => Body::empty(),
@@ -94,13 +94,8 @@ impl Forwarder {
                 usize::try_from(self.limits.body).unwrap_or(usize::MAX),
             )),
         };
-        let method = if handshake.is_some() {
-            http::Method::GET
-        } else {
-            parts.method
-        };
         let mut outgoing = Request::new(body);
-        *outgoing.method_mut() = method;
+        *outgoing.method_mut() = parts.method;
         *outgoing.uri_mut() = target;
         *outgoing.headers_mut() = parts.headers;
 

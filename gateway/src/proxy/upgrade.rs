@@ -1,19 +1,14 @@
-//! WebSocket pass-through: HTTP/1.1 upgrades and HTTP/2 extended CONNECT (RFC 8441).
+//! WebSocket pass-through. Over HTTP/1.1 only: browsers open a connection of its own for one.
 //!
 //! No byte of the client's goes to the upstream before it has answered 101, and no other
 //! protocol is switched to.
 use axum::body::Body;
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use http::{
-    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
-};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use hyper::{
     body::Incoming,
-    ext::Protocol,
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
-use rand::RngCore as _;
 use tokio::io::copy_bidirectional_with_sizes;
 use tokio_util::sync::CancellationToken;
 
@@ -24,34 +19,18 @@ use super::{
 };
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
-const SEC_WEBSOCKET_KEY: HeaderName = header::SEC_WEBSOCKET_KEY;
 /// Small, as most WebSockets are idle most of the time.
 const BUFFER: usize = 4096;
 
-/// How the client asks for a WebSocket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Http1,
-    Http2,
-}
-
 /// Whether the request asks to become a WebSocket.
-pub(crate) fn asked<B>(request: &Request<B>) -> Option<Kind> {
-    if request.method() == Method::CONNECT {
-        return request
-            .extensions()
-            .get::<Protocol>()
-            .filter(|protocol| protocol.as_str().eq_ignore_ascii_case("websocket"))
-            .map(|_| Kind::Http2);
-    }
+pub(crate) fn asked<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     let mut protocols = headers.get_all(header::UPGRADE).iter();
     let websocket = protocols
         .next()
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"))
         && protocols.next().is_none();
-    (request.version() == Version::HTTP_11 && websocket && connection_upgrades(headers))
-        .then_some(Kind::Http1)
+    request.version() == Version::HTTP_11 && websocket && connection_upgrades(headers)
 }
 
 fn connection_upgrades(headers: &HeaderMap) -> bool {
@@ -65,39 +44,25 @@ fn connection_upgrades(headers: &HeaderMap) -> bool {
 
 /// A client that asked for a WebSocket and waits for the answer.
 pub(crate) struct Handshake {
-    kind: Kind,
     client: OnUpgrade,
-    key: HeaderValue,
 }
 
 impl Handshake {
     /// Takes the client's half out of the request.
-    pub fn take(kind: Kind, request: &mut Request<Body>) -> Result<Self, ForwardError> {
-        let key = match kind {
-            Kind::Http1 if request.method() == Method::GET => request
-                .headers()
-                .get(SEC_WEBSOCKET_KEY)
-                .cloned()
-                .ok_or(ForwardError::BadUpgrade)?,
-            Kind::Http1 => return Err(ForwardError::BadUpgrade),
-            Kind::Http2 => random_key(),
-        };
-        Ok(Self {
-            kind,
-            client: hyper::upgrade::on(request),
-            key,
-        })
+    pub fn take(request: &mut Request<Body>) -> Result<Self, ForwardError> {
+        if request.method() != Method::GET
+            || !request.headers().contains_key(header::SEC_WEBSOCKET_KEY)
+        {
+            return Err(ForwardError::BadUpgrade);
+        }
+        let client = hyper::upgrade::on(request);
+        Ok(Self { client })
     }
 
-    /// Writes the handshake for the upstream, which is asked over HTTP/1.1 either way.
-    pub fn write(&self, headers: &mut HeaderMap) {
+    /// Writes the hop-by-hop part of the handshake for the upstream.
+    pub fn write(headers: &mut HeaderMap) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
         headers.insert(header::UPGRADE, WEBSOCKET);
-        headers.insert(SEC_WEBSOCKET_KEY, self.key.clone());
-        headers.insert(
-            header::SEC_WEBSOCKET_VERSION,
-            HeaderValue::from_static("13"),
-        );
         headers.remove(header::CONTENT_LENGTH);
     }
 
@@ -128,13 +93,9 @@ impl Handshake {
         let mut headers = std::mem::take(response.headers_mut());
         headers::clean_response(&mut headers, trust);
         let mut answer = Response::new(Body::empty());
-        if self.kind == Kind::Http1 {
-            *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-            headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-            headers.insert(header::UPGRADE, WEBSOCKET);
-        } else {
-            headers.remove(header::SEC_WEBSOCKET_ACCEPT);
-        }
+        *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, WEBSOCKET);
         *answer.headers_mut() = headers;
         Ok(answer)
     }
@@ -151,13 +112,6 @@ async fn copy(client: OnUpgrade, upstream: OnUpgrade) {
         }
         Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
     }
-}
-
-fn random_key() -> HeaderValue {
-    let mut bytes = [0_u8; 16];
-    rand::rng().fill_bytes(&mut bytes);
-    // base64 is always a valid header value
-    HeaderValue::try_from(STANDARD.encode(bytes)).unwrap_or(HeaderValue::from_static(""))
 }
 
 #[cfg(test)]
@@ -182,12 +136,12 @@ mod tests {
                     ("connection", "keep-alive, Upgrade"),
                     ("upgrade", "WebSocket"),
                 ][..],
-                Some(Kind::Http1),
+                true,
             ),
-            (&[("connection", "upgrade"), ("upgrade", "h2c")][..], None),
+            (&[("connection", "upgrade"), ("upgrade", "h2c")][..], false),
             (
                 &[("connection", "upgrade"), ("upgrade", "websocket, h2c")][..],
-                None,
+                false,
             ),
             (
                 &[
@@ -195,10 +149,10 @@ mod tests {
                     ("upgrade", "websocket"),
                     ("upgrade", "h2c"),
                 ][..],
-                None,
+                false,
             ),
-            (&[("upgrade", "websocket")][..], None),
-            (&[][..], None),
+            (&[("upgrade", "websocket")][..], false),
+            (&[][..], false),
         ] {
             assert_eq!(asked(&request(pairs)), expected, "{pairs:?}");
         }

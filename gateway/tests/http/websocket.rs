@@ -1,7 +1,6 @@
 //! WebSockets: passed through, only from the host's own pages, closed with their session.
 use std::time::Duration;
 
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use portico_store::Session;
 use secrecy::ExposeSecret as _;
 use tokio::{
@@ -116,48 +115,4 @@ async fn bytes_after_the_head_wait_for_the_switch() {
     let _ = tokio::time::timeout(Duration::from_millis(500), read).await;
     let rest = String::from_utf8_lossy(&rest);
     assert!(!rest.contains("\"/smuggled\""), "{rest}");
-}
-
-/// What browsers do over HTTPS: extended CONNECT (RFC 8441).
-#[tokio::test]
-async fn http_2_sockets_pass_too() {
-    let (stack, browser, _) = started().await;
-    let connect = |origin: &'static str| {
-        let address = stack.address;
-        let cookie = browser.cookie_line(MAIN_HOST);
-        async move {
-            let stream = TcpStream::connect(address).await.expect("gateway");
-            let (mut sender, connection) =
-                hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                    .await
-                    .expect("handshake");
-            tokio::spawn(connection);
-            let request = http::Request::builder()
-                .method("CONNECT")
-                .uri("http://localhost:8080/socket")
-                .header("origin", origin)
-                .header("cookie", cookie)
-                .header("sec-websocket-version", "13")
-                .extension(hyper::ext::Protocol::from_static("websocket"))
-                .body(http_body_util::Empty::<bytes::Bytes>::new())
-                .expect("request");
-            sender.ready().await.expect("ready");
-            // the server's settings say whether it takes extended CONNECT
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            sender.send_request(request).await.expect("response")
-        }
-    };
-    let refused = connect("https://evil.example").await;
-    assert_eq!(refused.status(), http::StatusCode::FORBIDDEN);
-    let mut response = connect("http://localhost:8080").await;
-    assert_eq!(response.status(), http::StatusCode::OK);
-    let upgraded = hyper::upgrade::on(&mut response).await.expect("upgraded");
-    let mut stream = TokioIo::new(upgraded);
-    stream
-        .write_all(&[0x81, 0x82, 0, 0, 0, 0, b'h', b'i'])
-        .await
-        .expect("written");
-    let mut echoed = [0; 4];
-    stream.read_exact(&mut echoed).await.expect("echo");
-    assert_eq!(&echoed, &[0x81, 2, b'h', b'i']);
 }

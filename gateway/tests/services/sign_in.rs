@@ -250,7 +250,7 @@ async fn reauthentication_keeps_the_session_and_replaces_its_tokens() {
     let url = format!("{MAIN}/oauth2/reauthenticate");
     let wrong = serde_json::json!({ "csrf_token": csrf, "password": "wrong" }).to_string();
     let answer = browser.call(Method::POST, &url, &wrong).await;
-    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", answer.body);
     assert_eq!(answer.json()["error"], "refused");
     let cookie = browser
         .cookie(MAIN_HOST, "portico")

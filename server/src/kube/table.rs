@@ -15,8 +15,9 @@ pub struct Table {
     pub kind: String,
     #[serde(default)]
     pub metadata: ListMeta,
+    /// A watch sends `null` after its first event.
     #[serde(default)]
-    pub column_definitions: Vec<ColumnDefinition>,
+    column_definitions: Option<Vec<ColumnDefinition>>,
     #[serde(default)]
     rows: Option<Vec<RawRow>>,
 }
@@ -100,6 +101,7 @@ impl Table {
     pub fn columns(&self) -> Vec<Column> {
         self.column_definitions
             .iter()
+            .flatten()
             .map(|column| Column {
                 name: column.name.clone(),
                 description: column.description.clone(),

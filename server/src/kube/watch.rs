@@ -153,7 +153,7 @@ mod tests {
     fn added_deleted_and_bookmark_events_are_read() {
         let event = |kind: &str| {
             format!(
-                r#"{{"type":"{kind}","object":{{"kind":"Table","metadata":{{}},"rows":[{{"cells":["a"],"object":{{"metadata":{{"name":"a","uid":"u","resourceVersion":"9"}}}}}}]}}}}"#
+                r#"{{"type":"{kind}","object":{{"kind":"Table","metadata":{{}},"columnDefinitions":null,"rows":[{{"cells":["a"],"object":{{"metadata":{{"name":"a","uid":"u","resourceVersion":"9"}}}}}}]}}}}"#
             )
         };
         let (change, position) = read(event("ADDED").as_bytes(), "x", &columns())

@@ -26,12 +26,13 @@ pub struct Findings {
 
 /// Looks at pods, workloads, jobs and claims of every namespace that the person may read.
 pub async fn look(api: &Api, cluster: &Named) -> Findings {
+    // jobs first: what a job says of its failed pods is worth more than what each pod says
     let kinds = [
+        ("jobs", "batch", "jobs"),
         ("pods", "", "pods"),
         ("deployments", "apps", "deployments"),
         ("stateful sets", "apps", "statefulsets"),
         ("daemon sets", "apps", "daemonsets"),
-        ("jobs", "batch", "jobs"),
         ("volume claims", "", "persistentvolumeclaims"),
     ];
     // discovery first, so that the six do not each ask for it
@@ -50,9 +51,13 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
     let mut out = Findings::default();
     let mut refused: BTreeMap<Vec<String>, Vec<&str>> = BTreeMap::new();
     let mut explained = BTreeSet::new();
+    let jobs_are_known = results.first().is_some_and(Result::is_ok);
     for ((words, ..), result) in kinds.into_iter().zip(results) {
         match result {
-            Ok(found) => {
+            Ok(mut found) => {
+                if jobs_are_known {
+                    found.objects.retain(|judged| !judged.of_a_job());
+                }
                 if !found.refused.is_empty() {
                     refused.entry(found.refused.clone()).or_default().push(words);
                 }
@@ -99,6 +104,16 @@ struct Judged {
     judgement: Judgement,
     /// Others of the same owner that this one stands for.
     others: u32,
+    /// A pod that failed for good.
+    ended: bool,
+}
+
+impl Judged {
+    /// A failed try of a job: the job tries again, has succeeded since, or says itself that it failed.
+    fn of_a_job(&self) -> bool {
+        let owner = self.row.owner.as_ref();
+        self.ended && owner.is_some_and(|owner| owner.kind == "Job")
+    }
 }
 
 async fn unhealthy(
@@ -171,16 +186,23 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: u32) -> 
         namespace: row.row.namespace.clone(),
         name: row.row.name.clone(),
     };
-    let judgement = match objects::get(api, &object).await {
-        Ok(value) => health::judge(resource, &value),
-        Err(error) => Judgement::new(row.row.health.unwrap_or(Health::Unknown), "Not healthy")
-            .because(format!("The reason could not be read. {}", error.sentence())),
+    let (judgement, ended) = match objects::get(api, &object).await {
+        Ok(value) => (
+            health::judge(resource, &value),
+            value["status"]["phase"] == "Failed",
+        ),
+        Err(error) => {
+            let health = row.row.health.unwrap_or(Health::Unknown);
+            let reason = format!("The reason could not be read. {}", error.sentence());
+            (Judgement::new(health, "Not healthy").because(reason), false)
+        }
     };
     Judged {
         object,
         row,
         judgement,
         others,
+        ended,
     }
 }
 

@@ -17,7 +17,8 @@ pub enum PeopleError {
     )]
     GatewayUrl(String),
     #[error(
-        "cannot reach {gateway}: {source}; check the address, your network, and --ca-file if it uses a private authority"
+        "cannot reach {gateway}: {}; check the address, your network, and --ca-file if it uses a private authority",
+        innermost(source)
     )]
     Unreachable {
         gateway: String,
@@ -53,4 +54,13 @@ pub enum PeopleError {
     NoHome,
     #[error("KUBERNETES_EXEC_INFO is not understood: {0}")]
     ExecInfo(String),
+}
+
+/// reqwest's own words say only that something failed; the cause is at the end of the chain.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
 }

@@ -3,7 +3,10 @@
 use super::buffer::{Buffer, CAPACITY};
 use crate::{
     format,
-    hooks::stream::{Link, Stream},
+    hooks::{
+        browser_value::BrowserValue,
+        stream::{Link, Stream},
+    },
     ui::{Button, ButtonKind, Icon, icons},
 };
 use leptos::{html, prelude::*};
@@ -43,7 +46,7 @@ pub fn Pane(cluster: Uuid, query: LogQuery, wrap: RwSignal<bool>) -> impl IntoVi
     let view_node = NodeRef::<html::Div>::new();
     let lines_node = NodeRef::<html::Div>::new();
     let pane = PaneState {
-        shown: StoredValue::new_local(Shown::default()),
+        shown: BrowserValue::default(),
         view_node,
         lines_node,
         stage: RwSignal::new(Stage::Waiting),
@@ -166,7 +169,7 @@ fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
 
 #[derive(Clone, Copy)]
 struct PaneState {
-    shown: StoredValue<Shown, LocalStorage>,
+    shown: BrowserValue<Shown>,
     view_node: NodeRef<html::Div>,
     lines_node: NodeRef<html::Div>,
     stage: RwSignal<Stage>,

@@ -1,0 +1,145 @@
+//! Granting, revoking, undoing, and conflicts.
+use crate::stack::Stack;
+use app::{error::UiErrorKind, ports::Panel};
+use portico_domain::panel::{
+    BindingRow, GrantRequest, RevokeRequest, RoleRef, Subject, SubjectKind,
+};
+
+fn request(namespace: &str, user: &str) -> GrantRequest {
+    GrantRequest {
+        role: RoleRef {
+            cluster: true,
+            name: "portico-viewer".to_owned(),
+        },
+        namespace: Some(namespace.to_owned()),
+        subject_kind: SubjectKind::User,
+        subject_id: user.to_owned(),
+    }
+}
+
+fn revoke(row: &BindingRow) -> RevokeRequest {
+    RevokeRequest {
+        binding: row.binding.clone(),
+        uid: row.uid.clone(),
+        resource_version: row.resource_version.clone(),
+        subject: row.subject.clone(),
+        typed: String::new(),
+    }
+}
+
+async fn rows(panel: &impl Panel, stack: &Stack, namespace: &str, user: &str) -> Vec<BindingRow> {
+    let view = panel.access(stack.acme()).await.unwrap();
+    view.bindings
+        .into_iter()
+        .filter(|row| row.binding.namespace.as_deref() == Some(namespace))
+        .filter(|row| matches!(&row.subject, Subject::KeystoneUser { id, .. } if id == user))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_grant_is_previewed_made_once_and_taken_back() {
+    let stack = Stack::open();
+    let own = stack.namespace("grant").await;
+    let nora = stack.var("USER_ID_NORA").to_owned();
+    let ada = stack.panel("ada").await;
+    let grant = request(&own.name, &nora);
+    let preview = ada.preview_grant(stack.acme(), grant.clone()).await.unwrap();
+    assert!(!preview.exists && preview.dangers.is_empty());
+    assert_eq!(preview.group, format!("portico:user:{nora}"));
+    assert!(preview.gained.iter().any(|rule| rule.resources.contains(&"pods".to_owned())));
+    let done = ada.grant(stack.acme(), grant.clone(), String::new()).await.unwrap();
+    assert_eq!(rows(&ada, &stack, &own.name, &nora).await.len(), 1);
+    let again = ada.grant(stack.acme(), grant, String::new()).await.unwrap_err();
+    assert_eq!(again.kind, UiErrorKind::Conflict);
+    // somebody else's undo is not theirs to use
+    let devi = stack.panel("devi").await;
+    assert!(devi.undo(stack.acme(), done.undo.clone().unwrap()).await.is_err());
+    ada.undo(stack.acme(), done.undo.unwrap()).await.unwrap();
+    assert!(rows(&ada, &stack, &own.name, &nora).await.is_empty());
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_revocation_can_be_undone_and_a_concurrent_edit_is_a_conflict() {
+    let stack = Stack::open();
+    let own = stack.namespace("revoke").await;
+    let nora = stack.var("USER_ID_NORA").to_owned();
+    let ada = stack.panel("ada").await;
+    let grant = request(&own.name, &nora);
+    ada.grant(stack.acme(), grant, String::new()).await.unwrap();
+    let row = rows(&ada, &stack, &own.name, &nora).await.remove(0);
+    assert!(row.may_revoke);
+    let done = ada.revoke(stack.acme(), revoke(&row)).await.unwrap();
+    assert!(rows(&ada, &stack, &own.name, &nora).await.is_empty());
+    ada.undo(stack.acme(), done.undo.unwrap()).await.unwrap();
+    let restored = rows(&ada, &stack, &own.name, &nora).await.remove(0);
+    assert_eq!(restored.binding, row.binding);
+    assert_eq!(restored.role, row.role);
+    // the page of before shows an object that is gone
+    let stale = ada.revoke(stack.acme(), revoke(&row)).await.unwrap_err();
+    assert_eq!(stale.kind, UiErrorKind::Conflict);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn one_subject_of_several_is_taken_out_and_put_back() {
+    use k8s_openapi::api::rbac::v1::RoleBinding;
+    let stack = Stack::open();
+    let own = stack.namespace("several").await;
+    let (nora, mia) = (stack.var("USER_ID_NORA"), stack.var("USER_ID_MIA"));
+    let subject = |id: &str| {
+        serde_json::json!({ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group",
+            "name": format!("portico:user:{id}") })
+    };
+    let binding: RoleBinding = serde_json::from_value(serde_json::json!({
+        "metadata": { "name": "two", "annotations": { "why": "kept" } },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view" },
+        "subjects": [subject(nora), subject(mia)],
+    }))
+    .unwrap();
+    let api = kube::Api::<RoleBinding>::namespaced(own.client.clone(), &own.name);
+    api.create(&Default::default(), &binding).await.unwrap();
+    let ada = stack.panel("ada").await;
+    let row = rows(&ada, &stack, &own.name, nora).await.remove(0);
+    let done = ada.revoke(stack.acme(), revoke(&row)).await.unwrap();
+    assert_eq!(api.get("two").await.unwrap().subjects.unwrap().len(), 1);
+    ada.undo(stack.acme(), done.undo.unwrap()).await.unwrap();
+    let back = api.get("two").await.unwrap();
+    assert_eq!(back.subjects, binding.subjects);
+    assert_eq!(back.metadata.annotations, binding.metadata.annotations);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn dangers_are_typed_and_the_last_admin_is_protected() {
+    let stack = Stack::open();
+    let own = stack.namespace("danger").await;
+    let ada = stack.panel("ada").await;
+    let mut grant = request(&own.name, stack.var("USER_ID_NORA"));
+    grant.role.name = "admin".to_owned();
+    let preview = ada.preview_grant(stack.acme(), grant.clone()).await.unwrap();
+    for danger in ["secrets", "exec", "impersonate", "bind"] {
+        assert!(preview.dangers.contains(&danger.to_owned()), "{danger}");
+    }
+    let refused = ada.grant(stack.acme(), grant, String::new()).await.unwrap_err();
+    assert_eq!(refused.kind, UiErrorKind::Invalid);
+    let view = ada.access(stack.acme()).await.unwrap();
+    let admin = view
+        .bindings
+        .iter()
+        .find(|row| row.role.name == "cluster-admin" && !row.system)
+        .unwrap();
+    assert!(admin.typed_because.is_some());
+    let refused = ada.revoke(stack.acme(), revoke(admin)).await.unwrap_err();
+    assert_eq!(refused.kind, UiErrorKind::Invalid);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_viewer_sees_that_they_may_not_see() {
+    let stack = Stack::open();
+    let view = stack.panel("vera").await.access(stack.acme()).await.unwrap();
+    assert!(view.bindings.is_empty());
+    assert!(view.not_permitted.contains(&"shop".to_owned()));
+    assert!(view.grant_refused.is_some());
+}

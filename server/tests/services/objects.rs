@@ -1,0 +1,188 @@
+//! Lists, objects, rights and changes.
+use crate::stack::Stack;
+use app::{error::UiErrorKind, ports::Panel};
+use portico_domain::panel::{
+    Action, Health, ListQuery, ListScope, ObjectRef, Reading, ResourceRef, RightQuestion,
+};
+
+fn query(resource: ResourceRef) -> ListQuery {
+    ListQuery {
+        resource,
+        namespace: None,
+        name: String::new(),
+        labels: String::new(),
+        sort: String::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_viewers_list_is_merged_over_exactly_their_namespaces() {
+    let stack = Stack::open();
+    let pods = query(ResourceRef::core("pods"));
+    let table = stack
+        .panel("vera")
+        .await
+        .list(stack.acme(), pods.clone())
+        .await
+        .unwrap();
+    let ListScope::Namespaces { listed, refused } = &table.scope else {
+        panic!("merged, not {:?}", table.scope);
+    };
+    assert!(listed.contains(&"shop".to_owned()));
+    assert!(refused.contains(&"kube-system".to_owned()));
+    assert!(table.total > 5);
+    assert!(table.rows.iter().any(|row| row.health == Some(Health::Failed)));
+    assert_eq!(table.columns[0].name, "Name");
+    let whole = stack.panel("ada").await.list(stack.acme(), pods).await.unwrap();
+    assert_eq!(whole.scope, ListScope::Cluster);
+}
+
+#[tokio::test]
+async fn a_viewer_may_not_list_secrets_anywhere_and_is_told_so() {
+    let stack = Stack::open();
+    let secrets = query(ResourceRef::core("secrets"));
+    let error = stack.panel("vera").await.list(stack.acme(), secrets).await.unwrap_err();
+    assert_eq!(error.kind, UiErrorKind::NotPermitted);
+    assert!(error.message.contains("secrets"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn discovery_finds_kinds_that_only_an_old_version_has() {
+    let stack = Stack::open();
+    let kinds = stack.panel("vera").await.kinds(stack.acme()).await.unwrap();
+    for plural in ["pods", "deployments", "cronjobs", "customresourcedefinitions"] {
+        assert!(kinds.iter().any(|kind| kind.plural == plural), "{plural}");
+    }
+}
+
+#[tokio::test]
+async fn exec_is_refused_for_a_viewer_and_open_to_a_developer() {
+    let stack = Stack::open();
+    let ask = |verb: &str| RightQuestion {
+        verb: verb.to_owned(),
+        group: String::new(),
+        resource: "pods".to_owned(),
+        subresource: "exec".to_owned(),
+        namespace: Some("shop".to_owned()),
+        name: None,
+    };
+    for (user, expected) in [("vera", false), ("devi", true)] {
+        let panel = stack.panel(user).await;
+        let answers = panel
+            .rights(stack.acme(), vec![ask("get"), ask("create")])
+            .await
+            .unwrap();
+        assert!(answers.iter().all(|answer| answer.allowed == expected), "{user}");
+    }
+}
+
+#[tokio::test]
+async fn a_crashing_pod_says_why_and_what_may_be_done() {
+    let stack = Stack::open();
+    let panel = stack.panel("vera").await;
+    let mut pods = query(ResourceRef::core("pods"));
+    pods.namespace = Some("shop".to_owned());
+    pods.name = "recommender".to_owned();
+    let table = panel.list(stack.acme(), pods).await.unwrap();
+    let object = ObjectRef {
+        resource: ResourceRef::core("pods"),
+        namespace: Some("shop".to_owned()),
+        name: table.rows[0].name.clone(),
+    };
+    let view = panel.object(stack.acme(), object.clone()).await.unwrap();
+    assert!(view.reason.as_deref().is_some_and(|reason| reason.contains("exit code")));
+    let state = |action: Action| {
+        view.actions.iter().find(|state| state.action == action).unwrap().clone()
+    };
+    assert!(state(Action::ViewLogs).allowed);
+    assert!(!state(Action::Delete).allowed);
+    assert!(state(Action::OpenTerminal).reason.unwrap().contains("pods/exec in shop"));
+    assert_eq!(view.owners[0].resource.plural, "replicasets");
+    let yaml = panel.yaml(stack.acme(), object.clone()).await.unwrap();
+    assert!(yaml.starts_with("apiVersion: v1\nkind: Pod"));
+    assert!(!panel.events(stack.acme(), object).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn deletion_is_of_exactly_the_object_that_was_seen() {
+    let stack = Stack::open();
+    let own = stack.namespace("delete").await;
+    let uid = own.pod("seen").await.metadata.uid.unwrap();
+    let object = ObjectRef {
+        resource: ResourceRef::core("pods"),
+        namespace: Some(own.name.clone()),
+        name: "seen".to_owned(),
+    };
+    let refused = stack
+        .panel("vera")
+        .await
+        .delete(stack.acme(), object.clone(), uid.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(refused.kind, UiErrorKind::NotPermitted);
+    assert!(refused.message.contains("vera@Default"), "{}", refused.message);
+    let panel = stack.panel("devi").await;
+    let other = panel
+        .delete(stack.acme(), object.clone(), "0".repeat(36))
+        .await
+        .unwrap_err();
+    assert_eq!(other.kind, UiErrorKind::Conflict);
+    panel.delete(stack.acme(), object, uid).await.unwrap();
+    own.done().await;
+}
+
+#[tokio::test]
+async fn the_overview_says_what_it_knows_and_what_it_may_not() {
+    let stack = Stack::open();
+    let view = stack.panel("vera").await.cluster(stack.acme()).await.unwrap();
+    assert_eq!(view.card.health, Health::Ok, "{}", view.card.status);
+    assert_eq!(view.card.nodes_total, Some(2));
+    let version = view.version.unwrap();
+    assert!(version.support.contains("ended on 28 February 2022"), "{}", version.support);
+    let Reading::Known(capacity) = view.capacity else {
+        panic!("capacity is known");
+    };
+    assert!(capacity.cpu_requested > 0 && capacity.cpu_requested < capacity.cpu_allocatable);
+    assert!(capacity.limits.unwrap().contains("may not list"));
+    let titles: Vec<_> = view.attention.iter().map(|item| item.title.as_str()).collect();
+    for title in ["CrashLoopBackOff", "Unschedulable", "Failed"] {
+        assert!(titles.contains(&title), "{title} in {titles:?}");
+    }
+    let read = view.rights.iter().find(|line| line.namespaces.contains(&"shop".to_owned()));
+    assert_eq!(read.unwrap().summary, "Read workloads.");
+}
+
+#[tokio::test]
+async fn the_launchpad_is_each_persons_own() {
+    let stack = Stack::open();
+    let ada = stack.panel("ada").await.launchpad().await.unwrap();
+    assert_eq!(ada.clusters.len(), 1);
+    assert_eq!(ada.clusters[0].you_may, "everything");
+    let vera = stack.panel("vera").await.launchpad().await.unwrap();
+    assert!(vera.clusters[0].you_may.starts_with("read in "));
+    assert!(vera.apps.iter().all(|app| !app.allowed && !app.opened_by.is_empty()));
+    let nora = stack.panel("nora").await.launchpad().await.unwrap();
+    assert_eq!(nora.clusters[0].you_may, "nothing yet");
+    assert!(nora.clusters[0].rights_hint.as_ref().unwrap().contains("k8s_viewer"));
+    assert!(nora.apps.is_empty() && nora.attention.is_empty());
+}
+
+#[tokio::test]
+async fn another_projects_cluster_is_not_there() {
+    let stack = Stack::open();
+    let globex = stack.var("CLUSTER2_ID").parse().unwrap();
+    let error = stack.panel("ada").await.cluster(globex).await.unwrap_err();
+    assert_eq!(error.kind, UiErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_registry_and_alerts_open_by_role() {
+    let stack = Stack::open();
+    let ada = stack.panel("ada").await;
+    assert!(ada.registry("registry".to_owned()).await.is_ok());
+    assert!(ada.alerts("alertmanager".to_owned()).await.is_ok());
+    let vera = stack.panel("vera").await;
+    let refused = vera.alerts("alertmanager".to_owned()).await.unwrap_err();
+    assert_eq!(refused.kind, UiErrorKind::NotPermitted);
+    assert!(refused.next_step.unwrap().contains("k8s_developer"));
+}

@@ -1,0 +1,60 @@
+//! The panel's HTTP side.
+use crate::stack::{CSRF, Stack};
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn without_an_assertion_there_is_nothing() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    for path in ["/", "/projects/x", "/api/session/get", "/pkg/app.js", "/projects/x/stream"] {
+        let answer = client().get(format!("http://{address}{path}")).send().await.unwrap();
+        assert_eq!(answer.status(), 401, "{path}");
+        assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+    }
+}
+
+#[tokio::test]
+async fn the_first_page_leads_to_the_project_and_pages_have_a_policy() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let acme = stack.var("PROJECT_ID_ACME").to_owned();
+    let headers = stack.headers("vera", &acme).await;
+    let get = |path: String| {
+        client().get(format!("http://{address}{path}")).headers(headers.clone()).send()
+    };
+    let first = get("/".to_owned()).await.unwrap();
+    assert_eq!(first.headers()["location"], format!("/projects/{acme}").as_str());
+    let page = get(format!("/projects/{acme}")).await.unwrap();
+    assert_eq!(page.status(), 200);
+    assert_eq!(page.headers()["cache-control"], "no-store");
+    let policy = page.headers()["content-security-policy"].to_str().unwrap();
+    assert!(policy.contains("'nonce-") && !policy.contains("unsafe-inline"), "{policy}");
+    assert_eq!(get("/nowhere".to_owned()).await.unwrap().status(), 404);
+}
+
+#[tokio::test]
+async fn a_change_needs_the_sessions_secret() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let headers = stack.headers("vera", stack.var("PROJECT_ID_ACME")).await;
+    let post = || {
+        client()
+            .post(format!("http://{address}/api/nothing/here"))
+            .headers(headers.clone())
+    };
+    assert_eq!(post().send().await.unwrap().status(), 403);
+    let wrong = post().header("x-csrf-token", "wrong").send().await.unwrap();
+    assert_eq!(wrong.status(), 403);
+    let right = post().header("x-csrf-token", CSRF).send().await.unwrap();
+    assert_eq!(right.status(), 404);
+    let form = post().form(&[("csrf_token", CSRF)]).send().await.unwrap();
+    assert_eq!(form.status(), 404);
+    let large = post().form(&[("a", "x".repeat(70_000).as_str())]).send().await.unwrap();
+    assert_eq!(large.status(), 413);
+}

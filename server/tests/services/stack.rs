@@ -1,0 +1,275 @@
+//! The running stack, and callers signed in to it.
+use app::ports::Panel;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use gateway::config::AppConfig;
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::{Api, Client, api::PostParams};
+use portico_assertion::{Claims, PrivateKey, Signer, SigningKey, Verifier, panel_token};
+use portico_domain::{
+    cluster::ClusterRecord,
+    identity::{Named, Project},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use server::{
+    kube::Clusters,
+    panel::{
+        PanelParts,
+        caller::{Caller, Gatekeeper},
+        config::PanelConfig,
+    },
+    service::{Apps, PanelService, Services, access::UndoStore},
+};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use url::Url;
+use uuid::Uuid;
+
+pub const CSRF: &str = "csrf-of-this-session";
+pub const PUBLIC_URL: &str = "http://localhost:8080";
+
+#[derive(Deserialize)]
+struct Config {
+    clusters: Vec<ClusterRecord>,
+    #[serde(default)]
+    apps: Vec<AppConfig>,
+}
+
+/// Everything that a test needs.
+pub struct Stack {
+    env: BTreeMap<String, String>,
+    config: Config,
+    signer: Signer,
+    verifier: Verifier,
+    panel_key: PrivateKey,
+    pub services: Arc<Services>,
+}
+
+impl Stack {
+    pub fn open() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let path = std::env::var("PORTICO_TEST_ENV").expect("PORTICO_TEST_ENV names an env file");
+        let env: BTreeMap<_, _> = std::fs::read_to_string(path)
+            .unwrap()
+            .lines()
+            .filter_map(|line| line.trim_start_matches("export ").split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.trim_matches(['\'', '"']).to_owned()))
+            .collect();
+        let text = std::fs::read_to_string(&env["PORTICO_CONFIG"]).unwrap();
+        let config: Config = toml::from_str(&text).unwrap();
+        let signing = SigningKey::generate();
+        let services = Services {
+            clusters: Clusters::new(config.clusters.clone()),
+            apps: Apps::new(config.apps.clone(), public_url(), "apps.localhost".to_owned())
+                .unwrap(),
+            undo: UndoStore::default(),
+            public_url: public_url(),
+            support_contact: "the platform team".to_owned(),
+            role_names: role_names(&env),
+        };
+        Self {
+            verifier: Verifier::for_key(&signing),
+            signer: Signer::new(signing),
+            panel_key: PrivateKey::generate(),
+            services: Arc::new(services),
+            config,
+            env,
+        }
+    }
+
+    pub fn var(&self, name: &str) -> &str {
+        &self.env[name]
+    }
+
+    pub fn acme(&self) -> Uuid {
+        self.var("CLUSTER_ID").parse().unwrap()
+    }
+
+    /// The headers that the gateway would send for a user in a project.
+    pub async fn headers(&self, user: &str, project: &str) -> HeaderMap {
+        let answer = reqwest::Client::new()
+            .post(format!("{}/auth/tokens", self.var("KEYSTONE_URL")))
+            .json(&json!({ "auth": {
+                "identity": { "methods": ["password"], "password": { "user": {
+                    "name": user, "domain": { "name": "Default" },
+                    "password": self.var("DEMO_PASSWORD"),
+                }}},
+                "scope": { "project": { "id": project } },
+            }}))
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(answer.status(), 201, "{user} signs in to {project}");
+        let token = answer.headers()["x-subject-token"].to_str().unwrap().to_owned();
+        let body: Value = answer.json().await.unwrap();
+        let expires_at: Timestamp = body["token"]["expires_at"].as_str().unwrap().parse().unwrap();
+        let claims = claims(&body["token"], expires_at);
+        let sealed = panel_token::seal_for_panel(
+            self.panel_key.public(),
+            &claims.jti,
+            &token.into(),
+            expires_at,
+        )
+        .unwrap();
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("portico-assertion", self.signer.sign(&claims).unwrap()),
+            ("portico-token", sealed),
+            ("x-request-id", "test".to_owned()),
+        ] {
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_str(&value).unwrap(),
+            );
+        }
+        headers
+    }
+
+    pub async fn caller(&self, user: &str) -> Caller {
+        let headers = self.headers(user, self.var("PROJECT_ID_ACME")).await;
+        Gatekeeper::new(
+            self.verifier.clone(),
+            vec![self.panel_key.clone()],
+            &public_url(),
+        )
+        .admit(&headers)
+        .expect("the caller is admitted")
+    }
+
+    /// The panel of a user in acme.
+    pub async fn panel(&self, user: &str) -> impl Panel + use<> {
+        PanelService::new(Arc::clone(&self.services), self.caller(user).await)
+    }
+
+    /// Serves the whole panel on a port of its own.
+    pub async fn serve(&self) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        let key = directory.path().join("panel.key");
+        self.panel_key.write_new(&key).unwrap();
+        let router = server::panel::router(PanelParts {
+            config: PanelConfig {
+                listen: ([127, 0, 0, 1], 0).into(),
+                private_key_file: key,
+                assertion_public_key_files: Vec::new(),
+                site_root: PathBuf::from("target/site"),
+                support_contact: "the platform team".to_owned(),
+                public_url: None,
+                role_names: role_names(&self.env),
+            },
+            verifier: self.verifier.clone(),
+            public_url: public_url(),
+            apps_domain: "apps.localhost".to_owned(),
+            clusters: self.config.clusters.clone(),
+            apps: self.config.apps.clone(),
+        })
+        .unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        address.to_string()
+    }
+
+    /// The cluster as its administrator, to make what a test needs.
+    pub async fn admin(&self) -> Client {
+        let kubeconfig =
+            kube::config::Kubeconfig::read_from(self.var("KUBE_ADMIN_KUBECONFIG")).unwrap();
+        let options = kube::config::KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+        Client::try_from(config).unwrap()
+    }
+
+    /// A namespace of the test's own, with vera's and devi's roles bound in it.
+    pub async fn namespace(&self, name: &str) -> OwnNamespace {
+        let client = self.admin().await;
+        let full = format!("t-{name}-{}", &Uuid::new_v4().simple().to_string()[..6]);
+        let object: Namespace =
+            serde_json::from_value(json!({ "metadata": { "name": full } })).unwrap();
+        Api::<Namespace>::all(client.clone())
+            .create(&PostParams::default(), &object)
+            .await
+            .unwrap();
+        server::kube::bootstrap::run_once(&server::kube::bootstrap::Options {
+            kubeconfig: self.var("KUBE_ADMIN_KUBECONFIG").into(),
+            developer_role: self.var("ROLE_ID_K8S_DEVELOPER").to_owned(),
+            viewer_role: self.var("ROLE_ID_K8S_VIEWER").to_owned(),
+            ..Default::default()
+        })
+        .await
+        .unwrap();
+        OwnNamespace { name: full, client }
+    }
+}
+
+/// Deleted by its test's `done`.
+pub struct OwnNamespace {
+    pub name: String,
+    pub client: Client,
+}
+
+impl OwnNamespace {
+    /// Makes a pod that no node takes: it exists at once and needs no image.
+    pub async fn pod(&self, name: &str) -> Pod {
+        let pod = serde_json::from_value(json!({
+            "metadata": { "name": name },
+            "spec": { "nodeSelector": { "portico.dev/none": "true" },
+                "containers": [{ "name": "c", "image": "none" }] },
+        }))
+        .unwrap();
+        Api::<Pod>::namespaced(self.client.clone(), &self.name)
+            .create(&PostParams::default(), &pod)
+            .await
+            .unwrap()
+    }
+
+    pub async fn done(self) {
+        let _ = Api::<Namespace>::all(self.client)
+            .delete(&self.name, &Default::default())
+            .await;
+    }
+}
+
+fn public_url() -> Url {
+    PUBLIC_URL.parse().unwrap()
+}
+
+fn role_names(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    ["admin", "developer", "viewer"]
+        .into_iter()
+        .map(|role| {
+            let id = env[&format!("ROLE_ID_K8S_{}", role.to_uppercase())].clone();
+            (id, format!("k8s_{role}"))
+        })
+        .collect()
+}
+
+fn claims(token: &Value, expires_at: Timestamp) -> Claims {
+    let named = |value: &Value| Named {
+        id: value["id"].as_str().unwrap().to_owned(),
+        name: value["name"].as_str().unwrap().to_owned(),
+    };
+    let project = Project {
+        id: named(&token["project"]).id,
+        name: named(&token["project"]).name,
+        domain: named(&token["project"]["domain"]),
+    };
+    let now = Timestamp::now().as_second();
+    Claims {
+        iss: PUBLIC_URL.to_owned(),
+        aud: "panel".to_owned(),
+        iat: now,
+        exp: now + 60,
+        jti: Uuid::new_v4().to_string(),
+        sid: "s".to_owned(),
+        sub: named(&token["user"]).id,
+        name: named(&token["user"]).name,
+        domain: named(&token["user"]["domain"]),
+        roles: token["roles"].as_array().unwrap().iter().map(named).collect(),
+        projects: vec![project.clone()],
+        project: Some(project),
+        csrf: Some(CSRF.to_owned()),
+        session_expires_at: expires_at.as_second(),
+        auth_methods: vec!["password".to_owned()],
+        keystone: portico_assertion::claims::KeystoneState::Ok,
+        next_project: None,
+    }
+}

@@ -1,0 +1,180 @@
+//! Live lists, logs and terminals over the panel's own WebSockets.
+use crate::stack::{PUBLIC_URL, Stack};
+use futures::{SinkExt, StreamExt};
+use portico_domain::{
+    panel::{ListQuery, ResourceRef},
+    stream::{LogQuery, Message, Request},
+};
+use std::time::{Duration, Instant};
+use tokio::time::timeout;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{self, client::IntoClientRequest},
+};
+
+type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
+
+async fn connect(stack: &Stack, address: &str, user: &str, path: &str, origin: &str) -> Result<Socket, tungstenite::Error> {
+    let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+    request
+        .headers_mut()
+        .extend(stack.headers(user, stack.var("PROJECT_ID_ACME")).await);
+    request.headers_mut().insert("origin", origin.parse().unwrap());
+    connect_async(request).await.map(|(socket, _)| socket)
+}
+
+async fn tab(stack: &Stack, user: &str) -> Socket {
+    let address = stack.serve().await;
+    let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
+    connect(stack, &address, user, &path, PUBLIC_URL).await.unwrap()
+}
+
+async fn ask(socket: &mut Socket, request: &Request) {
+    let text = serde_json::to_string(request).unwrap();
+    socket.send(tungstenite::Message::Text(text.into())).await.unwrap();
+}
+
+/// The first message that `wanted` takes, within five seconds.
+async fn until<T>(socket: &mut Socket, mut wanted: impl FnMut(Message) -> Option<T>) -> T {
+    timeout(Duration::from_secs(8), async {
+        loop {
+            let frame = socket.next().await.unwrap().unwrap();
+            if let tungstenite::Message::Text(text) = frame
+                && let Some(found) = wanted(serde_json::from_str(&text).unwrap())
+            {
+                return found;
+            }
+        }
+    })
+    .await
+    .expect("the message comes")
+}
+
+#[tokio::test]
+async fn a_new_pod_is_told_within_two_seconds() {
+    let stack = Stack::open();
+    let own = stack.namespace("watch").await;
+    let mut socket = tab(&stack, "vera").await;
+    let watch = Request::Watch {
+        id: 5,
+        cluster: stack.acme(),
+        query: ListQuery {
+            resource: ResourceRef::core("pods"),
+            namespace: None,
+            name: "appears".to_owned(),
+            labels: String::new(),
+            sort: String::new(),
+        },
+    };
+    ask(&mut socket, &watch).await;
+    until(&mut socket, |message| {
+        matches!(message, Message::Snapshot { id: 5, .. }).then_some(())
+    })
+    .await;
+    let start = Instant::now();
+    own.pod("appears-here").await;
+    until(&mut socket, |message| match message {
+        Message::Rows { changed, .. } => changed.iter().any(|row| row.name == "appears-here").then_some(()),
+        _ => None,
+    })
+    .await;
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_log_is_followed_and_one_without_rights_is_refused() {
+    let stack = Stack::open();
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> =
+        kube::Api::namespaced(stack.admin().await, "shop");
+    let pod = pods
+        .list(&Default::default())
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|pod| pod.metadata.name.as_ref().is_some_and(|name| name.starts_with("storefront")))
+        .unwrap();
+    let query = |namespace: &str| LogQuery {
+        namespace: namespace.to_owned(),
+        pod: pod.metadata.name.clone().unwrap(),
+        container: pod.spec.as_ref().unwrap().containers[0].name.clone(),
+        previous: false,
+        follow: true,
+        timestamps: false,
+        tail: 20,
+    };
+    let mut socket = tab(&stack, "vera").await;
+    let logs = |id: u32, namespace: &str| Request::Logs { id, cluster: stack.acme(), query: query(namespace) };
+    ask(&mut socket, &logs(1, "shop")).await;
+    let lines = until(&mut socket, |message| match message {
+        Message::Lines { id: 1, lines, .. } => Some(lines),
+        _ => None,
+    })
+    .await;
+    assert!(!lines.is_empty());
+    ask(&mut socket, &logs(2, "kube-system")).await;
+    let reason = until(&mut socket, |message| match message {
+        Message::Ended { id: 2, reason, retry: false } => Some(reason),
+        _ => None,
+    })
+    .await;
+    assert!(reason.contains("refused"), "{reason}");
+}
+
+#[tokio::test]
+async fn a_terminal_opens_for_a_developer_only() {
+    let stack = Stack::open();
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> =
+        kube::Api::namespaced(stack.admin().await, "shop");
+    let pod = pods
+        .list(&Default::default())
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|pod| pod.metadata.name.as_ref().is_some_and(|name| name.starts_with("storefront")))
+        .unwrap();
+    let path = format!(
+        "/projects/{}/clusters/{}/namespaces/shop/pods/{}/exec",
+        stack.var("PROJECT_ID_ACME"),
+        stack.acme(),
+        pod.metadata.name.unwrap()
+    );
+    let address = stack.serve().await;
+    let mut refused = connect(&stack, &address, "vera", &path, PUBLIC_URL).await.unwrap();
+    let end = timeout(Duration::from_secs(5), refused.next()).await.unwrap().unwrap().unwrap();
+    assert!(end.to_text().unwrap().contains("\"ended\""), "{end}");
+    assert!(end.to_text().unwrap().contains("cannot get resource"), "{end}");
+    let mut shell = connect(&stack, &address, "devi", &path, PUBLIC_URL).await.unwrap();
+    let resize = r#"{"type":"resize","columns":80,"rows":24}"#;
+    shell.send(tungstenite::Message::Text(resize.into())).await.unwrap();
+    let typed = b"echo portico-$((40+2)); exit 3\n".to_vec();
+    shell.send(tungstenite::Message::Binary(typed.into())).await.unwrap();
+    let (mut shown, mut end) = (String::new(), String::new());
+    timeout(Duration::from_secs(10), async {
+        while let Some(Ok(frame)) = shell.next().await {
+            match frame {
+                tungstenite::Message::Binary(bytes) => shown.push_str(&String::from_utf8_lossy(&bytes)),
+                tungstenite::Message::Text(text) => end = text.to_string(),
+                _ => {}
+            }
+        }
+    })
+    .await
+    .expect("the shell ends");
+    assert!(shown.contains("portico-42"), "{shown}");
+    assert!(end.contains("\"exit_code\":3"), "{end}");
+}
+
+#[tokio::test]
+async fn another_origin_opens_nothing() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
+    for origin in ["http://evil.example", "null", "http://localhost:8081", "http://localhost:8080.evil.example"] {
+        let refused = connect(&stack, &address, "ada", &path, origin).await;
+        assert!(
+            matches!(refused, Err(tungstenite::Error::Http(answer)) if answer.status() == 403),
+            "{origin}"
+        );
+    }
+}
