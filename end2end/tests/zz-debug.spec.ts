@@ -1,12 +1,14 @@
-import { expect, test } from "../support/browser";
+import { expect, test, newContext } from "../support/browser";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
-test("debug", async ({ page }) => {
-  page.on("console", (m) => console.log("CONSOLE", m.type(), m.text().slice(0, 600)));
-  page.on("pageerror", (e) => console.log("ERR", String(e).slice(0, 600), e.stack?.slice(0,800)));
-  page.on("requestfailed", (r) => console.log("FAILED", r.url(), r.failure()?.errorText));
-  page.on("websocket", (s) => { console.log("WS", s.url()); s.on("framereceived", f => console.log("<", String(f.payload).slice(0,200))); s.on("framesent", f => console.log(">", String(f.payload).slice(0,200))); s.on("close", () => console.log("WS closed")); s.on("socketerror", e => console.log("WS error", e)); });
-  await signIn(page, "vera", process.env.P ?? path.list("core/v1/pods", "namespace=shop"));
-  await page.waitForTimeout(6000);
+test("debug", async ({ browser }) => {
+  const context = await newContext(browser);
+  const page = await context.newPage();
+  page.on("console", (m) => console.log("CONSOLE", m.type(), m.text().slice(0, 200)));
+  page.on("pageerror", (e) => console.log("ERR", String(e).slice(0, 200)));
+  await signIn(page, "ada", "/oauth2/project");
+  for (const p of ["/oauth2/sign_out", path.project(), path.clusterPage(), path.clusterPage()+"/kinds", path.clusterPage()+"/namespaces", path.accessPage(), path.list("core/v1/pods"), path.deployment("shop","storefront"), path.project()+"/apps/registry"]) {
+    console.log("==", p); await page.goto(p); await page.waitForTimeout(2000);
+  }
   expect(1).toBe(1);
 });

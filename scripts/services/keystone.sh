@@ -82,11 +82,12 @@ start() {
   keep_secret "$dir/admin-password"
   keep_secret "$state/demo-password"
   bootstrap
+  # one thread: SQLite refuses the second of two transactions that read and then write, at once and for good
   if ! running keystone; then
     (
       cd "$dir"
       OS_KEYSTONE_CONFIG_FILES=$dir/keystone.conf PYTHONWARNINGS=ignore launch keystone \
-        "$venv/bin/gunicorn" --no-control-socket --bind "127.0.0.1:${port[keystone]}" --workers 1 --threads 4 \
+        "$venv/bin/gunicorn" --no-control-socket --bind "127.0.0.1:${port[keystone]}" --workers 1 --worker-class gthread --threads 1 \
         --keep-alive 30 --graceful-timeout 3 portico_keystone:application
     )
   fi

@@ -55,10 +55,9 @@ impl Gatekeeper {
         let token = match headers.get(TOKEN) {
             None => None,
             Some(sealed) => {
-                let opened =
-                    panel_token::open(&self.keys, &claims.jti, sealed.to_str().ok()?, now)
-                        .inspect_err(|reason| tracing::warn!(%reason, "panel token refused"))
-                        .ok()?;
+                let opened = panel_token::open(&self.keys, &claims.jti, sealed.to_str().ok()?, now)
+                    .inspect_err(|reason| tracing::warn!(%reason, "panel token refused"))
+                    .ok()?;
                 Some(KeystoneToken {
                     token: opened.token,
                     expires_at: opened.expires_at,

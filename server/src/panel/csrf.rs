@@ -53,7 +53,8 @@ pub async fn require(request: Request, next: Next) -> Response {
     if !found {
         return refused();
     }
-    next.run(Request::from_parts(parts, Body::from(bytes))).await
+    next.run(Request::from_parts(parts, Body::from(bytes)))
+        .await
 }
 
 fn matches(sent: &[u8], expected: &str) -> bool {

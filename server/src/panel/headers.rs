@@ -41,7 +41,9 @@ pub async fn set(request: Request, next: Next) -> Response {
             "camera=(), geolocation=(), microphone=(), payment=()",
         ),
     ] {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     if !is_asset {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -64,18 +64,20 @@ pub async fn to_project(request: Request, next: Next) -> Response {
     }
     let project = request.extensions().get::<Caller>().and_then(|caller| {
         let claims = caller.claims();
-        let last = claims.next_project.as_ref().filter(|id| {
-            claims
-                .projects
-                .iter()
-                .any(|project| project.id == **id)
-        });
+        let last = claims
+            .next_project
+            .as_ref()
+            .filter(|id| claims.projects.iter().any(|project| project.id == **id));
         last.or_else(|| claims.projects.first().map(|project| &project.id))
             .cloned()
     });
     match project {
         // an ID of Keystone's, but it still comes from elsewhere
-        Some(id) if id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
+        Some(id)
+            if id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') =>
+        {
             Redirect::to(&format!("/projects/{id}")).into_response()
         }
         _ => next.run(request).await,

@@ -203,7 +203,9 @@ impl Apps {
         struct Tags {
             tags: Option<Vec<String>>,
         }
-        let tags: Tags = self.read(app, &format!("v2/{repository}/tags/list")).await?;
+        let tags: Tags = self
+            .read(app, &format!("v2/{repository}/tags/list"))
+            .await?;
         let mut tags = tags.tags.unwrap_or_default();
         tags.sort_unstable();
         tags.truncate(MAX_TAGS);
@@ -225,7 +227,10 @@ impl Apps {
     }
 
     /// Firing alerts of every Alertmanager that this person may open, with the app's name.
-    pub async fn firing(&self, identity: &Identity) -> Vec<(String, Result<Vec<Alert>, ServiceError>)> {
+    pub async fn firing(
+        &self,
+        identity: &Identity,
+    ) -> Vec<(String, Result<Vec<Alert>, ServiceError>)> {
         let Some(project) = &identity.project else {
             return Vec::new();
         };
@@ -374,7 +379,10 @@ mod tests {
     #[test]
     fn paths_are_added_below_the_apps_own() {
         let at = |base: &str| join(&Url::parse(base).unwrap(), "v2/_catalog?n=3").to_string();
-        assert_eq!(at("http://127.0.0.1:5000"), "http://127.0.0.1:5000/v2/_catalog?n=3");
+        assert_eq!(
+            at("http://127.0.0.1:5000"),
+            "http://127.0.0.1:5000/v2/_catalog?n=3"
+        );
         assert_eq!(at("http://r/x"), "http://r/x/v2/_catalog?n=3");
     }
 

@@ -59,7 +59,10 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
                     found.objects.retain(|judged| !judged.of_a_job());
                 }
                 if !found.refused.is_empty() {
-                    refused.entry(found.refused.clone()).or_default().push(words);
+                    refused
+                        .entry(found.refused.clone())
+                        .or_default()
+                        .push(words);
                 }
                 merge(&mut out.attention, found, cluster, &mut explained);
             }

@@ -209,6 +209,9 @@ mod tests {
             "initContainers": [{"name": "i", "resources": {"requests": {"cpu": "1"}}}],
             "containers": [{"name": "a", "resources": {"requests": {"cpu": "200m", "memory": "1Mi"}}},
                 {"name": "b", "resources": {"requests": {"cpu": "300m"}}}]}});
-        assert_eq!(requests(&serde_json::from_value(pod).unwrap()), (1000, 1_048_576));
+        assert_eq!(
+            requests(&serde_json::from_value(pod).unwrap()),
+            (1000, 1_048_576)
+        );
     }
 }

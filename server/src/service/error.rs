@@ -48,7 +48,12 @@ impl ServiceError {
     /// For the page, with the ID under which the log has the cause.
     pub fn into_ui(self, request_id: &str) -> UiError {
         if let Some(cause) = &self.cause {
-            tracing::warn!(request_id, cause, message = self.message, "answered with an error");
+            tracing::warn!(
+                request_id,
+                cause,
+                message = self.message,
+                "answered with an error"
+            );
         }
         UiError {
             kind: self.kind,

@@ -132,7 +132,11 @@ mod tests {
             priority: 0,
             kind: "string".to_owned(),
         };
-        let mut rows = vec![row("b", "web", "10"), row("a", "Web-2", "9"), row("a", "db", "0")];
+        let mut rows = vec![
+            row("b", "web", "10"),
+            row("a", "Web-2", "9"),
+            row("a", "db", "0"),
+        ];
         arrange(
             &mut rows,
             &[column("Name"), column("Restarts")],

@@ -12,6 +12,10 @@ use portico_domain::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use std::time::Duration;
+
+/// How long a page waits for its slower parts, once the cluster has answered at all.
+const PATIENCE: Duration = Duration::from_secs(6);
 
 /// Turns an answer into what a page shows of it.
 pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
@@ -23,54 +27,50 @@ pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
     }
 }
 
-/// The cluster as its card shows it. Never fails: what does not answer is what the card says.
-pub async fn card(
-    api: Result<Api, KubeError>,
-    record: &ClusterRecord,
-    asks_for: &str,
-) -> ClusterCard {
-    let mut card = ClusterCard {
+/// The card of a cluster that cannot be used now, with the reason.
+pub fn closed_card(record: &ClusterRecord, health: Health, why: String) -> ClusterCard {
+    ClusterCard {
         id: record.id,
         name: record.name.clone(),
-        health: Health::Unknown,
-        status: String::new(),
+        health,
+        status: why,
         version: None,
         nodes_ready: None,
         nodes_total: None,
         you_may: "not known".to_owned(),
         rights_hint: None,
-    };
-    let api = match api {
-        Ok(api) => api,
-        Err(error) => {
-            card.status = error.sentence();
-            return card;
-        }
-    };
-    let (alive, version, nodes, rights) = tokio::join!(
-        ready(&api),
-        version(&api),
-        nodes(&api),
-        rights::summaries(&api)
+    }
+}
+
+/// The card of a cluster that has answered; what does not answer in time is left open.
+pub async fn card(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterCard {
+    let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
+    let (version, nodes, rights) = tokio::join!(
+        version(api),
+        nodes(api),
+        tokio::time::timeout(PATIENCE, rights::summaries(api))
     );
     card.version = version.ok();
-    match alive {
-        Ok(()) => {
-            card.health = Health::Ok;
-            "Ready".clone_into(&mut card.status);
-        }
-        Err(error) => {
-            card.health = Health::Failed;
-            card.status = error.sentence();
-        }
-    }
     if let Ok(nodes) = nodes {
         count_nodes(&mut card, &nodes);
     }
-    if let Ok(rights) = rights {
+    if let Ok(Ok(rights)) = rights {
         may(&mut card, &rights, asks_for);
     }
     card
+}
+
+/// What needs attention, or that it took too long to find out.
+pub async fn look(api: &Api, cluster: &Named) -> attention::Findings {
+    tokio::time::timeout(PATIENCE, attention::look(api, cluster))
+        .await
+        .unwrap_or_else(|_| attention::Findings {
+            attention: Vec::new(),
+            gaps: vec![format!(
+                "{}: it took too long to look at its workloads",
+                cluster.name
+            )],
+        })
 }
 
 fn may(card: &mut ClusterCard, rights: &[RightsSummary], asks_for: &str) {
@@ -98,65 +98,56 @@ fn count_nodes(card: &mut ClusterCard, nodes: &[Node]) {
     }
 }
 
-/// The whole page.
+/// The whole page. A cluster that does not answer is told at once, not after every part of it.
 pub async fn overview(
     api: Api,
     record: &ClusterRecord,
     portico_url: &str,
     asks_for: &str,
 ) -> ClusterOverview {
+    let mut page = match ready(&api).await {
+        Ok(()) => open_page(&api, record, asks_for).await,
+        Err(error) => closed_page(record, &error),
+    };
+    page.terminal.portico_url = portico_url.to_owned();
+    page
+}
+
+async fn open_page(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterOverview {
     let named = Named {
         id: record.id.to_string(),
         name: record.name.clone(),
     };
     let with_capacity = async {
-        let found = nodes(&api).await.map_err(ServiceError::from);
+        let found = nodes(api).await.map_err(ServiceError::from);
         let sums = match &found {
-            Ok(nodes) => capacity::capacity(&api, nodes).await,
+            Ok(nodes) => capacity::capacity(api, nodes).await,
             Err(error) => Err(error.clone()),
         };
         (found, sums)
     };
-    let (alive, version, (nodes, capacity), rights, findings) = tokio::join!(
-        ready(&api),
-        version(&api),
+    let (version, (nodes, capacity), rights, findings) = tokio::join!(
+        version(api),
         with_capacity,
-        rights::summaries(&api),
-        attention::look(&api, &named),
+        rights::summaries(api),
+        look(api, &named),
     );
-    let mut card = ClusterCard {
-        id: record.id,
-        name: record.name.clone(),
-        health: Health::Ok,
-        status: "Ready".to_owned(),
-        version: version.clone().ok(),
-        nodes_ready: None,
-        nodes_total: None,
-        you_may: "not known".to_owned(),
-        rights_hint: None,
-    };
-    if let Err(error) = alive {
-        card.health = Health::Failed;
-        card.status = error.sentence();
-    }
+    let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
+    card.version = version.clone().ok();
     if let Ok(nodes) = &nodes {
         count_nodes(&mut card, nodes);
     }
     let mut gaps = findings.gaps;
-    let rights = match rights {
-        Ok(rights) => {
-            may(&mut card, &rights, asks_for);
-            rights
-        }
-        Err(error) => {
-            gaps.push(format!("Your rights are not known. {}", error.message));
-            Vec::new()
-        }
-    };
+    let rights = rights.unwrap_or_else(|error| {
+        gaps.push(format!("Your rights are not known. {}", error.message));
+        Vec::new()
+    });
+    if !rights.is_empty() {
+        may(&mut card, &rights, asks_for);
+    }
     let today = jiff::Zoned::now().date();
     ClusterOverview {
         card,
-        api_url: record.api_url.clone(),
         attention: findings.attention,
         attention_gaps: gaps,
         version: version
@@ -165,15 +156,41 @@ pub async fn overview(
         nodes: reading(nodes.map(|nodes| nodes.iter().map(node_row).collect())),
         capacity: reading(capacity),
         rights,
+        ..frame(record)
+    }
+}
+
+fn closed_page(record: &ClusterRecord, error: &KubeError) -> ClusterOverview {
+    let why = error.sentence();
+    ClusterOverview {
+        card: closed_card(record, Health::Failed, why.clone()),
+        attention_gaps: vec![why.clone()],
+        nodes: Reading::Unavailable(why.clone()),
+        capacity: Reading::Unavailable(why),
+        ..frame(record)
+    }
+}
+
+/// What is known of a cluster without asking it.
+fn frame(record: &ClusterRecord) -> ClusterOverview {
+    ClusterOverview {
+        card: closed_card(record, Health::Unknown, String::new()),
+        api_url: record.api_url.clone(),
+        attention: Vec::new(),
+        attention_gaps: Vec::new(),
+        version: None,
+        nodes: Reading::Unavailable(String::new()),
+        capacity: Reading::Unavailable(String::new()),
+        rights: Vec::new(),
         terminal: TerminalHelp {
-            portico_url: portico_url.to_owned(),
+            portico_url: String::new(),
             cluster_name: record.name.clone(),
         },
     }
 }
 
 /// Whether the API server answers this person: it and its sign-in check are both at work.
-async fn ready(api: &Api) -> Result<(), KubeError> {
+pub async fn ready(api: &Api) -> Result<(), KubeError> {
     let call = Call {
         accept: "*/*",
         ..Call::get("/readyz")

@@ -16,9 +16,10 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
     panel::{
-        AccessView, AlertsView, Attention, ChangeDone, ClusterOverview, EventRow, GrantPreview,
-        GrantRequest, Health, Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView,
-        ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SessionView,
+        AccessView, AlertsView, Attention, ChangeDone, ClusterCard, ClusterOverview, EventRow,
+        GrantPreview, GrantRequest, Health, Launchpad, ListQuery, ObjectRef, ObjectView,
+        RegistryView, ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion,
+        SessionView,
     },
 };
 use std::sync::Arc;
@@ -65,57 +66,54 @@ impl PanelService {
         self.ui(answer)
     }
 
-    /// A cluster's card and what needs attention in it, side by side.
-    async fn look_at(
-        &self,
-        record: &ClusterRecord,
-    ) -> (
-        portico_domain::panel::ClusterCard,
-        attention::Findings,
-    ) {
+    /// A cluster's card and what needs attention in it. One that does not answer is told at once.
+    async fn look_at(&self, record: &ClusterRecord) -> (ClusterCard, attention::Findings) {
+        let nothing = attention::Findings::default;
+        let api = match self.services.api(&self.caller, record.id).await {
+            Ok((api, _)) => api,
+            Err(error) => {
+                let card = overview::closed_card(record, Health::Unknown, error.message);
+                return (card, nothing());
+            }
+        };
+        if let Err(error) = overview::ready(&api).await {
+            let card = overview::closed_card(record, Health::Failed, error.sentence());
+            return (card, nothing());
+        }
         let named = Named {
             id: record.id.to_string(),
             name: record.name.clone(),
         };
         let asks_for = self.services.asks_for();
-        let Some(token) = self.caller.token() else {
-            let card =
-                overview::card(Err(crate::kube::KubeError::NoToken), record, &asks_for).await;
-            return (card, attention::Findings::default());
-        };
-        match self.services.clusters.api(record.id, token).await {
-            Ok(api) => tokio::join!(
-                overview::card(Ok(api.clone()), record, &asks_for),
-                attention::look(&api, &named)
-            ),
-            Err(error) => (
-                overview::card(Err(error), record, &asks_for).await,
-                attention::Findings::default(),
-            ),
-        }
+        tokio::join!(
+            overview::card(&api, record, &asks_for),
+            overview::look(&api, &named)
+        )
     }
 
     async fn firing(&self) -> attention::Findings {
         let mut out = attention::Findings::default();
         for (app, alerts) in self.services.apps.firing(self.caller.identity()).await {
             match alerts {
-                Ok(alerts) => out.attention.extend(alerts.into_iter().map(|alert| Attention {
-                    health: if alert.severity == "critical" {
-                        Health::Failed
-                    } else {
-                        Health::Warning
-                    },
-                    reason: if alert.summary.is_empty() {
-                        format!("{app} reports it as firing.")
-                    } else {
-                        alert.summary
-                    },
-                    title: alert.name,
-                    cluster: None,
-                    object: None,
-                    since: alert.starts_at,
-                    count: 0,
-                })),
+                Ok(alerts) => out
+                    .attention
+                    .extend(alerts.into_iter().map(|alert| Attention {
+                        health: if alert.severity == "critical" {
+                            Health::Failed
+                        } else {
+                            Health::Warning
+                        },
+                        reason: if alert.summary.is_empty() {
+                            format!("{app} reports it as firing.")
+                        } else {
+                            alert.summary
+                        },
+                        title: alert.name,
+                        cluster: None,
+                        object: None,
+                        since: alert.starts_at,
+                        count: 0,
+                    })),
                 Err(error) => out.gaps.push(format!("Alerts: {}", error.message)),
             }
         }
@@ -258,11 +256,9 @@ impl Panel for PanelService {
     ) -> Result<ChangeDone, UiError> {
         let (api, _) = self.ui(self.api(cluster).await)?;
         let answer = match object::confirm_replicas(replicas) {
-            Ok(()) if object::scalable(&object.resource) => {
-                changes::scale(&api, &object, replicas)
-                    .await
-                    .map_err(ServiceError::from)
-            }
+            Ok(()) if object::scalable(&object.resource) => changes::scale(&api, &object, replicas)
+                .await
+                .map_err(ServiceError::from),
             Ok(()) => Err(ServiceError::invalid("This kind cannot be scaled.")),
             Err(error) => Err(error),
         };

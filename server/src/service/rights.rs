@@ -54,7 +54,10 @@ pub fn refusal(question: &RightQuestion) -> String {
 
 /// The abilities that people care about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one line of the summary")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one line of the summary"
+)]
 struct Abilities {
     everything: bool,
     read: bool,
@@ -231,12 +234,13 @@ fn abilities(rules: &Rules) -> Abilities {
 
 /// Whether a rule covers a verb on a resource (`pods/exec` with its subresource), unnamed.
 pub fn covers(rule: &Rule, verb: &str, group: &str, resource: &str) -> bool {
-    let one_of = |list: &[String], wanted: &str| {
-        list.iter().any(|entry| entry == "*" || entry == wanted)
-    };
-    let by_subresource = resource
-        .split_once('/')
-        .is_some_and(|(_, sub)| rule.resources.iter().any(|entry| *entry == format!("*/{sub}")));
+    let one_of =
+        |list: &[String], wanted: &str| list.iter().any(|entry| entry == "*" || entry == wanted);
+    let by_subresource = resource.split_once('/').is_some_and(|(_, sub)| {
+        rule.resources
+            .iter()
+            .any(|entry| *entry == format!("*/{sub}"))
+    });
     rule.resource_names.is_empty()
         && one_of(&rule.verbs, verb)
         && one_of(&rule.api_groups, group)
@@ -270,7 +274,12 @@ mod tests {
         assert_eq!(line.summary, "Read workloads.");
         assert_eq!(
             line.not,
-            ["change anything", "read secrets", "open terminals", "grant rights"]
+            [
+                "change anything",
+                "read secrets",
+                "open terminals",
+                "grant rights"
+            ]
         );
         assert_eq!(in_short(&[line]).unwrap(), "read in shop");
     }

@@ -108,15 +108,7 @@ async fn run(
     container: String,
 ) {
     let name = format!("{}/pods/{}/{container}", target.namespace, target.pod);
-    let end = session(
-        &mut socket,
-        &services,
-        &caller,
-        &target,
-        &container,
-        &name,
-    )
-    .await;
+    let end = session(&mut socket, &services, &caller, &target, &container, &name).await;
     audit::record(&caller, "exec", target.cluster, &name, end.outcome);
     let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
     // the browser may have gone already
@@ -145,7 +137,11 @@ async fn session(
     audit::record(caller, "exec", target.cluster, name, Outcome::Started);
     let mut shell = connection.into_stream();
     let started = json!({ "type": "started" }).to_string();
-    if socket.send(ws::Message::Text(started.into())).await.is_err() {
+    if socket
+        .send(ws::Message::Text(started.into()))
+        .await
+        .is_err()
+    {
         return End::done(BROWSER_GONE);
     }
     let mut ping = interval_at(Instant::now() + PING, PING);

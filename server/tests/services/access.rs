@@ -43,17 +43,35 @@ async fn a_grant_is_previewed_made_once_and_taken_back() {
     let nora = stack.var("USER_ID_NORA").to_owned();
     let ada = stack.panel("ada").await;
     let grant = request(&own.name, &nora);
-    let preview = ada.preview_grant(stack.acme(), grant.clone()).await.unwrap();
+    let preview = ada
+        .preview_grant(stack.acme(), grant.clone())
+        .await
+        .unwrap();
     assert!(!preview.exists && preview.dangers.is_empty());
     assert_eq!(preview.group, format!("portico:user:{nora}"));
-    assert!(preview.gained.iter().any(|rule| rule.resources.contains(&"pods".to_owned())));
-    let done = ada.grant(stack.acme(), grant.clone(), String::new()).await.unwrap();
+    assert!(
+        preview
+            .gained
+            .iter()
+            .any(|rule| rule.resources.contains(&"pods".to_owned()))
+    );
+    let done = ada
+        .grant(stack.acme(), grant.clone(), String::new())
+        .await
+        .unwrap();
     assert_eq!(rows(&ada, &stack, &own.name, &nora).await.len(), 1);
-    let again = ada.grant(stack.acme(), grant, String::new()).await.unwrap_err();
+    let again = ada
+        .grant(stack.acme(), grant, String::new())
+        .await
+        .unwrap_err();
     assert_eq!(again.kind, UiErrorKind::Conflict);
     // somebody else's undo is not theirs to use
     let devi = stack.panel("devi").await;
-    assert!(devi.undo(stack.acme(), done.undo.clone().unwrap()).await.is_err());
+    assert!(
+        devi.undo(stack.acme(), done.undo.clone().unwrap())
+            .await
+            .is_err()
+    );
     ada.undo(stack.acme(), done.undo.unwrap()).await.unwrap();
     assert!(rows(&ada, &stack, &own.name, &nora).await.is_empty());
     own.done().await;
@@ -117,11 +135,17 @@ async fn dangers_are_typed_and_the_last_admin_is_protected() {
     let ada = stack.panel("ada").await;
     let mut grant = request(&own.name, stack.var("USER_ID_NORA"));
     grant.role.name = "admin".to_owned();
-    let preview = ada.preview_grant(stack.acme(), grant.clone()).await.unwrap();
+    let preview = ada
+        .preview_grant(stack.acme(), grant.clone())
+        .await
+        .unwrap();
     for danger in ["secrets", "exec", "impersonate", "bind"] {
         assert!(preview.dangers.contains(&danger.to_owned()), "{danger}");
     }
-    let refused = ada.grant(stack.acme(), grant, String::new()).await.unwrap_err();
+    let refused = ada
+        .grant(stack.acme(), grant, String::new())
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind, UiErrorKind::Invalid);
     let view = ada.access(stack.acme()).await.unwrap();
     let admin = view
@@ -138,7 +162,12 @@ async fn dangers_are_typed_and_the_last_admin_is_protected() {
 #[tokio::test]
 async fn a_viewer_sees_that_they_may_not_see() {
     let stack = Stack::open();
-    let view = stack.panel("vera").await.access(stack.acme()).await.unwrap();
+    let view = stack
+        .panel("vera")
+        .await
+        .access(stack.acme())
+        .await
+        .unwrap();
     assert!(view.bindings.is_empty());
     assert!(view.not_permitted.contains(&"shop".to_owned()));
     assert!(view.grant_refused.is_some());

@@ -1,6 +1,12 @@
 //! The panel's services against real clusters. `PORTICO_TEST_ENV` names the env file of a running
 //! stack (Keystone, clusters, kube-auth); without it there is nothing to test against.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 mod access;
+mod bootstrap;
 mod objects;
 mod pages;
 mod stack;

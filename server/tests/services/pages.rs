@@ -12,8 +12,18 @@ fn client() -> reqwest::Client {
 async fn without_an_assertion_there_is_nothing() {
     let stack = Stack::open();
     let address = stack.serve().await;
-    for path in ["/", "/projects/x", "/api/session/get", "/pkg/app.js", "/projects/x/stream"] {
-        let answer = client().get(format!("http://{address}{path}")).send().await.unwrap();
+    for path in [
+        "/",
+        "/projects/x",
+        "/api/session/get",
+        "/pkg/app.js",
+        "/projects/x/stream",
+    ] {
+        let answer = client()
+            .get(format!("http://{address}{path}"))
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status(), 401, "{path}");
         assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
     }
@@ -26,15 +36,24 @@ async fn the_first_page_leads_to_the_project_and_pages_have_a_policy() {
     let acme = stack.var("PROJECT_ID_ACME").to_owned();
     let headers = stack.headers("vera", &acme).await;
     let get = |path: String| {
-        client().get(format!("http://{address}{path}")).headers(headers.clone()).send()
+        client()
+            .get(format!("http://{address}{path}"))
+            .headers(headers.clone())
+            .send()
     };
     let first = get("/".to_owned()).await.unwrap();
-    assert_eq!(first.headers()["location"], format!("/projects/{acme}").as_str());
+    assert_eq!(
+        first.headers()["location"],
+        format!("/projects/{acme}").as_str()
+    );
     let page = get(format!("/projects/{acme}")).await.unwrap();
     assert_eq!(page.status(), 200);
     assert_eq!(page.headers()["cache-control"], "no-store");
     let policy = page.headers()["content-security-policy"].to_str().unwrap();
-    assert!(policy.contains("'nonce-") && !policy.contains("unsafe-inline"), "{policy}");
+    assert!(
+        policy.contains("'nonce-") && !policy.contains("unsafe-inline"),
+        "{policy}"
+    );
     assert_eq!(get("/nowhere".to_owned()).await.unwrap().status(), 404);
 }
 
@@ -55,6 +74,10 @@ async fn a_change_needs_the_sessions_secret() {
     assert_eq!(right.status(), 404);
     let form = post().form(&[("csrf_token", CSRF)]).send().await.unwrap();
     assert_eq!(form.status(), 404);
-    let large = post().form(&[("a", "x".repeat(70_000).as_str())]).send().await.unwrap();
+    let large = post()
+        .form(&[("a", "x".repeat(70_000).as_str())])
+        .send()
+        .await
+        .unwrap();
     assert_eq!(large.status(), 413);
 }

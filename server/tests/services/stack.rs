@@ -3,7 +3,10 @@ use app::ports::Panel;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use gateway::config::AppConfig;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::{
+    core::v1::{Namespace, Pod},
+    rbac::v1::RoleBinding,
+};
 use kube::{Api, Client, api::PostParams};
 use portico_assertion::{Claims, PrivateKey, Signer, SigningKey, Verifier, panel_token};
 use portico_domain::{
@@ -60,8 +63,12 @@ impl Stack {
         let signing = SigningKey::generate();
         let services = Services {
             clusters: Clusters::new(config.clusters.clone()),
-            apps: Apps::new(config.apps.clone(), public_url(), "apps.localhost".to_owned())
-                .unwrap(),
+            apps: Apps::new(
+                config.apps.clone(),
+                public_url(),
+                "apps.localhost".to_owned(),
+            )
+            .unwrap(),
             undo: UndoStore::default(),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
@@ -100,9 +107,16 @@ impl Stack {
             .await
             .unwrap();
         assert_eq!(answer.status(), 201, "{user} signs in to {project}");
-        let token = answer.headers()["x-subject-token"].to_str().unwrap().to_owned();
+        let token = answer.headers()["x-subject-token"]
+            .to_str()
+            .unwrap()
+            .to_owned();
         let body: Value = answer.json().await.unwrap();
-        let expires_at: Timestamp = body["token"]["expires_at"].as_str().unwrap().parse().unwrap();
+        let expires_at: Timestamp = body["token"]["expires_at"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
         let claims = claims(&body["token"], expires_at);
         let sealed = panel_token::seal_for_panel(
             self.panel_key.public(),
@@ -174,7 +188,9 @@ impl Stack {
         let kubeconfig =
             kube::config::Kubeconfig::read_from(self.var("KUBE_ADMIN_KUBECONFIG")).unwrap();
         let options = kube::config::KubeConfigOptions::default();
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .unwrap();
         Client::try_from(config).unwrap()
     }
 
@@ -188,14 +204,19 @@ impl Stack {
             .create(&PostParams::default(), &object)
             .await
             .unwrap();
-        server::kube::bootstrap::run_once(&server::kube::bootstrap::Options {
-            kubeconfig: self.var("KUBE_ADMIN_KUBECONFIG").into(),
-            developer_role: self.var("ROLE_ID_K8S_DEVELOPER").to_owned(),
-            viewer_role: self.var("ROLE_ID_K8S_VIEWER").to_owned(),
-            ..Default::default()
-        })
-        .await
-        .unwrap();
+        let bindings = Api::<RoleBinding>::namespaced(client.clone(), &full);
+        for role in ["developer", "viewer"] {
+            let name = format!("portico-{role}");
+            let group = self.var(&format!("ROLE_ID_K8S_{}", role.to_uppercase()));
+            let binding = serde_json::from_value(json!({
+                "metadata": { "name": name },
+                "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name },
+                "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group }],
+            }))
+            .unwrap();
+            // where the stack's own bootstrap runs, it may have been faster
+            let _ = bindings.create(&PostParams::default(), &binding).await;
+        }
         OwnNamespace { name: full, client }
     }
 }
@@ -263,7 +284,12 @@ fn claims(token: &Value, expires_at: Timestamp) -> Claims {
         sub: named(&token["user"]).id,
         name: named(&token["user"]).name,
         domain: named(&token["user"]["domain"]),
-        roles: token["roles"].as_array().unwrap().iter().map(named).collect(),
+        roles: token["roles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(named)
+            .collect(),
         projects: vec![project.clone()],
         project: Some(project),
         csrf: Some(CSRF.to_owned()),

@@ -14,24 +14,39 @@ use tokio_tungstenite::{
 
 type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
 
-async fn connect(stack: &Stack, address: &str, user: &str, path: &str, origin: &str) -> Result<Socket, tungstenite::Error> {
-    let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+async fn connect(
+    stack: &Stack,
+    address: &str,
+    user: &str,
+    path: &str,
+    origin: &str,
+) -> Result<Socket, tungstenite::Error> {
+    let mut request = format!("ws://{address}{path}")
+        .into_client_request()
+        .unwrap();
     request
         .headers_mut()
         .extend(stack.headers(user, stack.var("PROJECT_ID_ACME")).await);
-    request.headers_mut().insert("origin", origin.parse().unwrap());
+    request
+        .headers_mut()
+        .insert("origin", origin.parse().unwrap());
     connect_async(request).await.map(|(socket, _)| socket)
 }
 
 async fn tab(stack: &Stack, user: &str) -> Socket {
     let address = stack.serve().await;
     let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
-    connect(stack, &address, user, &path, PUBLIC_URL).await.unwrap()
+    connect(stack, &address, user, &path, PUBLIC_URL)
+        .await
+        .unwrap()
 }
 
 async fn ask(socket: &mut Socket, request: &Request) {
     let text = serde_json::to_string(request).unwrap();
-    socket.send(tungstenite::Message::Text(text.into())).await.unwrap();
+    socket
+        .send(tungstenite::Message::Text(text.into()))
+        .await
+        .unwrap();
 }
 
 /// The first message that `wanted` takes, within five seconds.
@@ -74,11 +89,18 @@ async fn a_new_pod_is_told_within_two_seconds() {
     let start = Instant::now();
     own.pod("appears-here").await;
     until(&mut socket, |message| match message {
-        Message::Rows { changed, .. } => changed.iter().any(|row| row.name == "appears-here").then_some(()),
+        Message::Rows { changed, .. } => changed
+            .iter()
+            .any(|row| row.name == "appears-here")
+            .then_some(()),
         _ => None,
     })
     .await;
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
     own.done().await;
 }
 
@@ -92,7 +114,12 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
         .await
         .unwrap()
         .into_iter()
-        .find(|pod| pod.metadata.name.as_ref().is_some_and(|name| name.starts_with("storefront")))
+        .find(|pod| {
+            pod.metadata
+                .name
+                .as_ref()
+                .is_some_and(|name| name.starts_with("storefront"))
+        })
         .unwrap();
     let query = |namespace: &str| LogQuery {
         namespace: namespace.to_owned(),
@@ -104,7 +131,11 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
         tail: 20,
     };
     let mut socket = tab(&stack, "vera").await;
-    let logs = |id: u32, namespace: &str| Request::Logs { id, cluster: stack.acme(), query: query(namespace) };
+    let logs = |id: u32, namespace: &str| Request::Logs {
+        id,
+        cluster: stack.acme(),
+        query: query(namespace),
+    };
     ask(&mut socket, &logs(1, "shop")).await;
     let lines = until(&mut socket, |message| match message {
         Message::Lines { id: 1, lines, .. } => Some(lines),
@@ -114,7 +145,11 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
     assert!(!lines.is_empty());
     ask(&mut socket, &logs(2, "kube-system")).await;
     let reason = until(&mut socket, |message| match message {
-        Message::Ended { id: 2, reason, retry: false } => Some(reason),
+        Message::Ended {
+            id: 2,
+            reason,
+            retry: false,
+        } => Some(reason),
         _ => None,
     })
     .await;
@@ -131,7 +166,12 @@ async fn a_terminal_opens_for_a_developer_only() {
         .await
         .unwrap()
         .into_iter()
-        .find(|pod| pod.metadata.name.as_ref().is_some_and(|name| name.starts_with("storefront")))
+        .find(|pod| {
+            pod.metadata
+                .name
+                .as_ref()
+                .is_some_and(|name| name.starts_with("storefront"))
+        })
         .unwrap();
     let path = format!(
         "/projects/{}/clusters/{}/namespaces/shop/pods/{}/exec",
@@ -140,20 +180,39 @@ async fn a_terminal_opens_for_a_developer_only() {
         pod.metadata.name.unwrap()
     );
     let address = stack.serve().await;
-    let mut refused = connect(&stack, &address, "vera", &path, PUBLIC_URL).await.unwrap();
-    let end = timeout(Duration::from_secs(5), refused.next()).await.unwrap().unwrap().unwrap();
+    let mut refused = connect(&stack, &address, "vera", &path, PUBLIC_URL)
+        .await
+        .unwrap();
+    let end = timeout(Duration::from_secs(5), refused.next())
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
     assert!(end.to_text().unwrap().contains("\"ended\""), "{end}");
-    assert!(end.to_text().unwrap().contains("cannot get resource"), "{end}");
-    let mut shell = connect(&stack, &address, "devi", &path, PUBLIC_URL).await.unwrap();
+    assert!(
+        end.to_text().unwrap().contains("cannot get resource"),
+        "{end}"
+    );
+    let mut shell = connect(&stack, &address, "devi", &path, PUBLIC_URL)
+        .await
+        .unwrap();
     let resize = r#"{"type":"resize","columns":80,"rows":24}"#;
-    shell.send(tungstenite::Message::Text(resize.into())).await.unwrap();
+    shell
+        .send(tungstenite::Message::Text(resize.into()))
+        .await
+        .unwrap();
     let typed = b"echo portico-$((40+2)); exit 3\n".to_vec();
-    shell.send(tungstenite::Message::Binary(typed.into())).await.unwrap();
+    shell
+        .send(tungstenite::Message::Binary(typed.into()))
+        .await
+        .unwrap();
     let (mut shown, mut end) = (String::new(), String::new());
     timeout(Duration::from_secs(10), async {
         while let Some(Ok(frame)) = shell.next().await {
             match frame {
-                tungstenite::Message::Binary(bytes) => shown.push_str(&String::from_utf8_lossy(&bytes)),
+                tungstenite::Message::Binary(bytes) => {
+                    shown.push_str(&String::from_utf8_lossy(&bytes))
+                }
                 tungstenite::Message::Text(text) => end = text.to_string(),
                 _ => {}
             }
@@ -170,7 +229,12 @@ async fn another_origin_opens_nothing() {
     let stack = Stack::open();
     let address = stack.serve().await;
     let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
-    for origin in ["http://evil.example", "null", "http://localhost:8081", "http://localhost:8080.evil.example"] {
+    for origin in [
+        "http://evil.example",
+        "null",
+        "http://localhost:8081",
+        "http://localhost:8080.evil.example",
+    ] {
         let refused = connect(&stack, &address, "ada", &path, origin).await;
         assert!(
             matches!(refused, Err(tungstenite::Error::Http(answer)) if answer.status() == 403),

@@ -22,10 +22,11 @@ pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
     let id = grant.subject_id.trim();
     if !subjects::is_keystone_id(id) && !(grant.subject_kind == SubjectKind::User && is_long_id(id))
     {
-        return Err(ServiceError::invalid(
-            "The Keystone ID must be 32 digits and letters a to f.",
-        )
-        .next("Names are not unique in Keystone; `openstack role show NAME` prints the ID."));
+        return Err(
+            ServiceError::invalid("The Keystone ID must be 32 digits and letters a to f.").next(
+                "Names are not unique in Keystone; `openstack role show NAME` prints the ID.",
+            ),
+        );
     }
     if grant.role.name.is_empty() {
         return Err(ServiceError::invalid("Choose the role to grant."));
@@ -231,9 +232,7 @@ pub async fn take_back(
             ServiceError::conflict("This can no longer be undone: ten seconds are over.")
         })?;
     let changed = || {
-        ServiceError::conflict(
-            "Somebody else has changed this binding since; nothing was undone.",
-        )
+        ServiceError::conflict("Somebody else has changed this binding since; nothing was undone.")
     };
     let message = match entry.reverse {
         Reverse::Recreate { collection, object } => {
@@ -363,9 +362,11 @@ mod tests {
 
     #[test]
     fn a_binding_made_again_keeps_what_people_wrote() {
-        let again = as_new(json!({"metadata": {"name": "x", "uid": "u", "resourceVersion": "1",
+        let again = as_new(
+            json!({"metadata": {"name": "x", "uid": "u", "resourceVersion": "1",
             "labels": {"a": "b"}, "annotations": {"c": "d"}, "creationTimestamp": "t"},
-            "subjects": [{"kind": "Group", "name": "g"}]}));
+            "subjects": [{"kind": "Group", "name": "g"}]}),
+        );
         assert_eq!(
             again["metadata"],
             json!({"name": "x", "labels": {"a": "b"}, "annotations": {"c": "d"}})

@@ -80,10 +80,12 @@ fn resources(rule: &Rule) -> Vec<String> {
     rule.resources
         .iter()
         .flat_map(|resource| {
-            rule.api_groups.iter().map(move |group| match group.as_str() {
-                "" => resource.clone(),
-                group => format!("{resource}.{group}"),
-            })
+            rule.api_groups
+                .iter()
+                .map(move |group| match group.as_str() {
+                    "" => resource.clone(),
+                    group => format!("{resource}.{group}"),
+                })
         })
         .collect()
 }
@@ -101,7 +103,12 @@ fn dangers_of(rule: &Rule) -> Vec<&'static str> {
                 .any(|resource| rights::covers(rule, verb, group, resource))
         })
     };
-    let rbac = ["roles", "clusterroles", "rolebindings", "clusterrolebindings"];
+    let rbac = [
+        "roles",
+        "clusterroles",
+        "rolebindings",
+        "clusterrolebindings",
+    ];
     let star = |list: &[String]| list.iter().any(|entry| entry == "*");
     let mut found = Vec::new();
     if any(&["get", "list", "watch"], "", &["secrets"]) {
@@ -126,7 +133,11 @@ fn dangers_of(rule: &Rule) -> Vec<&'static str> {
     }
     let identities = ["users", "groups", "serviceaccounts", "uids"];
     if any(&["impersonate"], "", &identities)
-        || any(&["impersonate"], "authentication.k8s.io", &["userextras", "uids"])
+        || any(
+            &["impersonate"],
+            "authentication.k8s.io",
+            &["userextras", "uids"],
+        )
     {
         found.push("impersonate");
     }
@@ -173,12 +184,28 @@ mod tests {
             (rule(&["get"], &[""], &["pods"]), vec![]),
             (rule(&["list"], &[""], &["secrets"]), vec!["secrets"]),
             (rule(&["get"], &[""], &["pods/exec"]), vec!["exec"]),
-            (rule(&["bind"], &[rbac::GROUP], &["clusterroles"]), vec!["bind"]),
-            (rule(&["escalate"], &[rbac::GROUP], &["roles"]), vec!["escalate"]),
-            (rule(&["impersonate"], &[""], &["users"]), vec!["impersonate"]),
+            (
+                rule(&["bind"], &[rbac::GROUP], &["clusterroles"]),
+                vec!["bind"],
+            ),
+            (
+                rule(&["escalate"], &[rbac::GROUP], &["roles"]),
+                vec!["escalate"],
+            ),
+            (
+                rule(&["impersonate"], &[""], &["users"]),
+                vec!["impersonate"],
+            ),
             (
                 rule(&["*"], &["*"], &["*"]),
-                vec!["secrets", "exec", "escalate", "bind", "impersonate", "wildcard"],
+                vec![
+                    "secrets",
+                    "exec",
+                    "escalate",
+                    "bind",
+                    "impersonate",
+                    "wildcard",
+                ],
             ),
             (rule(&["get"], &["example.org"], &["secrets"]), vec![]),
         ] {
@@ -188,10 +215,7 @@ mod tests {
 
     #[test]
     fn resources_are_written_with_their_group() {
-        let (gained, dangers) = explain(
-            &[rule(&["get"], &["", "apps"], &["deployments"])],
-            true,
-        );
+        let (gained, dangers) = explain(&[rule(&["get"], &["", "apps"], &["deployments"])], true);
         assert_eq!(gained[0].resources, ["deployments", "deployments.apps"]);
         assert!(dangers.is_empty());
     }

@@ -100,7 +100,13 @@ mod tests {
 
     fn asked(all: &[Binding], role: &str) -> Option<String> {
         let binding = &all[0];
-        typed_because(binding, &binding.subjects()[0], Some(all), &identity(role), false)
+        typed_because(
+            binding,
+            &binding.subjects()[0],
+            Some(all),
+            &identity(role),
+            false,
+        )
     }
 
     #[test]
@@ -120,7 +126,13 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_counts_as_the_last() {
         let binding = admin_binding(&["r1"]);
-        let why = typed_because(&binding, &binding.subjects()[0], None, &identity("x"), false);
+        let why = typed_because(
+            &binding,
+            &binding.subjects()[0],
+            None,
+            &identity("x"),
+            false,
+        );
         assert!(why.is_some());
     }
 }

@@ -125,12 +125,7 @@ pub fn same(a: &Subject, b: &Subject) -> bool {
 
 /// The group that a grant binds. A role counts in the viewer's project only, where the cluster
 /// accepts several.
-pub fn group(
-    kind: SubjectKind,
-    id: &str,
-    record: &ClusterRecord,
-    project: Option<&str>,
-) -> String {
+pub fn group(kind: SubjectKind, id: &str, record: &ClusterRecord, project: Option<&str>) -> String {
     match (kind, project) {
         (SubjectKind::Role, Some(project)) if record.qualified_groups_only() => {
             project_role_group(project, id)

@@ -62,13 +62,7 @@ impl UndoStore {
     }
 
     /// Takes a change out, for its owner and cluster only; somebody else's stays where it is.
-    pub async fn take(
-        &self,
-        id: &str,
-        user: &str,
-        project: &str,
-        cluster: Uuid,
-    ) -> Option<Entry> {
+    pub async fn take(&self, id: &str, user: &str, project: &str, cluster: Uuid) -> Option<Entry> {
         let entry = self.0.get(id).await?;
         if entry.user != user || entry.project != project || entry.cluster != cluster {
             return None;

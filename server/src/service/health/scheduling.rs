@@ -104,7 +104,10 @@ mod tests {
                 "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
                 "No node can take it: the only node has too little free CPU.",
             ),
-            ("no nodes available to schedule pods", "no nodes available to schedule pods."),
+            (
+                "no nodes available to schedule pods",
+                "no nodes available to schedule pods.",
+            ),
         ] {
             assert_eq!(simplify(message), expected);
         }

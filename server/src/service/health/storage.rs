@@ -4,7 +4,10 @@ use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use portico_domain::panel::Health;
 
 pub fn claim(claim: &PersistentVolumeClaim) -> Judgement {
-    let phase = claim.status.as_ref().and_then(|status| status.phase.as_deref());
+    let phase = claim
+        .status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref());
     match phase.unwrap_or("Pending") {
         "Bound" => Judgement::ok("Bound"),
         "Lost" => Judgement::new(Health::Failed, "Lost")
@@ -17,9 +20,11 @@ pub fn claim(claim: &PersistentVolumeClaim) -> Judgement {
                 .and_then(|requests| requests.get("storage").cloned())
                 .map_or_else(String::new, |quantity| format!(" of {}", quantity.0));
             let class = match spec.storage_class_name.as_deref() {
-                None | Some("") => "It names no storage class, so only a volume that exists already \
+                None | Some("") => {
+                    "It names no storage class, so only a volume that exists already \
                     can be bound, and none fits"
-                    .to_owned(),
+                        .to_owned()
+                }
                 Some(class) => format!(
                     "Storage class {class} has not given it a volume; the class may not exist, may \
                      make none by itself, or waits for the first pod that uses the claim"
@@ -68,7 +73,10 @@ mod tests {
             "resources": {"requests": {"storage": "10Gi"}}}, "status": {"phase": "Pending"}});
         let judgement = claim(&serde_json::from_value(object).unwrap());
         let reason = judgement.reason.unwrap();
-        assert!(reason.contains("10Gi") && reason.contains("fast"), "{reason}");
+        assert!(
+            reason.contains("10Gi") && reason.contains("fast"),
+            "{reason}"
+        );
     }
 
     #[test]

@@ -43,7 +43,11 @@ pub fn deployment(deployment: &Deployment) -> Judgement {
 
 pub fn stateful_set(set: &StatefulSet) -> Judgement {
     let status = set.status.clone().unwrap_or_default();
-    let desired = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+    let desired = set
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.replicas)
+        .unwrap_or(1);
     replicas(&Counts {
         desired,
         ready: status.ready_replicas.unwrap_or(0),
@@ -58,7 +62,11 @@ pub fn stateful_set(set: &StatefulSet) -> Judgement {
 
 pub fn replica_set(set: &ReplicaSet) -> Judgement {
     let status = set.status.clone().unwrap_or_default();
-    let desired = set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
+    let desired = set
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.replicas)
+        .unwrap_or(1);
     let mut judgement = replicas(&Counts {
         desired,
         ready: status.ready_replicas.unwrap_or(0),
@@ -111,7 +119,10 @@ fn replicas(counts: &Counts) -> Judgement {
         return if ready == 0 {
             Judgement::ok("Scaled to zero")
         } else {
-            Judgement::new(Health::Progressing, format!("Scaling to zero, {ready} left"))
+            Judgement::new(
+                Health::Progressing,
+                format!("Scaling to zero, {ready} left"),
+            )
         };
     }
     let status = format!("{ready} of {desired} ready");
@@ -148,7 +159,11 @@ fn replicas(counts: &Counts) -> Judgement {
 
 pub fn job(job: &Job) -> Judgement {
     let status = job.status.clone().unwrap_or_default();
-    let wanted = job.spec.as_ref().and_then(|spec| spec.completions).unwrap_or(1);
+    let wanted = job
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.completions)
+        .unwrap_or(1);
     let succeeded = status.succeeded.unwrap_or(0);
     let condition = |kind: &str| {
         status
@@ -217,7 +232,12 @@ mod tests {
                 Health::Ok,
                 "3 of 3 ready",
             ),
-            (3, json!({"updatedReplicas": 3}), Health::Failed, "0 of 3 ready"),
+            (
+                3,
+                json!({"updatedReplicas": 3}),
+                Health::Failed,
+                "0 of 3 ready",
+            ),
             (
                 3,
                 json!({"readyReplicas": 2, "updatedReplicas": 3}),
@@ -233,7 +253,10 @@ mod tests {
             (0, json!({}), Health::Ok, "Scaled to zero"),
         ] {
             let judgement = deployed(replicas, status);
-            assert_eq!((judgement.health, judgement.status.as_str()), (health, words));
+            assert_eq!(
+                (judgement.health, judgement.status.as_str()),
+                (health, words)
+            );
         }
     }
 

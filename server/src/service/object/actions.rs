@@ -3,7 +3,9 @@ use crate::{
     kube::{Api, KubeError, reviews},
     service::{error::ServiceError, rights},
 };
-use portico_domain::panel::{Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion};
+use portico_domain::panel::{
+    Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion,
+};
 
 /// The largest replica count that the form takes.
 const MAX_REPLICAS: i64 = 10_000;
@@ -114,7 +116,9 @@ mod tests {
             plural: resource.plural.clone(),
             kind: String::new(),
             namespaced: true,
-            verbs: ["get", "list", "patch", "delete"].map(str::to_owned).to_vec(),
+            verbs: ["get", "list", "patch", "delete"]
+                .map(str::to_owned)
+                .to_vec(),
             short_names: Vec::new(),
         };
         let object = ObjectRef {
@@ -125,7 +129,13 @@ mod tests {
         questions(&object, &kind)
             .into_iter()
             .map(|(action, question)| {
-                (action, format!("{} {}/{}", question.verb, question.resource, question.subresource))
+                (
+                    action,
+                    format!(
+                        "{} {}/{}",
+                        question.verb, question.resource, question.subresource
+                    ),
+                )
             })
             .collect()
     }

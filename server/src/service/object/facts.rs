@@ -16,7 +16,11 @@ pub fn facts(resource: &ResourceRef, value: &Value) -> Vec<Fact> {
         ("", "services") => found.extend(list("Ports", value.pointer("/spec/ports"), port)),
         ("", "configmaps" | "secrets") => found.extend(keys(value)),
         ("", "persistentvolumeclaims" | "persistentvolumes") => {
-            found.extend(list("Access modes", value.pointer("/spec/accessModes"), scalar));
+            found.extend(list(
+                "Access modes",
+                value.pointer("/spec/accessModes"),
+                scalar,
+            ));
         }
         ("apps", _) | ("batch", "jobs") => {
             found.extend(list(
@@ -95,7 +99,10 @@ fn pointers(resource: &ResourceRef) -> &'static [(&'static str, &'static str)] {
             ("Kubelet", "/status/nodeInfo/kubeletVersion"),
             ("Operating system", "/status/nodeInfo/osImage"),
             ("Kernel", "/status/nodeInfo/kernelVersion"),
-            ("Container runtime", "/status/nodeInfo/containerRuntimeVersion"),
+            (
+                "Container runtime",
+                "/status/nodeInfo/containerRuntimeVersion",
+            ),
             ("CPU for pods", "/status/allocatable/cpu"),
             ("Memory for pods", "/status/allocatable/memory"),
         ],

@@ -17,7 +17,10 @@ use serde_json::Value;
 /// Reads and explains an object.
 pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceError> {
     let kind = discovery::kind(api, &object.resource).await?;
-    let (value, actions) = tokio::join!(objects::get(api, object), actions::states(api, object, &kind));
+    let (value, actions) = tokio::join!(
+        objects::get(api, object),
+        actions::states(api, object, &kind)
+    );
     let value = value?;
     let catalog = discovery::catalog(api).await?;
     let judgement = health::judge(&object.resource, &value);

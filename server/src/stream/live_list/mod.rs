@@ -2,8 +2,7 @@
 use super::outbox::{Gone, Outbox};
 use crate::{
     kube::{
-        KubeError,
-        discovery,
+        KubeError, discovery,
         listing::{self, Merged, Part},
         namespaces, watch,
     },

@@ -90,12 +90,9 @@ fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement>
                 "Container {name} cannot be set up: {}",
                 sentence(message)
             ))),
-            "CreateContainerError" | "RunContainerError" | "StartError" => {
-                Some(failed.because(format!(
-                    "Container {name} cannot be started: {}",
-                    sentence(message)
-                )))
-            }
+            "CreateContainerError" | "RunContainerError" | "StartError" => Some(failed.because(
+                format!("Container {name} cannot be started: {}", sentence(message)),
+            )),
             _ => None,
         };
     }
@@ -140,8 +137,8 @@ fn times(count: i32) -> String {
 /// How a container ended: `ended with exit code 137 because ...`.
 fn ending(pod: &Pod, container: &str, ended: &ContainerStateTerminated) -> String {
     if ended.reason.as_deref() == Some("OOMKilled") {
-        let limit = memory_limit(pod, container)
-            .map_or_else(String::new, |limit| format!(" of {limit}"));
+        let limit =
+            memory_limit(pod, container).map_or_else(String::new, |limit| format!(" of {limit}"));
         return format!(
             "was killed because it used more memory than its limit{limit} (exit code {})",
             ended.exit_code
@@ -196,7 +193,11 @@ fn image(status: &ContainerStatus, message: &str) -> String {
     )
 }
 
-fn failed(reason: Option<&str>, message: Option<&str>, containers: &[ContainerStatus]) -> Judgement {
+fn failed(
+    reason: Option<&str>,
+    message: Option<&str>,
+    containers: &[ContainerStatus],
+) -> Judgement {
     if reason == Some("Evicted") {
         return Judgement::new(Health::Failed, "Evicted").because(format!(
             "The node put it out: {}",
@@ -216,8 +217,9 @@ fn failed(reason: Option<&str>, message: Option<&str>, containers: &[ContainerSt
                 ending(&Pod::default(), &container.name, ended)
             ))
         }
-        (None, Some(message)) => Judgement::new(Health::Failed, reason.unwrap_or("Failed"))
-            .because(sentence(message)),
+        (None, Some(message)) => {
+            Judgement::new(Health::Failed, reason.unwrap_or("Failed")).because(sentence(message))
+        }
         (None, None) => Judgement::new(Health::Failed, reason.unwrap_or("Failed")),
     }
 }
@@ -279,7 +281,12 @@ fn restarted(containers: &[ContainerStatus]) -> Option<String> {
 fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
     let done = init
         .iter()
-        .filter(|container| container.state.as_ref().is_some_and(|s| s.terminated.is_some()))
+        .filter(|container| {
+            container
+                .state
+                .as_ref()
+                .is_some_and(|s| s.terminated.is_some())
+        })
         .count();
     if !init.is_empty() && done < init.len() {
         return Judgement::new(Health::Progressing, format!("Init:{done}/{}", init.len()))

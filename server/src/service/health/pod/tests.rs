@@ -38,9 +38,11 @@ fn running_out_of_memory_names_the_limit() {
 
 #[test]
 fn an_unschedulable_pod_says_why_and_what_it_asks_for() {
-    let judgement = judged(json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
+    let judgement = judged(
+        json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
         "status": "False", "reason": "Unschedulable",
-        "message": "0/2 nodes are available: 2 Insufficient memory."}]}));
+        "message": "0/2 nodes are available: 2 Insufficient memory."}]}),
+    );
     assert_eq!(judgement.status, "Unschedulable");
     assert_eq!(
         judgement.reason.unwrap(),
