@@ -22,6 +22,17 @@ pub struct Session {
 }
 
 impl Session {
+    /// The name of a cluster of this project; its ID where it has none.
+    pub fn cluster_name(self, id: uuid::Uuid) -> String {
+        let id = id.to_string();
+        self.view.with(|view| {
+            view.clusters
+                .iter()
+                .find(|cluster| cluster.id == id)
+                .map_or_else(|| id.clone(), |cluster| cluster.name.clone())
+        })
+    }
+
     /// Asks the server again, after the project or the session changed.
     pub fn refresh(self) {
         leptos::task::spawn_local(async move {
@@ -117,6 +128,7 @@ pub fn initial_session() -> SessionView {
         project: None,
         roles: Vec::new(),
         projects: Vec::new(),
+        clusters: Vec::new(),
         csrf_token: String::new(),
         session_expires_at: i64::MAX,
         now: 0,

@@ -1,8 +1,6 @@
 //! Errors as people meet them: one clear sentence, what to do next, and a request ID.
-use leptos::server_fn::{
-    codec::JsonEncoding,
-    error::{FromServerFnError, ServerFnErrorErr},
-};
+use crate::api::codec::JsonText;
+use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
 /// What went wrong, in a form that a page can act on.
@@ -49,7 +47,7 @@ impl UiError {
 }
 
 impl FromServerFnError for UiError {
-    type Encoder = JsonEncoding;
+    type Encoder = JsonText;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {

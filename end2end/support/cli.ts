@@ -6,7 +6,7 @@ import type { Browser, Page } from "@playwright/test";
 import { cluster, homeCluster, optionalSetting, porticoUrl, projectRoot, setting, type ClusterName, type UserName } from "./env";
 import { run, type Result } from "./kubectl";
 import { record } from "./secrets";
-import { signedIn, type Account } from "./sign-in";
+import { enter, signedIn, type Account } from "./sign-in";
 
 const homes = path.join(projectRoot, "end2end/.run/homes");
 
@@ -46,7 +46,7 @@ export class CommandLine {
   }
 
   /** `portico login`, with the click that approves it made on `page`, where somebody is signed in. */
-  async login(page: Page, ...parameters: string[]): Promise<string> {
+  async login(page: Page, parameters: string[] = [], signingInAs?: Account): Promise<string> {
     const authority = optionalSetting("PORTICO_CA_FILE");
     const how = parameters.includes("--device") ? parameters : ["--no-browser", ...parameters];
     const trust = authority ? ["--ca-file", authority] : [];
@@ -64,6 +64,7 @@ export class CommandLine {
       void ended.then((code) => reject(new Error(`portico login ended with ${code}: ${said}`)));
     });
     await page.goto(address);
+    if (signingInAs) await enter(page, signingInAs);
     const code = said.match(/\b[A-Z0-9]{4}-[A-Z0-9]{4}\b/)?.[0];
     const field = page.getByLabel("Code");
     if (code && (await field.isVisible())) {

@@ -69,10 +69,11 @@ test("sign-out ends the apps' sessions too", async ({ browser }) => {
   await expect(page).toHaveURL(new RegExp(`^${new URL(prometheus()).origin}`));
   const cookie = await cookieHeader(page.context(), prometheus());
   const query = new URL("/api/v1/query?query=up", prometheus()).href;
-  expect((await send(query, { headers: { cookie } })).status).toBe(200);
+  const headers = { cookie, "sec-fetch-mode": "cors" };
+  expect((await send(query, { headers })).status).toBe(200);
   await page.goto(porticoUrl);
   await signOut(page);
-  expect((await send(query, { headers: { cookie } })).status).toBe(401);
+  expect((await send(query, { headers })).status).toBe(401);
   await page.context().close();
 });
 

@@ -4,7 +4,7 @@ import { cluster } from "../support/env";
 import { expect, test } from "../support/browser";
 import { send } from "../support/http";
 import * as path from "../support/paths";
-import { signedIn, signIn } from "../support/sign-in";
+import { account, signedIn, signIn } from "../support/sign-in";
 
 test.describe.configure({ mode: "serial" });
 
@@ -30,11 +30,19 @@ test("the kubeconfig holds no secret", async ({ browser }) => {
 test("a device code does without a browser on the machine", async ({ browser }) => {
   const page = await signedIn(browser, "devi");
   const terminal = new CommandLine("devi-device");
-  const said = await terminal.login(page, "--device");
+  const said = await terminal.login(page, ["--device"]);
   expect(said).toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/);
   await expect(page.getByRole("heading", { name: "Your terminal is connected" })).toBeVisible();
   expect(await terminal.clusterToken("acme-prod")).toMatch(/^portico_v1\./);
 });
+
+for (const device of [false, true]) {
+  test(`somebody who is not signed in signs in on the way${device ? ", with a code" : ""}`, async ({ page }) => {
+    const terminal = new CommandLine(`vera-${device ? "code" : "browser"}`);
+    await terminal.login(page, device ? ["--device"] : [], account("vera"));
+    expect(await terminal.clusterToken("acme-prod")).toMatch(/^portico_v1\./);
+  });
+}
 
 test("portico logout ends the terminal's session only", async ({ browser }) => {
   const { terminal, page } = await person(browser, "vera");

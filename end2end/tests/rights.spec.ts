@@ -5,9 +5,9 @@ import { person, type Person } from "../support/cli";
 import { cluster, grants, homeCluster, homeProject, roleId, type ClusterName, type UserName } from "../support/env";
 import { send } from "../support/http";
 import { admin } from "../support/kubectl";
-import { PanelApi, type RightAnswer } from "../support/panel-api";
+import { PanelApi, type Question, type RightAnswer } from "../support/panel-api";
 import * as path from "../support/paths";
-import { upgrade } from "../support/socket";
+import { shell } from "../support/socket";
 import { canI, question, spelled, triples, type Triple } from "../support/triples";
 import { deploymentManifest, podManifest, remove, unique } from "../support/workloads";
 
@@ -70,7 +70,7 @@ test.describe("a refused request that is sent anyway", () => {
         const mark = AuditMark.now(who.cluster);
         const status = await attempt.send(api);
         expect(status, spelled(triple)).toBe(403);
-        const event = await mark.event(spelled(triple), (found) => standsFor(found, user, attempt.verb, triple));
+        const event = await mark.event(spelled(triple), (found) => standsFor(found, user, attempt.asked ?? question(triple), attempt.verb));
         expect(event.user.groups).toContain(roleId(grants[user].acme ?? "member"));
         expect(event.responseStatus?.code).toBe(403);
       }
@@ -78,8 +78,7 @@ test.describe("a refused request that is sent anyway", () => {
   }
 });
 
-function standsFor(event: AuditEvent, user: UserName, verb: string, triple: Triple): boolean {
-  const asked = question(triple);
+function standsFor(event: AuditEvent, user: UserName, asked: Pick<Question, "resource" | "subresource" | "namespace">, verb: string): boolean {
   return (
     event.user.username === `${user}@Default` &&
     event.verb === verb &&
@@ -90,8 +89,10 @@ function standsFor(event: AuditEvent, user: UserName, verb: string, triple: Trip
 }
 
 interface Attempt {
-  /** What the API server is asked in the end. */
+  /** What the API server is asked, and refuses. */
   verb: string;
+  /** Where that is something else than the triple names. */
+  asked?: Pick<Question, "resource" | "subresource" | "namespace">;
   send(api: PanelApi): Promise<number>;
 }
 
@@ -147,7 +148,11 @@ function forbidden(triple: Triple, target: Target): Attempt | undefined {
     case "delete deployments.apps in shop":
       return form("delete", "/api/objects/delete", { ...flat("apps", "deployments", "storefront"), uid: unknownUid });
     case "delete namespaces":
-      return form("delete", "/api/objects/delete", { ...flat("", "namespaces", "shop", ""), uid: unknownUid, typed: "shop" });
+      return {
+        ...form("delete", "/api/objects/delete", { ...flat("", "namespaces", "shop", ""), uid: unknownUid, typed: "shop" }),
+        // a namespace stands in the log as in itself
+        asked: { resource: "namespaces", subresource: "", namespace: "shop" },
+      };
     case "delete persistentvolumes":
       return form("delete", "/api/objects/delete", { ...flat("", "persistentvolumes", "disk-3", ""), uid: unknownUid, typed: "disk-3" });
     case "patch deployments.apps in shop":
@@ -175,18 +180,21 @@ function forbidden(triple: Triple, target: Target): Attempt | undefined {
     case "get pods/exec in shop":
       return {
         verb: "get",
-        send: (api) => upgrade(`${path.clusterPage("acme-prod")}/namespaces/shop/pods/${target.pod}/exec?container=app`, api.cookieHeader),
+        send: (api) => shell(`${path.clusterPage("acme-prod")}/namespaces/shop/pods/${target.pod}/exec?container=app`, api.cookieHeader),
       };
     case "create rolebindings.rbac.authorization.k8s.io in shop":
-      return json("create", "/api/access/grant", { ...grant("shop"), typed: "portico-viewer" });
+      return { ...json("get", "/api/access/grant", { ...grant("shop"), typed: "portico-viewer" }), asked: theRole };
     case "create clusterrolebindings.rbac.authorization.k8s.io":
-      return json("create", "/api/access/grant", { ...grant(null), typed: "portico-viewer" });
+      return { ...json("get", "/api/access/grant", { ...grant(null), typed: "portico-viewer" }), asked: theRole };
     default:
       return undefined;
   }
 }
 
 const unknownUid = "00000000-0000-4000-8000-000000000000";
+
+// before a role is granted it is read, which is refused to whoever may not grant it
+const theRole = { resource: "clusterroles", subresource: "", namespace: null };
 
 const grant = (namespace: string | null) => ({
   cluster: id(),
@@ -264,7 +272,7 @@ test.describe("what nobody but an administrator may", () => {
       const asked = JSON.stringify({ ...manifest, spec: { ...manifest.spec, ...change } });
       const answer = await terminal.kubectl("acme-prod", ["create", "-f", "-"], { input: asked });
       expect(answer.code).not.toBe(0);
-      expect(answer.stderr).toContain("unable to validate against any pod security policy");
+      expect(answer.stderr).toContain("PodSecurityPolicy: unable to admit pod");
     });
   }
 

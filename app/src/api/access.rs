@@ -1,22 +1,21 @@
-use super::PanelClient;
+use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use leptos::server_fn::codec::Json;
 use portico_domain::panel::{AccessView, ChangeDone, GrantPreview, GrantRequest, RevokeRequest};
 use uuid::Uuid;
 
-#[server(prefix = "/api", endpoint = "access/get", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "access/get", output = Json, client = PanelClient)]
 pub async fn get_access(cluster: Uuid) -> Result<AccessView, UiError> {
     super::answer(super::panel()?.access(cluster).await)
 }
 
 /// What the grant would give; changes nothing.
-#[server(prefix = "/api", endpoint = "access/preview", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "access/preview", input = Json, output = Json, client = PanelClient)]
 pub async fn preview_grant(cluster: Uuid, grant: GrantRequest) -> Result<GrantPreview, UiError> {
     super::answer(super::panel()?.preview_grant(cluster, grant).await)
 }
 
-#[server(prefix = "/api", endpoint = "access/grant", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "access/grant", input = Json, output = Json, client = PanelClient)]
 pub async fn save_grant(
     cluster: Uuid,
     grant: GrantRequest,
@@ -25,13 +24,13 @@ pub async fn save_grant(
     super::answer(super::panel()?.grant(cluster, grant, typed).await)
 }
 
-#[server(prefix = "/api", endpoint = "access/revoke", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "access/revoke", input = Json, output = Json, client = PanelClient)]
 pub async fn revoke_grant(cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError> {
     super::answer(super::panel()?.revoke(cluster, revoke).await)
 }
 
 /// Takes a change back that is at most ten seconds old.
-#[server(prefix = "/api", endpoint = "access/undo", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "access/undo", input = Json, output = Json, client = PanelClient)]
 pub async fn undo_change(cluster: Uuid, undo: String) -> Result<ChangeDone, UiError> {
     super::answer(super::panel()?.undo(cluster, undo).await)
 }

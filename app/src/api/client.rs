@@ -1,10 +1,11 @@
 //! How the browser calls server functions: with the project and the CSRF token as headers.
+use super::call::{Call, Reply};
 use crate::error::{UiError, UiErrorKind};
-use leptos::server_fn::{
-    Bytes,
-    client::{Client, browser::BrowserClient},
-    request::browser::BrowserRequest,
-    response::{ClientRes, browser::BrowserResponse},
+use futures::{Sink, Stream, sink, stream};
+use leptos::{
+    __reexports::send_wrapper::SendWrapper,
+    server_fn::{Bytes, client::Client},
+    task::spawn,
 };
 use std::{cell::RefCell, future::Future};
 
@@ -31,54 +32,53 @@ pub fn set_csrf_token(token: &str) {
 /// The client of every server function here.
 pub struct PanelClient;
 
-type Plain = BrowserClient;
-
 impl Client<UiError> for PanelClient {
-    type Request = BrowserRequest;
-    type Response = BrowserResponse;
+    type Request = Call;
+    type Response = Reply;
 
-    async fn send(request: BrowserRequest) -> Result<BrowserResponse, UiError> {
-        let headers = request.headers();
-        PROJECT.with_borrow(|project| headers.set("Portico-Project", project));
-        CSRF_TOKEN.with_borrow(|token| headers.set("X-CSRF-Token", token));
-        drop(headers);
-        let response = <Plain as Client<UiError>>::send(request).await?;
-        readable(response)
+    fn send(call: Call) -> impl Future<Output = Result<Reply, UiError>> + Send {
+        // the browser has one thread
+        SendWrapper::new(async move {
+            let project = PROJECT.with_borrow(Clone::clone);
+            let token = CSRF_TOKEN.with_borrow(Clone::clone);
+            let headers = [("Portico-Project", project.as_str()), ("X-CSRF-Token", &token)];
+            let reply = call.send(&headers).await.map_err(|_| unreachable())?;
+            readable(reply)
+        })
     }
 
-    fn open_websocket(
-        path: &str,
-    ) -> impl Future<
-        Output = Result<
-            (
-                impl futures::Stream<Item = Result<Bytes, Bytes>> + Send + 'static,
-                impl futures::Sink<Bytes> + Send + 'static,
-            ),
-            UiError,
-        >,
-    > + Send {
-        <Plain as Client<UiError>>::open_websocket(path)
+    async fn open_websocket(
+        _path: &str,
+    ) -> Result<
+        (
+            impl Stream<Item = Result<Bytes, Bytes>> + Send + 'static,
+            impl Sink<Bytes> + Send + 'static,
+        ),
+        UiError,
+    > {
+        // live data has a stream of its own; no server function is one
+        Ok((stream::empty(), sink::drain()))
     }
 
     fn spawn(future: impl Future<Output = ()> + Send + 'static) {
-        <Plain as Client<UiError>>::spawn(future);
+        spawn(future);
     }
 }
 
 /// The gateway answers some calls itself, and not in JSON: those become errors of ours.
-fn readable(response: BrowserResponse) -> Result<BrowserResponse, UiError> {
-    let status = ClientRes::<UiError>::status(&response);
-    if status < 400 {
-        return Ok(response);
-    }
-    let headers = response.generate_headers();
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    if status != 401 && text("content-type").is_some_and(|kind| kind.contains("json")) {
-        return Ok(response);
+fn readable(reply: Reply) -> Result<Reply, UiError> {
+    let status = reply.status_code();
+    if status < 400 || (status != 401 && reply.is_json()) {
+        return Ok(reply);
     }
     let mut error = by_status(status);
-    error.request_id = text("x-request-id").map(str::to_owned);
+    error.request_id = reply.header("x-request-id");
     Err(error)
+}
+
+fn unreachable() -> UiError {
+    UiError::new(UiErrorKind::Unavailable, "Portico could not be reached.")
+        .next_step("Check your connection and try again.")
 }
 
 fn by_status(status: u16) -> UiError {

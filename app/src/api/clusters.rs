@@ -1,24 +1,23 @@
-use super::PanelClient;
+use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use leptos::server_fn::codec::Json;
 use portico_domain::panel::{ClusterOverview, ResourceKind, RightAnswer, RightQuestion};
 use uuid::Uuid;
 
 /// A cluster's page.
-#[server(prefix = "/api", endpoint = "clusters/get", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "clusters/get", output = Json, client = PanelClient)]
 pub async fn get_cluster(cluster: Uuid) -> Result<ClusterOverview, UiError> {
     super::answer(super::panel()?.cluster(cluster).await)
 }
 
 /// Every kind that can be listed.
-#[server(prefix = "/api", endpoint = "clusters/kinds", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "clusters/kinds", output = Json, client = PanelClient)]
 pub async fn list_kinds(cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
     super::answer(super::panel()?.kinds(cluster).await)
 }
 
 /// What the viewer may do, as the API server says.
-#[server(prefix = "/api", endpoint = "clusters/rights", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "clusters/rights", input = Json, output = Json, client = PanelClient)]
 pub async fn review_rights(
     cluster: Uuid,
     questions: Vec<RightQuestion>,

@@ -6,9 +6,12 @@ pub mod objects;
 pub mod resources;
 pub mod session;
 
+mod call;
 mod client;
+pub mod codec;
 
 pub use client::{PanelClient, set_csrf_token, set_project};
+pub use codec::Json;
 
 #[cfg(feature = "ssr")]
 mod answer;

@@ -1,29 +1,28 @@
 //! One object: reading it, and the changes that plain HTML forms can ask for too, whose
 //! arguments are flat for that reason.
-use super::PanelClient;
+use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use leptos::server_fn::codec::Json;
 use portico_domain::panel::{ChangeDone, EventRow, ObjectRef, ObjectView};
 use uuid::Uuid;
 
-#[server(prefix = "/api", endpoint = "objects/get", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/get", input = Json, output = Json, client = PanelClient)]
 pub async fn get_object(cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError> {
     super::answer(super::panel()?.object(cluster, object).await)
 }
 
-#[server(prefix = "/api", endpoint = "objects/yaml", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/yaml", input = Json, output = Json, client = PanelClient)]
 pub async fn get_yaml(cluster: Uuid, object: ObjectRef) -> Result<String, UiError> {
     super::answer(super::panel()?.yaml(cluster, object).await)
 }
 
-#[server(prefix = "/api", endpoint = "objects/events", input = Json, client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/events", input = Json, output = Json, client = PanelClient)]
 pub async fn list_events(cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError> {
     super::answer(super::panel()?.events(cluster, object).await)
 }
 
 /// Deletes exactly the object with this UID. `typed` is its name again where that is asked for.
-#[server(prefix = "/api", endpoint = "objects/delete", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/delete", output = Json, client = PanelClient)]
 pub async fn delete_object(
     cluster: Uuid,
     object: FlatObject,
@@ -47,7 +46,7 @@ pub async fn delete_object(
     Ok(done)
 }
 
-#[server(prefix = "/api", endpoint = "objects/scale", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/scale", output = Json, client = PanelClient)]
 pub async fn scale_object(
     cluster: Uuid,
     object: FlatObject,
@@ -63,7 +62,7 @@ pub async fn scale_object(
     Ok(done)
 }
 
-#[server(prefix = "/api", endpoint = "objects/restart", client = PanelClient)]
+#[server(prefix = "/api", endpoint = "objects/restart", output = Json, client = PanelClient)]
 pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeDone, UiError> {
     let panel = super::panel()?;
     let object = ObjectRef::from(object);

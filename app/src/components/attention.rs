@@ -2,11 +2,14 @@ use super::Age;
 use crate::{
     context::use_session,
     format, routes,
-    ui::{Status, Tone},
+    ui::{Icon, Status, Tone, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::Attention;
 use uuid::Uuid;
+
+/// Rows before the others are folded away, so that what follows stays in sight.
+const SHOWN: usize = 6;
 
 /// What needs a person, worst first, each with its reason in words.
 #[component]
@@ -17,11 +20,28 @@ pub fn AttentionList(
     with_cluster: bool,
 ) -> impl IntoView {
     let project = use_session().project.get_untracked();
-    let rows = items
-        .into_iter()
-        .map(|item| view! { <li>{attention_row(item, &project, with_cluster)}</li> })
-        .collect_view();
-    view! { <ul class="rows">{rows}</ul> }.into_any()
+    let mut items = items;
+    let later = items.split_off(items.len().min(SHOWN));
+    let row = |item| view! { <li>{attention_row(item, &project, with_cluster)}</li> };
+    let more = (!later.is_empty()).then(|| {
+        let label = format!("Show {} more", format::count(later.len()));
+        let rows = later.into_iter().map(row).collect_view();
+        view! {
+            <details class="fold attention-more">
+                <summary>
+                    <Icon icon=icons::CHEVRON_RIGHT />
+                    {label}
+                </summary>
+                <ul class="rows">{rows}</ul>
+            </details>
+        }
+    });
+    let rows = items.into_iter().map(row).collect_view();
+    view! {
+        <ul class="rows">{rows}</ul>
+        {more}
+    }
+    .into_any()
 }
 
 fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView {
@@ -50,8 +70,10 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
         .map(|cluster| view! { <span class="text-faint">"on "{cluster.name}</span> });
     view! {
         <div class="attention">
-            <Status tone=Tone::from(item.health) text=item.title />
-            <div class="flex flex-wrap gap-x-2">{link} {more} {cluster}</div>
+            <div class="attention-what">
+                <Status tone=Tone::from(item.health) text=item.title />
+                <span class="flex flex-wrap gap-x-2">{link} {more} {cluster}</span>
+            </div>
             <span class="attention-time">
                 <Age at=item.since />
             </span>

@@ -11,6 +11,8 @@ pub enum CellKind {
     Status,
     Age,
     Number,
+    /// Words that may wrap.
+    Long,
     Text,
 }
 
@@ -20,6 +22,7 @@ impl CellKind {
             _ if index == 0 => Self::Name,
             "Status" | "Phase" => Self::Status,
             "Age" | "Created At" => Self::Age,
+            "Message" | "Images" | "Containers" | "Selector" | "Data" | "Hosts" | "Claim" => Self::Long,
             _ if column.kind == "integer" || column.kind == "number" => Self::Number,
             _ => Self::Text,
         }
@@ -28,8 +31,8 @@ impl CellKind {
     pub fn class(self) -> &'static str {
         match self {
             Self::Name => "cell-name",
-            Self::Text => "cell-text",
-            Self::Status | Self::Age | Self::Number => "",
+            Self::Long => "cell-text",
+            Self::Status | Self::Age | Self::Number | Self::Text => "cell-short",
         }
     }
 }
@@ -38,7 +41,11 @@ impl CellKind {
 pub fn cell_view(row: ArcRwSignal<Row>, kind: CellKind, index: usize) -> AnyView {
     let text = {
         let row = row.clone();
-        move || row.with(|row| row.cells.get(index).cloned().unwrap_or_default())
+        move || {
+            let text = row.with(|row| row.cells.get(index).cloned().unwrap_or_default());
+            // the API server's word for an empty cell
+            if text == "<none>" { "–".to_owned() } else { text }
+        }
     };
     match kind {
         CellKind::Age => {

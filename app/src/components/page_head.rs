@@ -22,7 +22,9 @@ impl Crumb {
 #[component]
 pub fn PageHead(
     #[prop(into)] title: String,
-    #[prop(optional)] crumbs: Vec<Crumb>,
+    /// The steps between the launchpad and here; none at all on pages above it.
+    #[prop(optional)]
+    crumbs: Option<Vec<Crumb>>,
     #[prop(into, optional)] lede: String,
     /// Beside the title: badges.
     #[prop(into, optional)]
@@ -32,9 +34,10 @@ pub fn PageHead(
     let project = use_session().project.get_untracked();
     let window_title = crumbs
         .iter()
+        .flatten()
         .rev()
         .fold(title.clone(), |all, crumb| format!("{all} · {}", crumb.label));
-    let way = (!crumbs.is_empty()).then(|| {
+    let way = crumbs.map(|crumbs| {
         let steps = std::iter::once(Crumb::new("Launchpad", routes::launchpad(&project)))
             .chain(crumbs)
             .map(|crumb| {

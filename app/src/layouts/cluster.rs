@@ -79,25 +79,23 @@ pub fn ClusterFrame(children: Children) -> impl IntoView {
 #[component]
 fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
     let top = [
-        ("Overview", icons::DASHBOARD, routes::cluster(&project, cluster), true),
-        ("Namespaces", icons::LAYERS, routes::namespaces(&project, cluster), false),
+        ("Overview", icons::DASHBOARD, routes::cluster(&project, cluster)),
+        ("Namespaces", icons::LAYERS, routes::namespaces(&project, cluster)),
         (
             "Nodes",
             icons::SERVER,
             routes::list(&project, cluster, &ResourceRef::core("nodes")),
-            false,
         ),
         (
             "Events",
             icons::BELL,
             routes::list(&project, cluster, &ResourceRef::core("events")),
-            false,
         ),
-        ("All kinds", icons::KINDS, routes::kinds(&project, cluster), false),
-        ("Access", icons::SHIELD, routes::access(&project, cluster), false),
+        ("All kinds", icons::KINDS, routes::kinds(&project, cluster)),
+        ("Access", icons::SHIELD, routes::access(&project, cluster)),
     ]
-    .map(|(label, icon, href, exact)| {
-        view! { <li><NavItem href label icon=Some(icon) exact /></li> }
+    .map(|(label, icon, href)| {
+        view! { <li><NavItem href label icon=Some(icon) /></li> }
     })
     .collect_view();
     let groups = KINDS
@@ -108,7 +106,7 @@ fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
                 .map(|(label, group, version, plural)| {
                     let resource = ResourceRef::new(group, version, plural);
                     let href = routes::list(&project, cluster, &resource);
-                    view! { <li><NavItem href label=*label icon=None exact=false /></li> }
+                    view! { <li><NavItem href label=*label icon=None /></li> }
                 })
                 .collect_view();
             view! {
@@ -129,18 +127,11 @@ fn NavItem(
     href: String,
     label: &'static str,
     icon: Option<icondata_core::Icon>,
-    exact: bool,
 ) -> impl IntoView {
     let path = use_location().pathname;
     let current = {
         let href = href.clone();
-        move || {
-            path.with(|path| {
-                path == &href
-                    || (!exact && path.strip_prefix(&href).is_some_and(|rest| rest.starts_with('/')))
-            })
-            .then_some("page")
-        }
+        move || path.with(|path| is_current(path, &href)).then_some("page")
     };
     view! {
         <a class="nav-item" href=href aria-current=current>
@@ -149,4 +140,46 @@ fn NavItem(
         </a>
     }
     .into_any()
+}
+
+/// Whether a page is the entry's own, or that of an object in the entry's list.
+fn is_current(path: &str, href: &str) -> bool {
+    if path == href {
+        return true;
+    }
+    let Some((cluster, kind)) = href.split_once("/resources/") else {
+        return href.ends_with("/namespaces") && is_object_of(path, "core/v1/namespaces");
+    };
+    path.starts_with(cluster) && is_object_of(path, kind)
+}
+
+fn is_object_of(path: &str, kind: &str) -> bool {
+    let mut segments = path.split('/').skip(5);
+    let inside = match segments.next() {
+        Some("namespaces") => segments.next().is_some(),
+        Some("cluster-scoped") => true,
+        _ => false,
+    };
+    inside && segments.take(3).eq(kind.split('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_current;
+
+    #[test]
+    fn an_entry_is_current_on_its_list_and_its_objects() {
+        let base = "/projects/p/clusters/c";
+        let pods = format!("{base}/resources/core/v1/pods");
+        for path in ["resources/core/v1/pods", "namespaces/shop/core/v1/pods/web-0/logs"] {
+            assert!(is_current(&format!("{base}/{path}"), &pods), "{path}");
+        }
+        let other = format!("{base}/namespaces/shop/apps/v1/deployments/web");
+        assert!(!is_current(&other, &pods));
+        let namespaces = format!("{base}/namespaces");
+        assert!(!is_current(&other, &namespaces));
+        let shop = format!("{base}/cluster-scoped/core/v1/namespaces/shop");
+        assert!(is_current(&shop, &namespaces));
+        assert!(!is_current(&other, base));
+    }
 }

@@ -30,7 +30,7 @@ fn KindsOf(cluster: Uuid) -> impl IntoView {
     let query = use_query_map();
     let wanted = Memo::new(move |_| query.with(|query| query.get("q").unwrap_or_default()));
     let project = session.project.get_untracked();
-    let crumbs = vec![Crumb::new("Cluster", routes::cluster(&project, cluster))];
+    let crumbs = vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&project, cluster))];
     let base = routes::kinds(&project, cluster);
     view! {
         <PageHead

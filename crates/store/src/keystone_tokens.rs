@@ -239,7 +239,7 @@ impl KeystoneTokens<'_> {
             .await
     }
 
-    /// The session's tokens that wait for their revocation, due or not.
+    /// Tokens of the session and its children that wait for their revocation, due or not.
     ///
     /// # Errors
     /// When the store cannot say.
@@ -250,7 +250,8 @@ impl KeystoneTokens<'_> {
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
-             WHERE session_id = $1 AND revoke_at IS NOT NULL
+             WHERE revoke_at IS NOT NULL
+                 AND session_id IN (SELECT id FROM sessions WHERE id = $1 OR parent = $1)
              ORDER BY revoke_at, id"
         );
         self.revocations(sqlx::query(&query).bind(session.to_string()))

@@ -5,20 +5,19 @@ mod suite;
 use sqlx::{AnyConnection, Connection as _, Executor as _};
 use suite::Database;
 
-fn server() -> Option<String> {
+fn server() -> String {
     if let Ok(url) = std::env::var("PORTICO_TEST_POSTGRES") {
-        return Some(url);
+        return url;
     }
-    std::env::var_os("PORTICO_TEST_ENV")?;
     let stack = portico_testkit::TestEnv::load().unwrap();
-    stack.optional("POSTGRES_URL").map(str::to_owned)
+    stack
+        .optional("POSTGRES_URL")
+        .expect("a stack with PostgreSQL (the test profile), or PORTICO_TEST_POSTGRES")
+        .to_owned()
 }
 
-async fn database() -> Option<Database> {
-    let Some(base) = server() else {
-        eprintln!("skipped: neither PORTICO_TEST_POSTGRES nor a stack with PostgreSQL is named");
-        return None;
-    };
+async fn database() -> Database {
+    let base = server();
     sqlx::any::install_default_drivers();
     let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
     let mut connection = AnyConnection::connect(&base).await.unwrap();
@@ -28,10 +27,7 @@ async fn database() -> Option<Database> {
         .unwrap();
     let separator = if base.contains('?') { '&' } else { '?' };
     let url = format!("{base}{separator}options[search_path]={schema}");
-    Some(Database::connect(url, None).await)
+    Database::connect(url, None).await
 }
 
-suite::each_test!(match database().await {
-    Some(database) => database,
-    None => return,
-});
+suite::each_test!(database().await);

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use axum::{
     Extension,
-    extract::State,
+    extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use portico_store::{NewAuthorizationCode, Outcome};
 use secrecy::ExposeSecret as _;
@@ -98,7 +98,7 @@ impl Request {
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
     let request = Request::read(&Fields::of_query(&uri)?)?;
@@ -131,7 +131,7 @@ pub(crate) async fn get(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Stop> {

@@ -19,7 +19,7 @@ use crate::{
     guard::Stop,
     pages::layout::harden,
     problem::Problem,
-    session::live::{Caller, Live},
+    session::live::{Caller, ClusterTokenKey, Live},
     state::{Cluster, Context, Gateway, Shared},
 };
 
@@ -93,7 +93,11 @@ impl Gateway {
         project: &Project,
     ) -> Result<SealedClusterToken, Stop> {
         let now = Timestamp::now();
-        let key = (cluster.record.id, project.id.clone());
+        let key = ClusterTokenKey {
+            session: caller.session.id,
+            cluster: cluster.record.id,
+            project: project.id.clone(),
+        };
         let kept = caller.live.cluster_tokens.lock().get(&key).cloned();
         // used again until two thirds of its life have passed
         if let Some(kept) = kept
@@ -102,7 +106,7 @@ impl Gateway {
         {
             return Ok(kept);
         }
-        let Some(token) = self.project_token(&caller.live, &project.id).await? else {
+        let Some(token) = self.own_token(caller, &project.id).await? else {
             return Err(no_such_cluster().into());
         };
         let sealed = cluster_token::seal(

@@ -2,10 +2,10 @@
 //! approves it in a browser elsewhere.
 use axum::{
     Extension, Json,
-    extract::State,
+    extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{NewDeviceCode, Outcome, ThrottleLimit};
 use secrecy::ExposeSecret as _;
@@ -85,7 +85,7 @@ pub(crate) async fn start(
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
@@ -130,7 +130,7 @@ pub(crate) async fn get(
 pub(crate) async fn decide(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Stop> {

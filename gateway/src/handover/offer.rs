@@ -1,10 +1,10 @@
 //! `GET /oauth2/handover` on the main host: for signed-in people on their way to an app.
 use axum::{
     Extension,
-    extract::State,
+    extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, Uri};
+use http::HeaderMap;
 use jiff::Timestamp;
 use portico_store::{NewHandover, Outcome};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -22,7 +22,7 @@ use crate::{
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
     let query = Fields::of_query(&uri)?;

@@ -1,10 +1,10 @@
 //! `GET` and `POST /oauth2/project`: the choice of a project, for signed-in people.
 use axum::{
     Extension,
-    extract::State,
+    extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, Uri};
+use http::HeaderMap;
 use jiff::Timestamp;
 
 use crate::{
@@ -22,7 +22,7 @@ use secrecy::ExposeSecret as _;
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn get(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    uri: Uri,
+    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Stop> {

@@ -38,7 +38,7 @@ pub(crate) struct Live {
     /// Projects that Keystone has refused a token for, and when it was asked.
     pub refused: Lock<HashMap<String, Instant>>,
     pub signed: Lock<HashMap<SignedKey, Arc<Signed>>>,
-    pub cluster_tokens: Lock<HashMap<(Uuid, String), SealedClusterToken>>,
+    pub cluster_tokens: Lock<HashMap<ClusterTokenKey, SealedClusterToken>>,
     /// Held while a token is being issued: whoever waits finds it in `projects`.
     pub issuing: tokio::sync::Mutex<()>,
     /// Held while Keystone is being asked about the session.
@@ -50,6 +50,15 @@ pub(crate) struct Live {
 
 /// What an assertion is kept under: its audience, the child session it names, and the project.
 pub(crate) type SignedKey = (String, Uuid, Option<String>);
+
+/// What a cluster token is kept under: each command line has its own, so that its sign-out
+/// ends them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ClusterTokenKey {
+    pub session: Uuid,
+    pub cluster: Uuid,
+    pub project: String,
+}
 
 /// Who a request comes from.
 #[derive(Clone, Debug)]

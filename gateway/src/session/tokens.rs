@@ -11,12 +11,18 @@ use portico_store::{NewKeystoneToken, StoreError, Stored};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::live::{Live, ProjectToken};
+use super::live::{Caller, Live, ProjectToken};
 use crate::{problem::Problem, state::Gateway};
 
 /// Keystone does not say whether a role or the whole session is gone, so it is not asked again
 /// with every request.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
+
+/// A Keystone token that a command line got for itself.
+pub(crate) struct OwnToken {
+    pub token: SecretString,
+    pub expires_at: Timestamp,
+}
 
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
@@ -106,12 +112,45 @@ impl Gateway {
         }
     }
 
+    /// A token of a command line's own, which ends with it and not only with the browser session
+    /// that approved it; `None` when the user has no role in the project.
+    pub async fn own_token(
+        &self,
+        caller: &Caller,
+        project_id: &str,
+    ) -> Result<Option<OwnToken>, TokenError> {
+        let _issuing = caller.live.issuing.lock().await;
+        let now = Timestamp::now();
+        let tokens = self.store.keystone_tokens();
+        if let Some(stored) = tokens.find(caller.session.id, Some(project_id), now).await? {
+            return Ok(Some(OwnToken {
+                token: stored.token,
+                expires_at: stored.expires_at,
+            }));
+        }
+        let unscoped = tokens
+            .find(caller.live.id, None, now)
+            .await?
+            .ok_or(TokenError::SessionEnded)?;
+        match self.keystone.rescope(&unscoped.token, project_id).await {
+            Ok(issued) => {
+                self.store_token(caller.session.id, &issued).await?;
+                Ok(Some(OwnToken {
+                    token: issued.token,
+                    expires_at: issued.details.expires_at,
+                }))
+            }
+            Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => Ok(None),
+            Err(error) => Err(TokenError::Keystone(error)),
+        }
+    }
+
     /// Stores a token that Keystone has just issued. Where that fails, or the session has ended
     /// meanwhile, the token is revoked and must not be used.
-    pub async fn store_token(&self, root: Uuid, issued: &IssuedToken) -> Result<Uuid, TokenError> {
+    pub async fn store_token(&self, session: Uuid, issued: &IssuedToken) -> Result<Uuid, TokenError> {
         let details = &issued.details;
         let new = NewKeystoneToken {
-            session: root,
+            session,
             project: details.identity.project.clone(),
             roles: details.identity.roles.clone(),
             token: issued.token.clone(),

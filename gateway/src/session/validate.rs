@@ -158,7 +158,7 @@ impl Gateway {
                 live.projects.lock().remove(&token.project.id);
                 live.cluster_tokens
                     .lock()
-                    .retain(|(_, project), _| *project != token.project.id);
+                    .retain(|key, _| key.project != token.project.id);
                 live.signed.lock().clear();
                 self.store.keystone_tokens().forget(token.id).await?;
                 // what was opened with it must ask anew, and learn why it may not

@@ -45,19 +45,17 @@ pub async fn scope(
     namespace: Option<&str>,
     verb: &str,
 ) -> Result<ListScope, KubeError> {
-    if let Some(namespace) = namespace.filter(|_| kind.namespaced) {
+    // one place needs no question before: the API server's own answer is the refusal
+    if !kind.namespaced {
+        return Ok(ListScope::Cluster);
+    }
+    if let Some(namespace) = namespace {
         return Ok(ListScope::Namespace(namespace.to_owned()));
     }
     let resource = super::discovery::reference(kind);
     let everywhere = reviews::review(api, &reviews::question(verb, &resource, None)).await?;
     if everywhere.allowed {
         return Ok(ListScope::Cluster);
-    }
-    if !kind.namespaced {
-        return Err(KubeError::Refused(format!(
-            "your roles do not include {verb} on {}",
-            kind.plural
-        )));
     }
     let namespaces = list(api).await.map_err(|error| match error {
         KubeError::Refused(_) => KubeError::Refused(format!(

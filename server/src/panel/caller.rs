@@ -118,6 +118,7 @@ impl Caller {
             project: claims.project.clone(),
             roles: claims.roles.clone(),
             projects: claims.projects.clone(),
+            clusters: Vec::new(),
             csrf_token: claims.csrf.clone().unwrap_or_default(),
             session_expires_at: claims.session_expires_at,
             now: Timestamp::now().as_second(),

@@ -124,7 +124,18 @@ impl PanelService {
 #[async_trait]
 impl Panel for PanelService {
     fn session(&self) -> SessionView {
-        self.caller.session()
+        let mut session = self.caller.session();
+        if let Some(project) = self.caller.project_id() {
+            let clusters = self.services.clusters.of_project(project);
+            session.clusters = clusters
+                .into_iter()
+                .map(|record| Named {
+                    id: record.id.to_string(),
+                    name: record.name.clone(),
+                })
+                .collect();
+        }
+        session
     }
 
     async fn launchpad(&self) -> Result<Launchpad, UiError> {

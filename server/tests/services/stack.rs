@@ -236,10 +236,17 @@ impl OwnNamespace {
                 "containers": [{ "name": "c", "image": "none" }] },
         }))
         .unwrap();
-        Api::<Pod>::namespaced(self.client.clone(), &self.name)
-            .create(&PostParams::default(), &pod)
-            .await
-            .unwrap()
+        let pods = Api::<Pod>::namespaced(self.client.clone(), &self.name);
+        let mut tries = 0;
+        loop {
+            match pods.create(&PostParams::default(), &pod).await {
+                Ok(pod) => return pod,
+                // the new namespace's service account is still being made
+                Err(error) if tries == 50 => panic!("{error}"),
+                Err(_) => tries += 1,
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
     }
 
     pub async fn done(self) {

@@ -50,7 +50,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
     let filter = RwSignal::new(String::new());
     let granting = grant::Entries::default();
     let crumbs =
-        vec![Crumb::new("Cluster", routes::cluster(&session.project.get_untracked(), cluster))];
+        vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&session.project.get_untracked(), cluster))];
     view! {
         <PageHead
             title="Access"

@@ -89,9 +89,7 @@ pub fn ListOf(
     );
     let retry = Callback::new(move |()| data.refetch());
     let title = if title.is_empty() { title_of(&resource) } else { title };
-    let crumbs = vec![Crumb::new(
-        "Cluster",
-        routes::cluster(&session.project.get_untracked(), cluster),
+    let crumbs = vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&session.project.get_untracked(), cluster),
     )];
     let badge = (!resource.group.is_empty())
         .then(|| view! { <Badge text=resource.group.clone() /> }.into_any());

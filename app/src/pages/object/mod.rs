@@ -76,7 +76,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     let project = session.project.get_untracked();
     let crumbs = move || {
         vec![
-            Crumb::new("Cluster", routes::cluster(&project, cluster)),
+            Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&project, cluster)),
             Crumb::new(
                 format::capitalised(&object.resource.plural),
                 routes::list(&project, cluster, &object.resource),

@@ -25,6 +25,9 @@ pub struct SessionView {
     pub roles: Vec<Named>,
     /// All projects of the user, for the switcher.
     pub projects: Vec<Project>,
+    /// Clusters that take tokens of that project, by ID and name.
+    #[serde(default)]
+    pub clusters: Vec<Named>,
     /// Goes back with every change, as `X-CSRF-Token` or the form field `csrf_token`.
     pub csrf_token: String,
     /// Unix seconds; after that the password is asked again.

@@ -155,7 +155,8 @@ impl Sessions<'_> {
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
-             WHERE session_id = $2 AND revoke_at IS NULL",
+             WHERE revoke_at IS NULL
+                 AND session_id IN (SELECT id FROM sessions WHERE id = $2 OR parent = $2)",
         )
         .bind(now.as_second())
         .bind(id.to_string())

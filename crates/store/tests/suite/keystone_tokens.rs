@@ -1,5 +1,5 @@
 use super::Database;
-use super::fixtures::{at, new_token, roles, signed_in};
+use super::fixtures::{at, new_token, on_command_line, roles, signed_in};
 use portico_store::{EndReason, StoreError, Stored};
 use secrecy::ExposeSecret as _;
 
@@ -51,6 +51,26 @@ pub async fn ending_a_session_makes_every_token_due(database: &Database) {
         tokens.forget(token.id).await.unwrap();
     }
     assert!(tokens.list(session.id).await.unwrap().is_empty());
+}
+
+pub async fn tokens_of_a_command_line_end_with_it_or_with_its_browser_session(database: &Database) {
+    let (store, tokens) = (&database.store, database.store.keystone_tokens());
+    let (_, session) = signed_in(store, "ada").await;
+    let first = on_command_line(store, session.id).await;
+    let second = on_command_line(store, session.id).await;
+    for (id, token) in [(session.id, "browser"), (first.id, "first"), (second.id, "second")] {
+        let token = new_token(id, Some("acme"), token);
+        tokens.store(&token, at(1)).await.unwrap();
+    }
+    let end = |id, second| store.sessions().end(id, EndReason::SignedOut, at(second));
+    end(first.id, 3).await.unwrap();
+    let due = tokens.due_revocations(10, at(3)).await.unwrap();
+    let due: Vec<_> = due.iter().map(|token| token.token.expose_secret()).collect();
+    assert_eq!(due, ["first"]);
+    end(session.id, 4).await.unwrap();
+    assert_eq!(tokens.due_revocations(10, at(4)).await.unwrap().len(), 3);
+    let pending = tokens.pending_revocations(session.id).await.unwrap();
+    assert_eq!(pending.len(), 3);
 }
 
 pub async fn a_token_that_races_with_the_end_is_due_at_once(database: &Database) {

@@ -63,6 +63,7 @@ macro_rules! each_test {
             sessions: a_rotated_key_still_finds_sessions
             keystone_tokens: the_longest_lived_token_of_the_project_is_found
             keystone_tokens: ending_a_session_makes_every_token_due
+            keystone_tokens: tokens_of_a_command_line_end_with_it_or_with_its_browser_session
             keystone_tokens: a_token_that_races_with_the_end_is_due_at_once
             keystone_tokens: parallel_stores_and_ends_forget_no_token
             keystone_tokens: a_failed_revocation_waits

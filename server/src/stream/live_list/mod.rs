@@ -1,9 +1,11 @@
 //! A live list: a snapshot, then what changed, in batches.
+mod view;
+
 use super::outbox::{Gone, Outbox};
 use crate::{
     kube::{
         KubeError, discovery,
-        listing::{self, Merged, Part},
+        listing::{self, Merged},
         namespaces, watch,
     },
     panel::caller::Caller,
@@ -13,21 +15,17 @@ use app::error::UiErrorKind;
 use futures::StreamExt;
 use jiff::Timestamp;
 use portico_domain::{
-    panel::{Column, ListQuery, ListScope, ResourceKind, Row},
+    panel::{Column, ListQuery, ListScope, ResourceKind},
     stream::Message,
 };
-use std::{
-    collections::{BTreeMap, HashMap},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::{
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval, interval_at},
 };
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
+use view::View;
 
 /// Changes are sent together so often.
 const BATCH: Duration = Duration::from_millis(200);
@@ -297,114 +295,3 @@ async fn watch_place(place: Place, mut position: String, reports: mpsc::Sender<R
         }
     }
 }
-
-/// All rows, and the window of them that the browser has.
-struct View {
-    query: ListQuery,
-    columns: Vec<Column>,
-    rows: BTreeMap<String, Row>,
-    /// What was sent last: UID and version.
-    sent: HashMap<String, String>,
-    sent_total: usize,
-    dirty: bool,
-}
-
-impl View {
-    fn new(columns: Vec<Column>, query: &ListQuery) -> Self {
-        Self {
-            query: query.clone(),
-            columns,
-            rows: BTreeMap::new(),
-            sent: HashMap::new(),
-            sent_total: 0,
-            dirty: false,
-        }
-    }
-
-    fn fill(&mut self, parts: Vec<Part>) {
-        self.rows = parts
-            .into_iter()
-            .flat_map(|part| part.rows)
-            .map(|row| (row.row.uid.clone(), row.row))
-            .collect();
-        self.dirty = true;
-    }
-
-    fn apply(&mut self, change: watch::Change) {
-        match change {
-            watch::Change::Upsert(rows) => {
-                for row in rows {
-                    self.rows.insert(row.row.uid.clone(), row.row);
-                }
-                self.dirty = true;
-            }
-            watch::Change::Remove(uids) => {
-                for uid in uids {
-                    self.rows.remove(&uid);
-                }
-                self.dirty = true;
-            }
-            watch::Change::Position => {}
-        }
-    }
-
-    fn window(&self) -> (Vec<Row>, usize) {
-        let mut rows: Vec<_> = self.rows.values().cloned().collect();
-        let total = lists::arrange(&mut rows, &self.columns, &self.query);
-        (rows, total)
-    }
-
-    fn remember(&mut self, rows: &[Row], total: usize) {
-        self.sent = rows
-            .iter()
-            .map(|row| (row.uid.clone(), row.resource_version.clone()))
-            .collect();
-        self.sent_total = total;
-        self.dirty = false;
-    }
-
-    fn snapshot(&mut self, id: u32, scope: &ListScope) -> Message {
-        let (rows, total) = self.window();
-        self.remember(&rows, total);
-        Message::Snapshot {
-            id,
-            columns: self.columns.clone(),
-            rows,
-            total,
-            scope: scope.clone(),
-        }
-    }
-
-    /// What the browser does not have yet; a whole snapshot where the list is cut to a window,
-    /// as the browser could not tell the total from single rows.
-    fn changes(&mut self, id: u32, scope: &ListScope) -> Option<Message> {
-        if !self.dirty {
-            return None;
-        }
-        let (rows, total) = self.window();
-        if total > rows.len() && total != self.sent_total {
-            return Some(self.snapshot(id, scope));
-        }
-        let changed: Vec<_> = rows
-            .iter()
-            .filter(|row| self.sent.get(&row.uid) != Some(&row.resource_version))
-            .cloned()
-            .collect();
-        let now: std::collections::HashSet<_> = rows.iter().map(|row| &row.uid).collect();
-        let removed: Vec<_> = self
-            .sent
-            .keys()
-            .filter(|uid| !now.contains(uid))
-            .cloned()
-            .collect();
-        self.remember(&rows, total);
-        (!changed.is_empty() || !removed.is_empty()).then_some(Message::Rows {
-            id,
-            changed,
-            removed,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests;
