@@ -96,8 +96,10 @@ mod tests {
 
     #[test]
     fn the_table_lists_exactly_the_routers_pages() {
-        let table: BTreeSet<String> =
-            ROUTES.iter().flat_map(|route| as_axum(route.path)).collect();
+        let table: BTreeSet<String> = ROUTES
+            .iter()
+            .flat_map(|route| as_axum(route.path))
+            .collect();
         let router: BTreeSet<String> = leptos_axum::generate_route_list(App)
             .iter()
             .map(|route| route.path().to_owned())

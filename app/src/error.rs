@@ -36,7 +36,12 @@ pub struct UiError {
 
 impl UiError {
     pub fn new(kind: UiErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), next_step: None, request_id: None }
+        Self {
+            kind,
+            message: message.into(),
+            next_step: None,
+            request_id: None,
+        }
     }
 
     #[must_use]
@@ -51,11 +56,10 @@ impl FromServerFnError for UiError {
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Request(_) => Self::new(
-                UiErrorKind::Unavailable,
-                "Portico could not be reached.",
-            )
-            .next_step("Check your connection and try again."),
+            ServerFnErrorErr::Request(_) => {
+                Self::new(UiErrorKind::Unavailable, "Portico could not be reached.")
+                    .next_step("Check your connection and try again.")
+            }
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
                 Self::new(UiErrorKind::Invalid, "The request was not understood.")
             }

@@ -172,11 +172,16 @@ mod tests {
 
     #[test]
     fn ages_read_as_kubectl_writes_them() {
-        let ages = [0, 119, 120, 150, 599, 600, 7_199, 7_260, 90_000, 180_000, 900_000, 70_000_000]
-            .map(|seconds| age(seconds, 0));
+        let ages = [
+            0, 119, 120, 150, 599, 600, 7_199, 7_260, 90_000, 180_000, 900_000, 70_000_000,
+        ]
+        .map(|seconds| age(seconds, 0));
         assert_eq!(
             ages,
-            ["0s", "119s", "2m", "2m30s", "9m59s", "10m", "119m", "2h1m", "25h", "2d2h", "10d", "2y80d"]
+            [
+                "0s", "119s", "2m", "2m30s", "9m59s", "10m", "119m", "2h1m", "25h", "2d2h", "10d",
+                "2y80d"
+            ]
         );
     }
 
@@ -200,7 +205,10 @@ mod tests {
             [12, 2_048, 3_700_000_000].map(bytes),
             ["12 B", "2 KiB", "3.4 GiB"]
         );
-        assert_eq!([(0, 0), (1, 3), (9, 3)].map(|(a, b)| percent(a, b)), [0, 33, 300]);
+        assert_eq!(
+            [(0, 0), (1, 3), (9, 3)].map(|(a, b)| percent(a, b)),
+            [0, 33, 300]
+        );
     }
 
     #[test]
@@ -215,6 +223,9 @@ mod tests {
 
     #[test]
     fn control_sequences_leave_log_lines() {
-        assert_eq!(without_ansi("\u{1b}[1;31merror\u{1b}[0m\tx\u{7}"), "error\tx");
+        assert_eq!(
+            without_ansi("\u{1b}[1;31merror\u{1b}[0m\tx\u{7}"),
+            "error\tx"
+        );
     }
 }

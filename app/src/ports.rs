@@ -35,14 +35,33 @@ pub trait Panel: Send + Sync {
     ) -> Result<Vec<RightAnswer>, UiError>;
 
     /// Deletes exactly the object with this UID.
-    async fn delete(&self, cluster: Uuid, object: ObjectRef, uid: String) -> Result<ChangeDone, UiError>;
-    async fn scale(&self, cluster: Uuid, object: ObjectRef, replicas: i64) -> Result<ChangeDone, UiError>;
+    async fn delete(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        uid: String,
+    ) -> Result<ChangeDone, UiError>;
+    async fn scale(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        replicas: i64,
+    ) -> Result<ChangeDone, UiError>;
     async fn restart(&self, cluster: Uuid, object: ObjectRef) -> Result<ChangeDone, UiError>;
 
     async fn access(&self, cluster: Uuid) -> Result<AccessView, UiError>;
-    async fn preview_grant(&self, cluster: Uuid, grant: GrantRequest) -> Result<GrantPreview, UiError>;
+    async fn preview_grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+    ) -> Result<GrantPreview, UiError>;
     /// `typed` confirms a dangerous grant (the role's name).
-    async fn grant(&self, cluster: Uuid, grant: GrantRequest, typed: String) -> Result<ChangeDone, UiError>;
+    async fn grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+        typed: String,
+    ) -> Result<ChangeDone, UiError>;
     async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError>;
     async fn undo(&self, cluster: Uuid, undo: String) -> Result<ChangeDone, UiError>;
 

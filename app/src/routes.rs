@@ -18,9 +18,21 @@ pub struct RouteEntry {
 pub const ROUTES: [RouteEntry; 10] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
-    entry("cluster", "/projects/:project/clusters/:cluster", "Cluster overview"),
-    entry("namespaces", "/projects/:project/clusters/:cluster/namespaces", "Namespaces"),
-    entry("kinds", "/projects/:project/clusters/:cluster/kinds", "Kinds"),
+    entry(
+        "cluster",
+        "/projects/:project/clusters/:cluster",
+        "Cluster overview",
+    ),
+    entry(
+        "namespaces",
+        "/projects/:project/clusters/:cluster/namespaces",
+        "Namespaces",
+    ),
+    entry(
+        "kinds",
+        "/projects/:project/clusters/:cluster/kinds",
+        "Kinds",
+    ),
     entry(
         "list",
         "/projects/:project/clusters/:cluster/resources/:group/:version/:plural",
@@ -36,7 +48,11 @@ pub const ROUTES: [RouteEntry; 10] = [
         "/projects/:project/clusters/:cluster/cluster-scoped/:group/:version/:plural/:name/:tab?",
         "Object of the cluster",
     ),
-    entry("access", "/projects/:project/clusters/:cluster/access", "Access"),
+    entry(
+        "access",
+        "/projects/:project/clusters/:cluster/access",
+        "Access",
+    ),
     entry("app", "/projects/:project/apps/:app", "App"),
 ];
 
@@ -73,9 +89,15 @@ impl Tab {
 
     /// The tab of a segment; `None` for one that does not exist.
     pub fn parse(segment: &str) -> Option<Self> {
-        [Self::Overview, Self::Yaml, Self::Events, Self::Logs, Self::Terminal]
-            .into_iter()
-            .find(|tab| tab.segment().unwrap_or_default() == segment)
+        [
+            Self::Overview,
+            Self::Yaml,
+            Self::Events,
+            Self::Logs,
+            Self::Terminal,
+        ]
+        .into_iter()
+        .find(|tab| tab.segment().unwrap_or_default() == segment)
     }
 }
 
@@ -93,7 +115,11 @@ pub struct ListState {
 impl ListState {
     /// As the address's query, with its question mark; empty when nothing is set.
     pub fn query(&self) -> String {
-        let rows = if self.rows == 0 { String::new() } else { self.rows.to_string() };
+        let rows = if self.rows == 0 {
+            String::new()
+        } else {
+            self.rows.to_string()
+        };
         let pairs = [
             ("namespace", self.namespace.as_str()),
             ("q", &self.name),
@@ -160,7 +186,11 @@ fn kind_segments(resource: &ResourceRef) -> String {
 }
 
 pub fn list(project: &str, id: Uuid, resource: &ResourceRef) -> String {
-    format!("{}/resources/{}", cluster(project, id), kind_segments(resource))
+    format!(
+        "{}/resources/{}",
+        cluster(project, id),
+        kind_segments(resource)
+    )
 }
 
 pub fn list_with(project: &str, id: Uuid, resource: &ResourceRef, state: &ListState) -> String {
@@ -168,10 +198,10 @@ pub fn list_with(project: &str, id: Uuid, resource: &ResourceRef, state: &ListSt
 }
 
 pub fn object(project: &str, id: Uuid, object: &ObjectRef) -> String {
-    let scope = object
-        .namespace
-        .as_ref()
-        .map_or_else(|| "cluster-scoped".to_owned(), |name| format!("namespaces/{}", escaped(name)));
+    let scope = object.namespace.as_ref().map_or_else(
+        || "cluster-scoped".to_owned(),
+        |name| format!("namespaces/{}", escaped(name)),
+    );
     format!(
         "{}/{scope}/{}/{}",
         cluster(project, id),
@@ -217,7 +247,9 @@ pub fn sign_in(return_to: &str) -> String {
 /// The project of an address, as the gateway reads it.
 pub fn project_of(path: &str) -> Option<String> {
     let segment = path.strip_prefix("/projects/")?.split('/').next()?;
-    let decoded = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
+    let decoded = percent_encoding::percent_decode_str(segment)
+        .decode_utf8()
+        .ok()?;
     (!decoded.is_empty()).then(|| decoded.into_owned())
 }
 
@@ -233,7 +265,11 @@ pub fn cluster_of(path: &str) -> Option<Uuid> {
 
 /// The group of an address's segment.
 pub fn group_of(segment: &str) -> String {
-    if segment == "core" { String::new() } else { segment.to_owned() }
+    if segment == "core" {
+        String::new()
+    } else {
+        segment.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -254,9 +290,18 @@ mod tests {
     fn addresses_follow_the_table() {
         let base = "/projects/p1/clusters/8c6a4c1b-7a3e-4a76-9f0e-2d1c5b3a9e10";
         assert_eq!(cluster("p1", ID), base);
-        assert_eq!(list("p1", ID, &ResourceRef::new("apps", "v1", "deployments")), format!("{base}/resources/apps/v1/deployments"));
-        assert_eq!(object("p1", ID, &pod()), format!("{base}/namespaces/shop/core/v1/pods/web-0"));
-        assert_eq!(object_tab("p1", ID, &pod(), Tab::Logs), format!("{base}/namespaces/shop/core/v1/pods/web-0/logs"));
+        assert_eq!(
+            list("p1", ID, &ResourceRef::new("apps", "v1", "deployments")),
+            format!("{base}/resources/apps/v1/deployments")
+        );
+        assert_eq!(
+            object("p1", ID, &pod()),
+            format!("{base}/namespaces/shop/core/v1/pods/web-0")
+        );
+        assert_eq!(
+            object_tab("p1", ID, &pod(), Tab::Logs),
+            format!("{base}/namespaces/shop/core/v1/pods/web-0/logs")
+        );
         assert_eq!(
             exec("p1", ID, "shop", "web-0", "main"),
             format!("{base}/namespaces/shop/pods/web-0/exec?container=main")
@@ -282,7 +327,10 @@ mod tests {
             sort: "-age".to_owned(),
             rows: 200,
         };
-        assert_eq!(state.query(), "?namespace=shop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&sort=-age&rows=200");
+        assert_eq!(
+            state.query(),
+            "?namespace=shop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&sort=-age&rows=200"
+        );
         assert_eq!(ListState::default().query(), "");
     }
 
@@ -297,7 +345,13 @@ mod tests {
 
     #[test]
     fn tabs_round_trip_and_unknown_ones_are_none() {
-        for tab in [Tab::Overview, Tab::Yaml, Tab::Events, Tab::Logs, Tab::Terminal] {
+        for tab in [
+            Tab::Overview,
+            Tab::Yaml,
+            Tab::Events,
+            Tab::Logs,
+            Tab::Terminal,
+        ] {
             assert_eq!(Tab::parse(tab.segment().unwrap_or_default()), Some(tab));
         }
         assert_eq!(Tab::parse("nope"), None);

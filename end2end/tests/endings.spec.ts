@@ -38,11 +38,12 @@ async function apiStatus(token: string, name: ClusterName = "acme-prod"): Promis
 
 async function during(browser: Browser, work: (who: Temporary) => Promise<void>) {
   const who = await developer();
+  const others = new Set(browser.contexts());
   try {
     await work(who);
   } finally {
     await deleteUser(who.id);
-    for (const context of browser.contexts()) await context.close();
+    for (const context of browser.contexts()) if (!others.has(context)) await context.close();
   }
 }
 

@@ -72,13 +72,23 @@ fn compile(paths: &Paths, release: bool) -> Result<PathBuf> {
     let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
     cargo
         .current_dir(&paths.root)
-        .args(["build", "--package=app", "--lib", "--features=hydrate", "--locked"])
+        .args([
+            "build",
+            "--package=app",
+            "--lib",
+            "--features=hydrate",
+            "--locked",
+        ])
         .args(["--target=wasm32-unknown-unknown", "--profile", profile])
         .arg("--target-dir")
         .arg(&paths.front)
         .env_remove("CARGO_MANIFEST_DIR");
     run("wasm", &mut cargo)?;
-    Ok(paths.front.join("wasm32-unknown-unknown").join(profile).join("app.wasm"))
+    Ok(paths
+        .front
+        .join("wasm32-unknown-unknown")
+        .join(profile)
+        .join("app.wasm"))
 }
 
 fn bind(paths: &Paths, wasm: &Path, release: bool) -> Result<()> {
@@ -111,9 +121,17 @@ fn terminal(paths: &Paths, release: bool) -> Result<()> {
     let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
     esbuild
         .current_dir(&paths.root)
-        .args(["app/browser/terminal.js", "--bundle", "--format=esm", "--target=es2022"])
+        .args([
+            "app/browser/terminal.js",
+            "--bundle",
+            "--format=esm",
+            "--target=es2022",
+        ])
         .args(["--legal-comments=none", "--log-level=warning"])
-        .arg(format!("--outfile={}", paths.pkg.join("terminal.js").display()));
+        .arg(format!(
+            "--outfile={}",
+            paths.pkg.join("terminal.js").display()
+        ));
     if release {
         esbuild.arg("--minify");
     }
@@ -135,7 +153,13 @@ fn optimise(paths: &Paths) -> Result<()> {
     let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
     esbuild
         .arg(&script)
-        .args(["--minify", "--format=esm", "--target=es2022", "--log-level=error", "--allow-overwrite"])
+        .args([
+            "--minify",
+            "--format=esm",
+            "--target=es2022",
+            "--log-level=error",
+            "--allow-overwrite",
+        ])
         .arg(format!("--outfile={}", script.display()));
     run("app.js", &mut esbuild)
 }

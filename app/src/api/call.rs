@@ -49,7 +49,10 @@ impl Call {
 }
 
 fn unsupported<T>() -> Result<T, UiError> {
-    Err(UiError::new(UiErrorKind::Internal, "This kind of request is not supported."))
+    Err(UiError::new(
+        UiErrorKind::Internal,
+        "This kind of request is not supported.",
+    ))
 }
 
 impl ClientReq<UiError> for Call {
@@ -80,7 +83,13 @@ impl ClientReq<UiError> for Call {
         Ok(Self::new(path, content_type, accepts, body))
     }
 
-    fn try_new_req_form_data(_: &str, _: &str, _: &str, (): (), _: Method) -> Result<Self, UiError> {
+    fn try_new_req_form_data(
+        _: &str,
+        _: &str,
+        _: &str,
+        (): (),
+        _: Method,
+    ) -> Result<Self, UiError> {
         unsupported()
     }
 
@@ -112,7 +121,8 @@ impl Reply {
     }
 
     pub fn is_json(&self) -> bool {
-        self.header("content-type").is_some_and(|kind| kind.contains("json"))
+        self.header("content-type")
+            .is_some_and(|kind| kind.contains("json"))
     }
 
     async fn text(self) -> Result<String, JsValue> {

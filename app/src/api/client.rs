@@ -41,7 +41,10 @@ impl Client<UiError> for PanelClient {
         SendWrapper::new(async move {
             let project = PROJECT.with_borrow(Clone::clone);
             let token = CSRF_TOKEN.with_borrow(Clone::clone);
-            let headers = [("Portico-Project", project.as_str()), ("X-CSRF-Token", &token)];
+            let headers = [
+                ("Portico-Project", project.as_str()),
+                ("X-CSRF-Token", &token),
+            ];
             let reply = call.send(&headers).await.map_err(|_| unreachable())?;
             readable(reply)
         })
@@ -89,10 +92,16 @@ fn by_status(status: u16) -> UiError {
             .next_step("Reload the page and try again."),
         404 => UiError::new(UiErrorKind::NotFound, "That does not exist (any more)."),
         413 => UiError::new(UiErrorKind::Invalid, "That was too much to send at once."),
-        429 => UiError::new(UiErrorKind::Unavailable, "Too many requests in a short time.")
-            .next_step("Wait a few seconds, then try again."),
-        502..=504 => UiError::new(UiErrorKind::Unavailable, "Portico does not answer right now.")
-            .next_step("Try again in a few seconds."),
+        429 => UiError::new(
+            UiErrorKind::Unavailable,
+            "Too many requests in a short time.",
+        )
+        .next_step("Wait a few seconds, then try again."),
+        502..=504 => UiError::new(
+            UiErrorKind::Unavailable,
+            "Portico does not answer right now.",
+        )
+        .next_step("Try again in a few seconds."),
         _ => UiError::new(UiErrorKind::Internal, "The server could not answer.")
             .next_step("Try again; if it happens again, tell your administrators."),
     }

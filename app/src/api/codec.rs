@@ -1,8 +1,6 @@
 //! JSON, decoded the way the page's own data is: with one decoder for both, the browser's half
 //! is smaller by a tenth.
-use leptos::server_fn::{
-    Bytes, ContentType, Decodes, Encodes, Format, FormatType, codec::Post,
-};
+use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType, codec::Post};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// JSON text.

@@ -78,7 +78,10 @@ pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeD
 pub fn needs_typed_name(object: &ObjectRef) -> bool {
     let resource = &object.resource;
     (resource.group.is_empty()
-        && matches!(resource.plural.as_str(), "namespaces" | "persistentvolumes" | "nodes"))
+        && matches!(
+            resource.plural.as_str(),
+            "namespaces" | "persistentvolumes" | "nodes"
+        ))
         || resource.plural == "customresourcedefinitions"
 }
 

@@ -45,7 +45,10 @@ pub fn AttentionList(
 }
 
 fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView {
-    let cluster_id = item.cluster.as_ref().and_then(|cluster| Uuid::parse_str(&cluster.id).ok());
+    let cluster_id = item
+        .cluster
+        .as_ref()
+        .and_then(|cluster| Uuid::parse_str(&cluster.id).ok());
     let subject = item.object.as_ref().map(|object| match &object.namespace {
         Some(namespace) => format!("{} in {namespace}", object.name),
         None => object.name.clone(),

@@ -22,7 +22,9 @@ impl CellKind {
             _ if index == 0 => Self::Name,
             "Status" | "Phase" => Self::Status,
             "Age" | "Created At" => Self::Age,
-            "Message" | "Images" | "Containers" | "Selector" | "Data" | "Hosts" | "Claim" => Self::Long,
+            "Message" | "Images" | "Containers" | "Selector" | "Data" | "Hosts" | "Claim" => {
+                Self::Long
+            }
             _ if column.kind == "integer" || column.kind == "number" => Self::Number,
             _ => Self::Text,
         }
@@ -44,7 +46,11 @@ pub fn cell_view(row: ArcRwSignal<Row>, kind: CellKind, index: usize) -> AnyView
         move || {
             let text = row.with(|row| row.cells.get(index).cloned().unwrap_or_default());
             // the API server's word for an empty cell
-            if text == "<none>" { "–".to_owned() } else { text }
+            if text == "<none>" {
+                "–".to_owned()
+            } else {
+                text
+            }
         }
     };
     match kind {

@@ -29,7 +29,11 @@ pub fn ErrorState(
     let here = move || {
         let search = location.search.get();
         let path = location.pathname.get();
-        if search.is_empty() { path } else { format!("{path}?{search}") }
+        if search.is_empty() {
+            path
+        } else {
+            format!("{path}?{search}")
+        }
     };
     let ways_on = match error.kind {
         UiErrorKind::SignedOut => view! {

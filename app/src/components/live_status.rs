@@ -19,7 +19,10 @@ pub fn LiveStatus(list: LiveList) -> impl IntoView {
         let (text, icon) = match (list.paused.get(), list.pending.get()) {
             (false, _) => ("Hold still".to_owned(), icons::PAUSE),
             (true, 0) => ("Go on".to_owned(), icons::PLAY),
-            (true, pending) => (format!("Go on ({})", format::counted(pending, "change")), icons::PLAY),
+            (true, pending) => (
+                format!("Go on ({})", format::counted(pending, "change")),
+                icons::PLAY,
+            ),
         };
         view! {
             <Button

@@ -14,7 +14,10 @@ pub struct Crumb {
 
 impl Crumb {
     pub fn new(label: impl Into<String>, href: String) -> Self {
-        Self { label: label.into(), href }
+        Self {
+            label: label.into(),
+            href,
+        }
     }
 }
 
@@ -36,7 +39,9 @@ pub fn PageHead(
         .iter()
         .flatten()
         .rev()
-        .fold(title.clone(), |all, crumb| format!("{all} · {}", crumb.label));
+        .fold(title.clone(), |all, crumb| {
+            format!("{all} · {}", crumb.label)
+        });
     let way = crumbs.map(|crumbs| {
         let steps = std::iter::once(Crumb::new("Launchpad", routes::launchpad(&project)))
             .chain(crumbs)

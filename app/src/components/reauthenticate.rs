@@ -23,12 +23,19 @@ pub fn ReauthDialog() -> impl IntoView {
     let open = RwSignal::new(false);
     let warned = RwSignal::new(i64::MAX);
     let left = move || {
-        session.view.with(|view| view.session_expires_at).saturating_sub(session.now.get())
+        session
+            .view
+            .with(|view| view.session_expires_at)
+            .saturating_sub(session.now.get())
     };
     let ended = Memo::new(move |_| session.signed_out.get() || left() <= 0);
     Effect::new(move |_| {
         let left = left();
-        let step = if left <= WARN_AGAIN { WARN_AGAIN } else { WARN_BEFORE };
+        let step = if left <= WARN_AGAIN {
+            WARN_AGAIN
+        } else {
+            WARN_BEFORE
+        };
         if left > WARN_BEFORE {
             warned.set(i64::MAX);
         } else if warned.get_untracked() > step {
@@ -42,7 +49,12 @@ pub fn ReauthDialog() -> impl IntoView {
         }
     });
     let title = Signal::derive(move || {
-        if ended.get() { "Your session has ended" } else { "Stay signed in" }.to_owned()
+        if ended.get() {
+            "Your session has ended"
+        } else {
+            "Stay signed in"
+        }
+        .to_owned()
     });
     view! {
         <Dialog open id="reauthenticate-title" title>
@@ -85,8 +97,9 @@ fn Again(open: RwSignal<bool>, session: Session, left: Signal<i64>) -> impl Into
     let passcode = RwSignal::new(String::new());
     let failure = RwSignal::new(None::<UiError>);
     let busy = RwSignal::new(false);
-    let with_passcode =
-        session.view.with_untracked(|view| view.auth_methods.iter().any(|method| method == "totp"));
+    let with_passcode = session
+        .view
+        .with_untracked(|view| view.auth_methods.iter().any(|method| method == "totp"));
     let user = session.view.with_untracked(|view| view.user_name.clone());
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -172,12 +185,17 @@ async fn reauthenticate(
         return Ok(());
     }
     let mut error = match response.status() {
-        401 | 403 | 422 => UiError::new(UiErrorKind::Invalid, "That password or code is not right.")
-            .next_step("Try again. The account of this session is the only one that can go on."),
+        401 | 403 | 422 => {
+            UiError::new(UiErrorKind::Invalid, "That password or code is not right.")
+                .next_step("Try again. The account of this session is the only one that can go on.")
+        }
         429 => UiError::new(UiErrorKind::Unavailable, "Too many tries.")
             .next_step("Wait a little, then try again."),
-        _ => UiError::new(UiErrorKind::Unavailable, "Keystone cannot be asked right now.")
-            .next_step("Your password was not judged. Try again in a few seconds."),
+        _ => UiError::new(
+            UiErrorKind::Unavailable,
+            "Keystone cannot be asked right now.",
+        )
+        .next_step("Your password was not judged. Try again in a few seconds."),
     };
     error.request_id = response.headers().get("x-request-id").ok().flatten();
     Err(error)

@@ -96,7 +96,10 @@ fn head_cell(layout: &Layout, name: &str, description: &str, hidden: bool) -> An
     } else {
         (None, key, None)
     };
-    let state = ListState { sort: next, ..layout.state.clone() };
+    let state = ListState {
+        sort: next,
+        ..layout.state.clone()
+    };
     let href = format!("{}{}", layout.base, state.query());
     view! {
         <th scope="col" class=if hidden { "cell-low" } else { "" } aria-sort=sorted>
@@ -110,9 +113,14 @@ fn head_cell(layout: &Layout, name: &str, description: &str, hidden: bool) -> An
 }
 
 fn row_view(live: &LiveRow, layout: &Arc<Layout>) -> AnyView {
-    let (name, namespace) =
-        live.row.with_untracked(|row| (row.name.clone(), row.namespace.clone()));
-    let object = ObjectRef { resource: layout.resource.clone(), namespace, name };
+    let (name, namespace) = live
+        .row
+        .with_untracked(|row| (row.name.clone(), row.namespace.clone()));
+    let object = ObjectRef {
+        resource: layout.resource.clone(),
+        namespace,
+        name,
+    };
     let href = routes::object(&layout.project, layout.cluster, &object);
     let mut cells = Vec::with_capacity(layout.columns.len() + 1);
     for (index, (kind, column)) in layout.columns.iter().enumerate() {
@@ -133,7 +141,7 @@ fn row_view(live: &LiveRow, layout: &Arc<Layout>) -> AnyView {
 
 fn name_cell(live: &LiveRow, layout: &Layout, name: &str, href: &str) -> AnyView {
     let row = live.row.clone();
-    let troubled = layout.health_at_name.then(|| {
+    let troubled = layout.health_at_name.then_some({
         move || {
             let health = row.with(|row| row.health);
             let word = match health? {
@@ -166,13 +174,19 @@ fn name_cell(live: &LiveRow, layout: &Layout, name: &str, href: &str) -> AnyView
 #[component]
 fn MoreRows(list: LiveList, layout: Arc<Layout>) -> impl IntoView {
     move || {
-        let (shown, count, total) =
-            (list.window.with(Vec::len), list.count.get(), list.total.get());
+        let (shown, count, total) = (
+            list.window.with(Vec::len),
+            list.count.get(),
+            list.total.get(),
+        );
         if shown >= total {
             return ().into_any();
         }
         let more = (shown < count).then(|| {
-            let state = ListState { rows: shown + 200, ..layout.state.clone() };
+            let state = ListState {
+                rows: shown + 200,
+                ..layout.state.clone()
+            };
             let href = format!("{}{}", layout.base, state.query());
             view! {
                 <a class="btn" href=href data-noscroll="">

@@ -36,7 +36,9 @@ impl Theme {
 pub fn ThemeToggle() -> impl IntoView {
     let theme = RwSignal::new(Theme::System);
     Effect::new(move |_| {
-        theme.set(Theme::parse(&preferences::stored(PREFERENCE).unwrap_or_default()));
+        theme.set(Theme::parse(
+            &preferences::stored(PREFERENCE).unwrap_or_default(),
+        ));
     });
     let choose = move |next: Theme| {
         theme.set(next);

@@ -95,7 +95,8 @@ impl Toasts {
     }
 
     fn dismiss(self, id: u32) {
-        self.list.try_update(|list| list.retain(|toast| toast.id != id));
+        self.list
+            .try_update(|list| list.retain(|toast| toast.id != id));
     }
 
     fn undo(self, id: u32, offer: UndoOffer) {

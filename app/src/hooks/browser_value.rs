@@ -22,7 +22,10 @@ impl<T> Copy for BrowserValue<T> {}
 #[cfg(not(feature = "ssr"))]
 impl<T: Default + 'static> Default for BrowserValue<T> {
     fn default() -> Self {
-        Self { inner: StoredValue::new_local(T::default()), value: PhantomData }
+        Self {
+            inner: StoredValue::new_local(T::default()),
+            value: PhantomData,
+        }
     }
 }
 

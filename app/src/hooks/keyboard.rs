@@ -51,22 +51,23 @@ pub fn use_shortcuts(project: Memo<String>, help: RwSignal<bool>) {
             }
             if going.get_value() {
                 going.set_value(false);
-                if let Some(target) = destination(&key, &project.get_untracked(), &path.get_untracked()) {
+                if let Some(target) =
+                    destination(&key, &project.get_untracked(), &path.get_untracked())
+                {
                     event.prevent_default();
                     navigate(&target, leptos_router::NavigateOptions::default());
                 }
                 return;
             }
             match key.as_str() {
-                "/" => {
-                    if focus_first("[data-filter]") {
-                        event.prevent_default();
-                    }
-                }
+                "/" if focus_first("[data-filter]") => event.prevent_default(),
                 "?" => help.set(true),
                 "g" => {
                     going.set_value(true);
-                    set_timeout(move || going.set_value(false), std::time::Duration::from_millis(1_500));
+                    set_timeout(
+                        move || going.set_value(false),
+                        std::time::Duration::from_millis(1_500),
+                    );
                 }
                 "j" => walk_rows(1),
                 "k" => walk_rows(-1),
@@ -100,7 +101,12 @@ fn destination(key: &str, project: &str, path: &str) -> Option<String> {
 /// Whether the keys belong to a field, a terminal or a dialog just now.
 fn occupied() -> bool {
     let document = document();
-    if document.query_selector("dialog[open]").ok().flatten().is_some() {
+    if document
+        .query_selector("dialog[open]")
+        .ok()
+        .flatten()
+        .is_some()
+    {
         return true;
     }
     document.active_element().is_some_and(|element| {

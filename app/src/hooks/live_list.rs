@@ -16,7 +16,10 @@ pub enum Liveness {
     Loaded,
     Live,
     /// Right as of a moment (Unix seconds), with the reason why not now.
-    Stale { reason: String, since: i64 },
+    Stale {
+        reason: String,
+        since: i64,
+    },
     /// Ended for good.
     Ended(String),
 }
@@ -87,7 +90,9 @@ impl LiveList {
     }
 
     fn follow(self, cluster: Uuid, query: ListQuery, now: RwSignal<i64>) {
-        let Some(stream) = use_context::<Stream>() else { return };
+        let Some(stream) = use_context::<Stream>() else {
+            return;
+        };
         Effect::new(move |_| {
             let query = query.clone();
             let id = StoredValue::new(0_u32);
@@ -117,20 +122,29 @@ impl LiveList {
 
     fn receive(self, message: Message, stream: Stream, id: StoredValue<u32>) {
         match message {
-            Message::Snapshot { rows, total, columns, .. } => {
+            Message::Snapshot {
+                rows,
+                total,
+                columns,
+                ..
+            } => {
                 self.sort.update_value(|sort| sort.columns(&columns));
                 self.total.set(total);
                 self.held.set_value(rows);
                 self.state.set(Liveness::Live);
                 self.changed(1);
             }
-            Message::Rows { changed, removed, .. } => {
+            Message::Rows {
+                changed, removed, ..
+            } => {
                 let count = changed.len() + removed.len();
                 self.apply(changed, &removed);
                 self.state.set(Liveness::Live);
                 self.changed(count);
             }
-            Message::Stale { reason, since, .. } => self.state.set(Liveness::Stale { reason, since }),
+            Message::Stale { reason, since, .. } => {
+                self.state.set(Liveness::Stale { reason, since })
+            }
             Message::Ended { reason, retry, .. } => {
                 self.state.set(Liveness::Ended(reason));
                 if retry {
@@ -140,7 +154,10 @@ impl LiveList {
                     );
                 }
             }
-            Message::Changed { .. } | Message::Gone { .. } | Message::Lines { .. } | Message::Ping => {}
+            Message::Changed { .. }
+            | Message::Gone { .. }
+            | Message::Lines { .. }
+            | Message::Ping => {}
         }
     }
 
@@ -150,8 +167,11 @@ impl LiveList {
             if !removed.is_empty() {
                 held.retain(|row| !removed.contains(&row.uid));
             }
-            let places: HashMap<&str, usize> =
-                held.iter().enumerate().map(|(place, row)| (row.uid.as_str(), place)).collect();
+            let places: HashMap<&str, usize> = held
+                .iter()
+                .enumerate()
+                .map(|(place, row)| (row.uid.as_str(), place))
+                .collect();
             let (known, new): (Vec<_>, Vec<_>) = changed
                 .into_iter()
                 .map(|row| (places.get(row.uid.as_str()).copied(), row))
@@ -164,14 +184,16 @@ impl LiveList {
             }
             self.sort.with_value(|sort| {
                 for (_, row) in new {
-                    let place = held.partition_point(|other| sort.compare(other, &row) != Ordering::Greater);
+                    let place = held
+                        .partition_point(|other| sort.compare(other, &row) != Ordering::Greater);
                     held.insert(place, row);
                 }
             });
             (before, held.len())
         });
         if let Some((before, after)) = grown {
-            self.total.update(|total| *total = (*total + after).saturating_sub(before));
+            self.total
+                .update(|total| *total = (*total + after).saturating_sub(before));
         }
     }
 
@@ -187,7 +209,8 @@ impl LiveList {
     fn show(self) {
         let limit = self.limit.get_untracked();
         self.held.try_with_value(|held| {
-            self.count.maybe_update(|count| std::mem::replace(count, held.len()) != held.len());
+            self.count
+                .maybe_update(|count| std::mem::replace(count, held.len()) != held.len());
             let mut known: HashMap<String, LiveRow> = self
                 .window
                 .get_untracked()
@@ -212,7 +235,10 @@ impl LiveList {
                     }
                     None => {
                         same_order = false;
-                        LiveRow { uid: row.uid.clone(), row: ArcRwSignal::new(row.clone()) }
+                        LiveRow {
+                            uid: row.uid.clone(),
+                            row: ArcRwSignal::new(row.clone()),
+                        }
                     }
                 })
                 .collect();
@@ -247,7 +273,9 @@ impl SortBy {
     }
 
     fn columns(&mut self, columns: &[Column]) {
-        self.column = columns.iter().position(|column| column.name.to_lowercase() == self.wanted);
+        self.column = columns
+            .iter()
+            .position(|column| column.name.to_lowercase() == self.wanted);
     }
 
     fn compare(&self, a: &Row, b: &Row) -> Ordering {
@@ -263,7 +291,11 @@ impl SortBy {
             ),
             (_, None) => return place(),
         };
-        let order = if self.descending { order.reverse() } else { order };
+        let order = if self.descending {
+            order.reverse()
+        } else {
+            order
+        };
         order.then_with(place)
     }
 }
@@ -304,7 +336,11 @@ mod tests {
 
     fn sorted(sort: &str) -> Vec<String> {
         let by = SortBy::new(sort, &[column("Name"), column("Restarts")]);
-        let mut rows = [row("b", "x", "10", 3), row("a", "z", "9", 1), row("a", "y", "9", 2)];
+        let mut rows = [
+            row("b", "x", "10", 3),
+            row("a", "z", "9", 1),
+            row("a", "y", "9", 2),
+        ];
         rows.sort_by(|a, b| by.compare(a, b));
         rows.map(|row| row.uid).to_vec()
     }

@@ -43,8 +43,8 @@ pub fn refresh_quietly<T>(
         let answer = answer.await;
         let _ = outdated.try_set(answer.is_err());
         let Ok(answer) = answer else { return };
-        let differs = data
-            .try_with_untracked(|shown| !matches!(shown, Some(Ok(shown)) if *shown == answer));
+        let differs =
+            data.try_with_untracked(|shown| !matches!(shown, Some(Ok(shown)) if *shown == answer));
         if differs == Some(true) {
             let _ = data.try_set(Some(Ok(answer)));
         }

@@ -3,7 +3,13 @@ use leptos::prelude::window;
 
 /// Reads a stored choice.
 pub fn stored(key: &str) -> Option<String> {
-    window().local_storage().ok().flatten()?.get_item(key).ok().flatten()
+    window()
+        .local_storage()
+        .ok()
+        .flatten()?
+        .get_item(key)
+        .ok()
+        .flatten()
 }
 
 /// Stores a choice; an empty one is forgotten. A browser that refuses storage loses it on reload.

@@ -80,13 +80,20 @@ pub fn provide_stream(session: Session) {
 
 impl Stream {
     /// Subscribes until `close`. `request` gets the ID that stands in every message for it.
-    pub fn open(self, request: impl FnOnce(u32) -> Request, handler: impl Fn(Message) + 'static) -> u32 {
+    pub fn open(
+        self,
+        request: impl FnOnce(u32) -> Request,
+        handler: impl Fn(Message) + 'static,
+    ) -> u32 {
         let id = self
             .inner
             .try_update_value(|inner| {
                 inner.last_id += 1;
                 let id = inner.last_id;
-                let subscription = Subscription { request: request(id), handler: Rc::new(handler) };
+                let subscription = Subscription {
+                    request: request(id),
+                    handler: Rc::new(handler),
+                };
                 inner.subscriptions.insert(id, subscription);
                 id
             })
@@ -180,9 +187,12 @@ impl Stream {
             return;
         };
         let Some(id) = id_of(&message) else { return };
-        let handler = self
-            .inner
-            .try_with_value(|inner| inner.subscriptions.get(&id).map(|found| found.handler.clone()));
+        let handler = self.inner.try_with_value(|inner| {
+            inner
+                .subscriptions
+                .get(&id)
+                .map(|found| found.handler.clone())
+        });
         if let Some(Some(handler)) = handler {
             handler(message);
         }
@@ -215,7 +225,11 @@ impl Stream {
 /// Half a second, doubled with each try up to 15 s, spread by up to a third.
 fn backoff(tries: u32) -> Duration {
     let base = (500 << tries.saturating_sub(1).min(5)).min(15_000_u64);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and 1"
+    )]
     let spread = (js_sys::Math::random() * 1_000.0) as u64;
     Duration::from_millis(base + base * spread / 3_000)
 }
@@ -223,7 +237,11 @@ fn backoff(tries: u32) -> Duration {
 /// Opens a WebSocket to a path of this origin.
 pub fn open_socket(path: &str) -> Option<WebSocket> {
     let location = window().location();
-    let scheme = if location.protocol().ok()? == "https:" { "wss" } else { "ws" };
+    let scheme = if location.protocol().ok()? == "https:" {
+        "wss"
+    } else {
+        "ws"
+    };
     WebSocket::new(&format!("{scheme}://{}{path}", location.host().ok()?)).ok()
 }
 

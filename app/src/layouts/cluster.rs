@@ -28,12 +28,20 @@ const KINDS: [(&str, &[Entry]); 4] = [
         &[
             ("Services", "", "v1", "services"),
             ("Ingresses", "networking.k8s.io", "v1", "ingresses"),
-            ("Network policies", "networking.k8s.io", "v1", "networkpolicies"),
+            (
+                "Network policies",
+                "networking.k8s.io",
+                "v1",
+                "networkpolicies",
+            ),
         ],
     ),
     (
         "Configuration",
-        &[("Config maps", "", "v1", "configmaps"), ("Secrets", "", "v1", "secrets")],
+        &[
+            ("Config maps", "", "v1", "configmaps"),
+            ("Secrets", "", "v1", "secrets"),
+        ],
     ),
     (
         "Storage",
@@ -79,8 +87,16 @@ pub fn ClusterFrame(children: Children) -> impl IntoView {
 #[component]
 fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
     let top = [
-        ("Overview", icons::DASHBOARD, routes::cluster(&project, cluster)),
-        ("Namespaces", icons::LAYERS, routes::namespaces(&project, cluster)),
+        (
+            "Overview",
+            icons::DASHBOARD,
+            routes::cluster(&project, cluster),
+        ),
+        (
+            "Namespaces",
+            icons::LAYERS,
+            routes::namespaces(&project, cluster),
+        ),
         (
             "Nodes",
             icons::SERVER,
@@ -123,11 +139,7 @@ fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
 }
 
 #[component]
-fn NavItem(
-    href: String,
-    label: &'static str,
-    icon: Option<icondata_core::Icon>,
-) -> impl IntoView {
+fn NavItem(href: String, label: &'static str, icon: Option<icondata_core::Icon>) -> impl IntoView {
     let path = use_location().pathname;
     let current = {
         let href = href.clone();
@@ -171,7 +183,10 @@ mod tests {
     fn an_entry_is_current_on_its_list_and_its_objects() {
         let base = "/projects/p/clusters/c";
         let pods = format!("{base}/resources/core/v1/pods");
-        for path in ["resources/core/v1/pods", "namespaces/shop/core/v1/pods/web-0/logs"] {
+        for path in [
+            "resources/core/v1/pods",
+            "namespaces/shop/core/v1/pods/web-0/logs",
+        ] {
             assert!(is_current(&format!("{base}/{path}"), &pods), "{path}");
         }
         let other = format!("{base}/namespaces/shop/apps/v1/deployments/web");

@@ -73,7 +73,9 @@ fn settle_after_navigation() {
 
 fn focus_main_if_lost() {
     let document = document();
-    let lost = document.active_element().is_none_or(|element| element.tag_name() == "BODY");
+    let lost = document
+        .active_element()
+        .is_none_or(|element| element.tag_name() == "BODY");
     if lost
         && let Some(main) = document.get_element_by_id("main")
         && let Ok(main) = main.dyn_into::<web_sys::HtmlElement>()

@@ -12,7 +12,11 @@ pub fn Topbar(help: RwSignal<bool>) -> impl IntoView {
     let session = use_session();
     let home = move || {
         let project = session.project.get();
-        if project.is_empty() { "/".to_owned() } else { routes::launchpad(&project) }
+        if project.is_empty() {
+            "/".to_owned()
+        } else {
+            routes::launchpad(&project)
+        }
     };
     let user = Signal::derive(move || session.view.with(|view| view.user_name.clone()));
     view! {
@@ -46,8 +50,9 @@ fn UserMenu() -> impl IntoView {
     let session = use_session();
     let domain = move || session.view.with(|view| view.domain.name.clone());
     let roles = move || {
-        let roles: Vec<String> =
-            session.view.with(|view| view.roles.iter().map(|role| role.name.clone()).collect());
+        let roles: Vec<String> = session
+            .view
+            .with(|view| view.roles.iter().map(|role| role.name.clone()).collect());
         if roles.is_empty() {
             "No role in this project".to_owned()
         } else {

@@ -44,7 +44,9 @@ pub fn App() -> impl IntoView {
         |(_, app)| ask(app),
     );
     let outdated = RwSignal::new(false);
-    keep_fresh(data, Duration::from_secs(15), outdated, move || ask(app.get_untracked()));
+    keep_fresh(data, Duration::from_secs(15), outdated, move || {
+        ask(app.get_untracked())
+    });
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <main id="main" tabindex="-1" class="page">
@@ -73,7 +75,8 @@ pub fn App() -> impl IntoView {
 
 fn registry(view: RegistryView) -> AnyView {
     let host = view.host;
-    let status = view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
+    let status =
+        view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
     let body = if view.repositories.is_empty() {
         let image = format!("{host}/my-app:1.0");
         view! {
@@ -117,9 +120,7 @@ fn repository_card(repository: Repository, host: &str) -> AnyView {
     let name = repository.name.clone();
     let tags = match repository.tags {
         Reading::NotPermitted(reason) => not_permitted("its tags", &reason),
-        Reading::Unavailable(reason) => {
-            view! { <Status tone=Tone::Warn text=reason /> }.into_any()
-        }
+        Reading::Unavailable(reason) => view! { <Status tone=Tone::Warn text=reason /> }.into_any(),
         Reading::Known(tags) if tags.is_empty() => {
             view! { <span class="text-muted">"No tags"</span> }.into_any()
         }
@@ -149,7 +150,8 @@ fn repository_card(repository: Repository, host: &str) -> AnyView {
 }
 
 fn alerts(view: AlertsView) -> AnyView {
-    let status = view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
+    let status =
+        view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
     let body = if view.alerts.is_empty() {
         view! {
             <Card title="Alerts">
@@ -195,7 +197,11 @@ fn alert_row(alert: Alert) -> AnyView {
         (_, "warning") => Tone::Warn,
         _ => Tone::Info,
     };
-    let severity = if alert.severity.is_empty() { "none".to_owned() } else { alert.severity };
+    let severity = if alert.severity.is_empty() {
+        "none".to_owned()
+    } else {
+        alert.severity
+    };
     let labels = alert
         .labels
         .into_iter()

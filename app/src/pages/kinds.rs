@@ -30,7 +30,10 @@ fn KindsOf(cluster: Uuid) -> impl IntoView {
     let query = use_query_map();
     let wanted = Memo::new(move |_| query.with(|query| query.get("q").unwrap_or_default()));
     let project = session.project.get_untracked();
-    let crumbs = vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&project, cluster))];
+    let crumbs = vec![Crumb::new(
+        untrack(|| session.cluster_name(cluster)),
+        routes::cluster(&project, cluster),
+    )];
     let base = routes::kinds(&project, cluster);
     view! {
         <PageHead
@@ -62,7 +65,10 @@ fn KindFilter(base: String, wanted: Memo<String>) -> impl IntoView {
     let navigate = use_navigate();
     let action = base.clone();
     let go = move |text: &str| {
-        let state = routes::ListState { name: text.to_owned(), ..Default::default() };
+        let state = routes::ListState {
+            name: text.to_owned(),
+            ..Default::default()
+        };
         let options = leptos_router::NavigateOptions {
             replace: true,
             scroll: false,
@@ -165,8 +171,16 @@ fn matches(kind: &ResourceKind, wanted: &str) -> bool {
 
 fn row(kind: &ResourceKind, project: &str, cluster: Uuid) -> AnyView {
     let resource = ResourceRef::new(&kind.group, &kind.version, &kind.plural);
-    let group = if kind.group.is_empty() { "core".to_owned() } else { kind.group.clone() };
-    let scope = if kind.namespaced { "Namespace" } else { "Cluster" };
+    let group = if kind.group.is_empty() {
+        "core".to_owned()
+    } else {
+        kind.group.clone()
+    };
+    let scope = if kind.namespaced {
+        "Namespace"
+    } else {
+        "Cluster"
+    };
     view! {
         <tr>
             <th scope="row" class="cell-name">

@@ -120,7 +120,10 @@ fn attention(items: Vec<portico_domain::panel::Attention>, gaps: Vec<String>) ->
 
 fn cluster_card(card: ClusterCard, project: &str) -> AnyView {
     let nodes = match (card.nodes_ready, card.nodes_total) {
-        (Some(ready), Some(total)) => Some(format!("{ready} of {} ready", format::counted(total as usize, "node"))),
+        (Some(ready), Some(total)) => Some(format!(
+            "{ready} of {} ready",
+            format::counted(total as usize, "node")
+        )),
         _ => None,
     };
     let version = card.version.map(|version| view! { <Badge text=version /> });
@@ -151,7 +154,11 @@ fn apps(apps: Vec<AppCard>, project: &str, contact: &str) -> AnyView {
     let cards = apps
         .into_iter()
         .map(|app| {
-            let class = if app.allowed { "card" } else { "card card-muted" };
+            let class = if app.allowed {
+                "card"
+            } else {
+                "card card-muted"
+            };
             view! { <li class=class>{app_card(app, project, contact)}</li> }
         })
         .collect_view();
@@ -198,7 +205,11 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
         .into_any();
     }
     let outside = app.kind == AppKind::Web;
-    let href = if outside { app.url } else { routes::app(project, &app.id) };
+    let href = if outside {
+        app.url
+    } else {
+        routes::app(project, &app.id)
+    };
     view! {
         <a class="card-link" data-row="" data-app=app.id href=href rel=outside.then_some("external")>
             <span class="flex flex-wrap items-center justify-between gap-2">

@@ -31,7 +31,11 @@ pub fn Nowhere() -> impl IntoView {
     let session = use_session();
     let home = move || {
         let project = session.project.get();
-        if project.is_empty() { "/".to_owned() } else { routes::launchpad(&project) }
+        if project.is_empty() {
+            "/".to_owned()
+        } else {
+            routes::launchpad(&project)
+        }
     };
     view! {
         <leptos_meta::Title text="Not found · Portico" />

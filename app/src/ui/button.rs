@@ -46,7 +46,7 @@ pub fn Button(
         <button
             type=if submit { "submit" } else { "button" }
             class=class
-            title=icon_only.then(|| move || label.get())
+            title=icon_only.then_some(move || label.get())
             aria-disabled=move || busy.get().then_some("true")
             on:click=move |event| {
                 if busy.get_untracked() {

@@ -8,7 +8,10 @@ use std::time::Duration;
 pub fn CopyButton(#[prop(into)] text: Signal<String>, #[prop(into)] what: String) -> impl IntoView {
     let copied = RwSignal::new(false);
     let copy = move |_| {
-        let promise = window().navigator().clipboard().write_text(&text.get_untracked());
+        let promise = window()
+            .navigator()
+            .clipboard()
+            .write_text(&text.get_untracked());
         leptos::task::spawn_local(async move {
             if wasm_bindgen_futures::JsFuture::from(promise).await.is_ok() {
                 copied.set(true);

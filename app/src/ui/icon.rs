@@ -4,18 +4,17 @@ use leptos::{prelude::*, svg};
 pub mod icons {
     pub use icondata_lu::{
         LuArrowDown as ARROW_DOWN, LuArrowUp as ARROW_UP, LuBell as BELL, LuBox as BOX,
-        LuBoxes as BOXES, LuCheck as CHECK, LuCircleCheck as OK, LuChevronDown as CHEVRON_DOWN,
-        LuChevronRight as CHEVRON_RIGHT, LuCircleDashed as UNKNOWN, LuCopy as COPY,
-        LuDownload as DOWNLOAD, LuExternalLink as EXTERNAL,
-        LuFolder as FOLDER, LuCircleHelp as HELP, LuInfo as INFO,
-        LuKeyRound as KEY, LuLayers as LAYERS, LuLayoutDashboard as DASHBOARD, LuLayoutGrid as GRID,
-        LuLock as LOCK, LuLogOut as SIGN_OUT, LuMenu as MENU, LuMinus as MINUS, LuMoon as MOON,
-        LuPackage as PACKAGE, LuPause as PAUSE, LuPlay as PLAY,
-        LuPlus as PLUS, LuRefreshCw as REFRESH, LuRotateCw as ROTATE, LuScale as SCALE,
-        LuSearch as SEARCH, LuServer as SERVER, LuShield as SHIELD, LuSun as SUN,
-        LuSunMoon as SUN_MOON, LuTag as TAG, LuTrash2 as TRASH,
-        LuUndo2 as UNDO, LuUser as USER,         LuX as CLOSE, LuTriangleAlert as WARNING, LuLoader as PROGRESS, LuOctagonX as FAILED,
-        LuLibrary as KINDS,
+        LuBoxes as BOXES, LuCheck as CHECK, LuChevronDown as CHEVRON_DOWN,
+        LuChevronRight as CHEVRON_RIGHT, LuCircleCheck as OK, LuCircleDashed as UNKNOWN,
+        LuCircleHelp as HELP, LuCopy as COPY, LuDownload as DOWNLOAD, LuExternalLink as EXTERNAL,
+        LuFolder as FOLDER, LuInfo as INFO, LuKeyRound as KEY, LuLayers as LAYERS,
+        LuLayoutDashboard as DASHBOARD, LuLayoutGrid as GRID, LuLibrary as KINDS,
+        LuLoader as PROGRESS, LuLock as LOCK, LuLogOut as SIGN_OUT, LuMenu as MENU,
+        LuMinus as MINUS, LuMoon as MOON, LuOctagonX as FAILED, LuPackage as PACKAGE,
+        LuPause as PAUSE, LuPlay as PLAY, LuPlus as PLUS, LuRefreshCw as REFRESH,
+        LuRotateCw as ROTATE, LuScale as SCALE, LuSearch as SEARCH, LuServer as SERVER,
+        LuShield as SHIELD, LuSun as SUN, LuSunMoon as SUN_MOON, LuTag as TAG, LuTrash2 as TRASH,
+        LuTriangleAlert as WARNING, LuUndo2 as UNDO, LuUser as USER, LuX as CLOSE,
     };
 }
 

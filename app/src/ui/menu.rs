@@ -34,7 +34,9 @@ pub fn close_popovers() {
         return;
     };
     for index in 0..open.length() {
-        let Some(node) = open.item(index) else { continue };
+        let Some(node) = open.item(index) else {
+            continue;
+        };
         let hide = js_sys::Reflect::get(&node, &JsValue::from_str("hidePopover"));
         if let Ok(hide) = hide
             && let Ok(hide) = hide.dyn_into::<js_sys::Function>()

@@ -211,7 +211,7 @@ mod tests {
             timeout: Duration::from_millis(10),
             ..Readiness::new()
         };
-        readiness.add("slow", Weight::Required, || std::future::pending());
+        readiness.add("slow", Weight::Required, std::future::pending);
         assert!(!readiness.report().await.ready);
     }
 }

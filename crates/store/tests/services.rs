@@ -1,5 +1,10 @@
 //! Every repository on PostgreSQL, each test with a schema of its own: in the database that
 //! `PORTICO_TEST_POSTGRES` names, else in that of the running stack (`PORTICO_TEST_ENV`).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 mod suite;
 
 use sqlx::{AnyConnection, Connection as _, Executor as _};

@@ -1,4 +1,9 @@
 //! Every repository on SQLite, each test with a database of its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 mod suite;
 
 use suite::Database;

@@ -2,6 +2,11 @@
 //!
 //! A test that needs services loads [`TestEnv`] (the stack's env file, `PORTICO_TEST_ENV`, else `.demo/env`) and makes a user
 //! or project of its own through [`KeystoneAdmin`], so that tests never meet.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 mod env;
 mod keystone;
 mod kubectl;

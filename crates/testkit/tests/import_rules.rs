@@ -1,4 +1,9 @@
 //! Imports go one way: the table below is the one in `docs/architecture.md`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 use std::{collections::BTreeMap, process::Command};
 
 /// What each package of ours may depend on, of ours.

@@ -37,11 +37,11 @@ pub(crate) async fn post(
         return Ok(refused("invalid_client", "the client is unknown"));
     }
     match fields.get("grant_type") {
-        "authorization_code" => gateway.from_code(&context, &fields).await,
+        "authorization_code" => gateway.redeem_code(&context, &fields).await,
         "urn:ietf:params:oauth:grant-type:device_code" => {
-            gateway.from_device(&context, &fields).await
+            gateway.redeem_device(&context, &fields).await
         }
-        "refresh_token" => gateway.from_refresh(&context, &fields).await,
+        "refresh_token" => gateway.redeem_refresh(&context, &fields).await,
         _ => Ok(refused(
             "unsupported_grant_type",
             "this grant type is not offered",
@@ -50,7 +50,7 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    async fn from_code(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_code(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
         let now = Timestamp::now();
         let code = self
             .store
@@ -73,7 +73,7 @@ impl Gateway {
             .await
     }
 
-    async fn from_device(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_device(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
         let polled = self
             .store
             .device_codes()
@@ -119,7 +119,7 @@ impl Gateway {
         self.tokens(&session, &refresh, now).await
     }
 
-    async fn from_refresh(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_refresh(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
         let now = Timestamp::now();
         let rotation = self
             .store

@@ -122,7 +122,10 @@ impl Gateway {
         let _issuing = caller.live.issuing.lock().await;
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
-        if let Some(stored) = tokens.find(caller.session.id, Some(project_id), now).await? {
+        if let Some(stored) = tokens
+            .find(caller.session.id, Some(project_id), now)
+            .await?
+        {
             return Ok(Some(OwnToken {
                 token: stored.token,
                 expires_at: stored.expires_at,
@@ -147,7 +150,11 @@ impl Gateway {
 
     /// Stores a token that Keystone has just issued. Where that fails, or the session has ended
     /// meanwhile, the token is revoked and must not be used.
-    pub async fn store_token(&self, session: Uuid, issued: &IssuedToken) -> Result<Uuid, TokenError> {
+    pub async fn store_token(
+        &self,
+        session: Uuid,
+        issued: &IssuedToken,
+    ) -> Result<Uuid, TokenError> {
         let details = &issued.details;
         let new = NewKeystoneToken {
             session,

@@ -1,5 +1,6 @@
 //! The gateway on real sockets, in front of upstreams that tell what they got. No services.
 #![allow(
+    clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,
     reason = "in a test, whatever is not as expected ends it"

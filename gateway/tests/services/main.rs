@@ -1,6 +1,6 @@
-//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file; without it these
-//! tests say so and pass.
+//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
+    clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,
     reason = "in a test, whatever is not as expected ends it"

@@ -14,8 +14,8 @@ use std::path::Path;
 
 pub(super) fn keys(command: &KeysCommand) -> Result<(), CliError> {
     let KeysCommand::Generate { out } = command;
-    Ok(generate(out)
-        .and_then(|report| Ok(print(&report).map_err(|_| anyhow::anyhow!("print"))?))?)
+    let report = generate(out)?;
+    print(&report)
 }
 
 fn generate(directory: &Path) -> anyhow::Result<String> {

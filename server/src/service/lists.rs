@@ -66,12 +66,13 @@ pub fn arrange(rows: &mut Vec<Row>, columns: &[Column], query: &ListQuery) -> us
 }
 
 fn order(rows: &mut [Row], columns: &[Column], sort: &str) {
+    type Compare = Box<dyn Fn(&Row, &Row) -> Ordering>;
     let (name, descending) = match sort.strip_prefix('-') {
         Some(name) => (name, true),
         None => (sort, false),
     };
     let by_place = |a: &Row, b: &Row| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));
-    let compare: Box<dyn Fn(&Row, &Row) -> Ordering> = match name {
+    let compare: Compare = match name {
         "" => Box::new(by_place),
         "namespace" => Box::new(|a, b| a.namespace.cmp(&b.namespace)),
         "health" => Box::new(|a, b| a.health.cmp(&b.health)),

@@ -154,7 +154,8 @@ async fn session(
                 Some(Ok(tungstenite::Message::Binary(frame))) => match frame.first() {
                     Some(&STATUS) => break ended(&frame[1..]),
                     Some(1 | 2) if frame.len() > 1 => {
-                        if socket.send(ws::Message::Binary(frame.slice(1..))).await.is_err() {
+                        let sent = socket.send(ws::Message::Binary(frame.slice(1..))).await;
+                        if sent.is_err() {
                             break End::done(BROWSER_GONE);
                         }
                     }

@@ -65,7 +65,10 @@ fn table(
     label: &'static str,
 ) -> AnyView {
     let wanted = filter.trim().to_lowercase();
-    let rows: Vec<_> = bindings.iter().filter(|row| matches(row, &wanted)).collect();
+    let rows: Vec<_> = bindings
+        .iter()
+        .filter(|row| matches(row, &wanted))
+        .collect();
     if rows.is_empty() {
         let (title, text, state) = if bindings.is_empty() {
             (
@@ -74,7 +77,11 @@ fn table(
                 "empty",
             )
         } else {
-            ("No binding matches", "Subjects, roles, bindings and namespaces were searched.", "no-match")
+            (
+                "No binding matches",
+                "Subjects, roles, bindings and namespaces were searched.",
+                "no-match",
+            )
         };
         return view! {
             <div class="card">
@@ -87,7 +94,10 @@ fn table(
         }
         .into_any();
     }
-    let rows = rows.into_iter().map(|row| binding(row, revoking)).collect_view();
+    let rows = rows
+        .into_iter()
+        .map(|row| binding(row, revoking))
+        .collect_view();
     view! {
         <TableRegion label>
             <thead>
@@ -144,7 +154,11 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
         || view! { <Badge text="Whole cluster" icon=icons::BOXES /> }.into_any(),
         |namespace| view! { <Badge text=namespace icon=icons::LAYERS /> }.into_any(),
     );
-    let role_kind = if row.role.cluster { "ClusterRole" } else { "Role" };
+    let role_kind = if row.role.cluster {
+        "ClusterRole"
+    } else {
+        "Role"
+    };
     let action = if row.may_revoke {
         let chosen = row.clone();
         view! {
@@ -156,8 +170,10 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
         }
         .into_any()
     } else {
-        let reason =
-            row.revoke_reason.clone().unwrap_or_else(|| "Your roles do not include it.".to_owned());
+        let reason = row
+            .revoke_reason
+            .clone()
+            .unwrap_or_else(|| "Your roles do not include it.".to_owned());
         view! { <RevokeRefused reason /> }.into_any()
     };
     view! {

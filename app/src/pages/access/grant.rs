@@ -55,13 +55,17 @@ impl Entries {
         let role = self.role.get();
         let (kind, name) = role.split_once('/')?;
         let known = self.known.get();
-        let subject_id = if self.kind.get() == SubjectKind::User || known == OTHER || known.is_empty() {
-            self.pasted.get().trim().to_owned()
-        } else {
-            known
-        };
+        let subject_id =
+            if self.kind.get() == SubjectKind::User || known == OTHER || known.is_empty() {
+                self.pasted.get().trim().to_owned()
+            } else {
+                known
+            };
         (!subject_id.is_empty()).then(|| GrantRequest {
-            role: RoleRef { cluster: kind == "cluster", name: name.to_owned() },
+            role: RoleRef {
+                cluster: kind == "cluster",
+                name: name.to_owned(),
+            },
             namespace: Some(self.place.get()).filter(|place| !place.is_empty()),
             subject_kind: self.kind.get(),
             subject_id,
@@ -124,7 +128,12 @@ pub fn GrantCard(cluster: Uuid, access: AccessView, entries: Entries) -> impl In
 #[component]
 fn GrantForm(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoView {
     let places: Vec<Choice> = std::iter::once(Choice::new("", "Whole cluster"))
-        .chain(access.namespaces.iter().map(|name| Choice::new(name.clone(), name.clone())))
+        .chain(
+            access
+                .namespaces
+                .iter()
+                .map(|name| Choice::new(name.clone(), name.clone())),
+        )
         .collect();
     let all_roles = access.roles.clone();
     let roles = Signal::derive(move || role_choices(&all_roles, &entries.place.get()));
@@ -135,7 +144,11 @@ fn GrantForm(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoVi
             SubjectKind::User => return Vec::new(),
         };
         std::iter::once(Choice::new("", "Choose"))
-            .chain(names.iter().map(|known| Choice::new(known.id.clone(), known.name.clone())))
+            .chain(
+                names
+                    .iter()
+                    .map(|known| Choice::new(known.id.clone(), known.name.clone())),
+            )
             .chain(std::iter::once(Choice::new(OTHER, "Another, by its ID")))
             .collect()
     });
@@ -258,7 +271,9 @@ fn Confirm(
     let must_type = move || {
         dangerous
             || entries.failure.with(|failure| {
-                failure.as_ref().is_some_and(|error| error.kind == UiErrorKind::Invalid)
+                failure
+                    .as_ref()
+                    .is_some_and(|error| error.kind == UiErrorKind::Invalid)
             })
     };
     let save = move |event: leptos::ev::SubmitEvent| {
@@ -282,7 +297,11 @@ fn Confirm(
         });
     };
     let exists = gained.exists;
-    let kind = if dangerous { ButtonKind::Danger } else { ButtonKind::Primary };
+    let kind = if dangerous {
+        ButtonKind::Danger
+    } else {
+        ButtonKind::Primary
+    };
     view! {
         <form class="grid gap-4" on:submit=save>
             {preview::view(&gained, &role)}

@@ -36,7 +36,9 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
     let session = use_session();
     let data = Resource::new(move || session.project.get(), move |_| get_access(cluster));
     let outdated = RwSignal::new(false);
-    keep_fresh(data, Duration::from_secs(20), outdated, move || get_access(cluster));
+    keep_fresh(data, Duration::from_secs(20), outdated, move || {
+        get_access(cluster)
+    });
     let changes = use_toasts().changes;
     Effect::new(move |known: Option<u32>| {
         let now = changes.get();
@@ -49,8 +51,10 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
     let revoking = RwSignal::new(None::<BindingRow>);
     let filter = RwSignal::new(String::new());
     let granting = grant::Entries::default();
-    let crumbs =
-        vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&session.project.get_untracked(), cluster))];
+    let crumbs = vec![Crumb::new(
+        untrack(|| session.cluster_name(cluster)),
+        routes::cluster(&session.project.get_untracked(), cluster),
+    )];
     view! {
         <PageHead
             title="Access"

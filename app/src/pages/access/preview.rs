@@ -49,7 +49,11 @@ pub fn view(preview: &GrantPreview, role: &str) -> AnyView {
 }
 
 fn rule(rule: &GainedRule) -> AnyView {
-    let names = if rule.names.is_empty() { "Any".to_owned() } else { rule.names.join(", ") };
+    let names = if rule.names.is_empty() {
+        "Any".to_owned()
+    } else {
+        rule.names.join(", ")
+    };
     view! {
         <tr>
             <th scope="row" class="cell-text">

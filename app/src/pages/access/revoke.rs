@@ -48,15 +48,17 @@ fn RevokeForm(
     let toasts = use_toasts();
     let busy = RwSignal::new(false);
     let words = Words::of(&row.subject);
-    let place = row
-        .binding
-        .namespace
-        .as_ref()
-        .map_or_else(|| "the whole cluster".to_owned(), |name| format!("namespace {name}"));
+    let place = row.binding.namespace.as_ref().map_or_else(
+        || "the whole cluster".to_owned(),
+        |name| format!("namespace {name}"),
+    );
     let role = row.role.name.clone();
     let must_type = move || {
-        failure.with(|failure| failure.as_ref().is_some_and(|e| e.kind == UiErrorKind::Invalid))
-            || typed.with(|typed| !typed.is_empty())
+        failure.with(|failure| {
+            failure
+                .as_ref()
+                .is_some_and(|e| e.kind == UiErrorKind::Invalid)
+        }) || typed.with(|typed| !typed.is_empty())
     };
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();

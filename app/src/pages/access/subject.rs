@@ -22,7 +22,13 @@ impl Words {
             dangling: name.is_none(),
             icon,
         };
-        let plain = |kind, icon, name: String| Self { kind, name, id: None, dangling: false, icon };
+        let plain = |kind, icon, name: String| Self {
+            kind,
+            name,
+            id: None,
+            dangling: false,
+            icon,
+        };
         match subject {
             Subject::KeystoneRole { id, name, project } => {
                 let mut words = keystone("Keystone role", icons::KEY, id, name);

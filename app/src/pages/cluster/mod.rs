@@ -10,8 +10,8 @@ use crate::{
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{
-        Badge, Banner, Card, Facts, Icon, Meter, SkeletonCards, SkeletonLines, StateMessage, Status,
-        TableRegion, Tone, icons,
+        Badge, Banner, Card, Facts, Icon, Meter, SkeletonCards, SkeletonLines, StateMessage,
+        Status, TableRegion, Tone, icons,
     },
 };
 use leptos::prelude::*;
@@ -35,7 +35,9 @@ fn Overview(cluster: Uuid) -> impl IntoView {
     let session = use_session();
     let data = Resource::new(move || session.project.get(), move |_| get_cluster(cluster));
     let outdated = RwSignal::new(false);
-    keep_fresh(data, Duration::from_secs(15), outdated, move || get_cluster(cluster));
+    keep_fresh(data, Duration::from_secs(15), outdated, move || {
+        get_cluster(cluster)
+    });
     let retry = Callback::new(move |()| data.refetch());
     view! {
         {move || outdated.get().then(|| view! {

@@ -5,14 +5,26 @@ use portico_domain::panel::TerminalHelp;
 
 pub fn view(help: &TerminalHelp) -> AnyView {
     let tabs = vec![
-        ("Linux", steps(help, "chmod +x portico && sudo install portico /usr/local/bin/portico")),
+        (
+            "Linux",
+            steps(
+                help,
+                "chmod +x portico && sudo install portico /usr/local/bin/portico",
+            ),
+        ),
         (
             "macOS",
-            steps(help, "chmod +x portico && sudo install portico /usr/local/bin/portico"),
+            steps(
+                help,
+                "chmod +x portico && sudo install portico /usr/local/bin/portico",
+            ),
         ),
         (
             "Windows",
-            steps(help, "Move-Item portico.exe \"$env:LOCALAPPDATA\\Microsoft\\WindowsApps\\\""),
+            steps(
+                help,
+                "Move-Item portico.exe \"$env:LOCALAPPDATA\\Microsoft\\WindowsApps\\\"",
+            ),
         ),
     ];
     view! {
@@ -26,13 +38,22 @@ pub fn view(help: &TerminalHelp) -> AnyView {
 
 fn steps(help: &TerminalHelp, install: &str) -> AnyView {
     let steps = [
-        ("Put the portico program, which your administrators offer, on your path", install.to_owned()),
-        ("Sign in, once a day", format!("portico login {}", help.portico_url)),
+        (
+            "Put the portico program, which your administrators offer, on your path",
+            install.to_owned(),
+        ),
+        (
+            "Sign in, once a day",
+            format!("portico login {}", help.portico_url),
+        ),
         (
             "Add the cluster to your kubeconfig",
             format!("portico kubeconfig --cluster {}", help.cluster_name),
         ),
-        ("Use it", format!("kubectl --context {} get pods", help.cluster_name)),
+        (
+            "Use it",
+            format!("kubectl --context {} get pods", help.cluster_name),
+        ),
     ]
     .map(|(what, command)| {
         view! {

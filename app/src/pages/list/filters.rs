@@ -22,7 +22,11 @@ pub fn Filters(
         let base = base.clone();
         let navigate = use_navigate();
         Callback::new(move |next: ListState| {
-            let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+            let options = NavigateOptions {
+                replace: true,
+                scroll: false,
+                ..Default::default()
+            };
             navigate(&format!("{base}{}", next.query()), options);
         })
     };
@@ -160,7 +164,11 @@ fn NamespaceSelect(
             names.push(chosen);
         }
         std::iter::once(Choice::new("", "All namespaces"))
-            .chain(names.into_iter().map(|name| Choice::new(name.clone(), name)))
+            .chain(
+                names
+                    .into_iter()
+                    .map(|name| Choice::new(name.clone(), name)),
+            )
             .collect::<Vec<_>>()
     });
     let options = move || {

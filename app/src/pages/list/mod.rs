@@ -23,11 +23,17 @@ const USUAL_ROWS: usize = 100;
 #[component]
 pub fn List() -> impl IntoView {
     let cluster = use_cluster_id();
-    let (group, version, plural) =
-        (use_parameter("group"), use_parameter("version"), use_parameter("plural"));
+    let (group, version, plural) = (
+        use_parameter("group"),
+        use_parameter("version"),
+        use_parameter("plural"),
+    );
     let target = Memo::new(move |_| {
-        let resource =
-            ResourceRef::new(&routes::group_of(&group.get()), &version.get(), &plural.get());
+        let resource = ResourceRef::new(
+            &routes::group_of(&group.get()),
+            &version.get(),
+            &plural.get(),
+        );
         cluster.get().map(|cluster| (cluster, resource))
     });
     let session = use_session();
@@ -69,7 +75,11 @@ pub fn ListOf(
     });
     let limit = Signal::derive(move || {
         let rows = state.with(|state| state.rows);
-        if rows == 0 { USUAL_ROWS } else { rows.clamp(10, 5_000) }
+        if rows == 0 {
+            USUAL_ROWS
+        } else {
+            rows.clamp(10, 5_000)
+        }
     });
     let asked = {
         let resource = resource.clone();
@@ -88,8 +98,14 @@ pub fn ListOf(
         move |(_, query)| async move { (query.clone(), list_resources(cluster, query).await) },
     );
     let retry = Callback::new(move |()| data.refetch());
-    let title = if title.is_empty() { title_of(&resource) } else { title };
-    let crumbs = vec![Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&session.project.get_untracked(), cluster),
+    let title = if title.is_empty() {
+        title_of(&resource)
+    } else {
+        title
+    };
+    let crumbs = vec![Crumb::new(
+        untrack(|| session.cluster_name(cluster)),
+        routes::cluster(&session.project.get_untracked(), cluster),
     )];
     let badge = (!resource.group.is_empty())
         .then(|| view! { <Badge text=resource.group.clone() /> }.into_any());
@@ -201,7 +217,10 @@ fn scope_note(listed: &[String], refused: &[String]) -> AnyView {
     let places = if listed.is_empty() {
         "No namespace that you may list was found.".to_owned()
     } else {
-        format!("Made from the namespaces that you may list: {}.", format::some_of(listed, 6))
+        format!(
+            "Made from the namespaces that you may list: {}.",
+            format::some_of(listed, 6)
+        )
     };
     let others = if refused.is_empty() {
         String::new()

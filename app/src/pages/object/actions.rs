@@ -134,9 +134,18 @@ fn ScaleDialog(
     let failure = RwSignal::new(None::<UiError>);
     let busy = RwSignal::new(false);
     let (open, replicas) = (dialogs.scale, dialogs.replicas);
-    let wanted = move || replicas.get().trim().parse::<i64>().ok().filter(|n| (0..=10_000).contains(n));
+    let wanted = move || {
+        replicas
+            .get()
+            .trim()
+            .parse::<i64>()
+            .ok()
+            .filter(|n| (0..=10_000).contains(n))
+    };
     let error = Signal::derive(move || {
-        wanted().is_none().then(|| "A whole number from 0 to 10,000.".to_owned())
+        wanted()
+            .is_none()
+            .then(|| "A whole number from 0 to 10,000.".to_owned())
     });
     let reference = object.reference.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {

@@ -37,7 +37,11 @@ pub fn WithoutScripts(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let navigate = use_navigate();
     let allowed = refusal(&object, Action::Delete).is_none();
     let typed = RwSignal::new(String::new());
-    let here = routes::object(&use_session().project.get_untracked(), cluster, &object.reference);
+    let here = routes::object(
+        &use_session().project.get_untracked(),
+        cluster,
+        &object.reference,
+    );
     move || {
         let (navigate, here) = (navigate.clone(), here.clone());
         (allowed && asked.get()).then(|| {
@@ -85,8 +89,12 @@ fn DeleteForm(
         }
         busy.set(true);
         failure.set(None);
-        let (reference, uid, list, navigate) =
-            (reference.clone(), uid.clone(), list.clone(), navigate.clone());
+        let (reference, uid, list, navigate) = (
+            reference.clone(),
+            uid.clone(),
+            list.clone(),
+            navigate.clone(),
+        );
         leptos::task::spawn_local(async move {
             let typed = typed.get_untracked();
             let outcome = delete_object(cluster, reference.into(), uid, typed).await;
@@ -106,10 +114,16 @@ fn DeleteForm(
         ("object[group]", object.reference.resource.group.clone()),
         ("object[version]", object.reference.resource.version.clone()),
         ("object[plural]", object.reference.resource.plural.clone()),
-        ("object[namespace]", object.reference.namespace.clone().unwrap_or_default()),
+        (
+            "object[namespace]",
+            object.reference.namespace.clone().unwrap_or_default(),
+        ),
         ("object[name]", name.clone()),
         ("uid", object.uid.clone()),
-        ("csrf_token", session.view.with_untracked(|view| view.csrf_token.clone())),
+        (
+            "csrf_token",
+            session.view.with_untracked(|view| view.csrf_token.clone()),
+        ),
     ]
     .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
     .collect_view();
@@ -174,7 +188,9 @@ fn consequence(object: &ObjectView) -> AnyView {
         .reference
         .namespace
         .as_ref()
-        .map_or_else(String::new, |namespace| format!(" in namespace {namespace}"));
+        .map_or_else(String::new, |namespace| {
+            format!(" in namespace {namespace}")
+        });
     let what = match object.reference.resource.plural.as_str() {
         "namespaces" => "and everything in it are deleted.",
         "pods" if object.owners.is_empty() => "is deleted. Nothing starts it again.",

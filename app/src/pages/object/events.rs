@@ -62,7 +62,11 @@ fn table(events: Vec<EventRow>) -> AnyView {
     let rows = events
         .into_iter()
         .map(|event| {
-            let tone = if event.kind == "Warning" { Tone::Warn } else { Tone::Idle };
+            let tone = if event.kind == "Warning" {
+                Tone::Warn
+            } else {
+                Tone::Idle
+            };
             let icon_text = if event.kind == "Warning" {
                 view! { <Status tone text=event.reason /> }.into_any()
             } else {

@@ -76,7 +76,10 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     let project = session.project.get_untracked();
     let crumbs = move || {
         vec![
-            Crumb::new(untrack(|| session.cluster_name(cluster)), routes::cluster(&project, cluster)),
+            Crumb::new(
+                untrack(|| session.cluster_name(cluster)),
+                routes::cluster(&project, cluster),
+            ),
             Crumb::new(
                 format::capitalised(&object.resource.plural),
                 routes::list(&project, cluster, &object.resource),
@@ -117,11 +120,17 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
 
 /// Asks again whenever the cluster says that the object changed.
 fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callback<()>) {
-    let Some(stream) = use_context::<Stream>() else { return };
+    let Some(stream) = use_context::<Stream>() else {
+        return;
+    };
     Effect::new(move |_| {
         let object = object.clone();
         let id = stream.open(
-            |id| Request::Object { id, cluster, object },
+            |id| Request::Object {
+                id,
+                cluster,
+                object,
+            },
             move |message| match message {
                 Message::Changed { .. } => again.run(()),
                 Message::Gone { .. } => gone.set(true),
@@ -231,7 +240,8 @@ impl Shown {
                 view! { <yaml::Yaml cluster object=reference changes=self.changes /> }.into_any()
             }),
             Tab::Events => refused(Action::ViewEvents, "the events").unwrap_or_else(|| {
-                view! { <events::Events cluster object=reference changes=self.changes /> }.into_any()
+                view! { <events::Events cluster object=reference changes=self.changes /> }
+                    .into_any()
             }),
             Tab::Logs => refused(Action::ViewLogs, "the logs").unwrap_or_else(|| {
                 view! { <logs::Logs cluster object=object.clone() /> }.into_any()
@@ -250,7 +260,10 @@ fn refusal(object: &ObjectView, action: Action) -> Option<String> {
         .iter()
         .find(|state| state.action == action && !state.allowed)
         .map(|state| {
-            state.reason.clone().unwrap_or_else(|| "Your roles do not include it.".to_owned())
+            state
+                .reason
+                .clone()
+                .unwrap_or_else(|| "Your roles do not include it.".to_owned())
         })
 }
 

@@ -71,18 +71,32 @@ fn facts(object: &ObjectView, project: &str, cluster: Uuid) -> AnyView {
         rows.push(("Owned by".to_owned(), owners.into_any()));
     }
     if !object.labels.is_empty() {
-        let labels = object.labels.iter().map(|(key, value)| chip(key, value)).collect_view();
-        rows.push(("Labels".to_owned(), view! { <span class="chips">{labels}</span> }.into_any()));
+        let labels = object
+            .labels
+            .iter()
+            .map(|(key, value)| chip(key, value))
+            .collect_view();
+        rows.push((
+            "Labels".to_owned(),
+            view! { <span class="chips">{labels}</span> }.into_any(),
+        ));
     }
     if !object.annotations.is_empty() {
         rows.push(("Annotations".to_owned(), annotations(&object.annotations)));
     }
-    rows.push(("UID".to_owned(), view! { <code>{object.uid.clone()}</code> }.into_any()));
+    rows.push((
+        "UID".to_owned(),
+        view! { <code>{object.uid.clone()}</code> }.into_any(),
+    ));
     view! { <Facts rows /> }.into_any()
 }
 
 fn chip(key: &str, value: &str) -> AnyView {
-    let text = if value.is_empty() { key.to_owned() } else { format!("{key}={value}") };
+    let text = if value.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{key}={value}")
+    };
     view! { <span class="chip">{text}</span> }.into_any()
 }
 
@@ -206,7 +220,10 @@ fn inside(object: &ObjectView, project: &str, cluster: Uuid) -> AnyView {
         ("Events", ResourceRef::core("events")),
     ]
     .map(|(label, resource)| {
-        let state = ListState { namespace: object.reference.name.clone(), ..Default::default() };
+        let state = ListState {
+            namespace: object.reference.name.clone(),
+            ..Default::default()
+        };
         let href = routes::list_with(project, cluster, &resource, &state);
         view! { <a class="btn" href=href>{label}</a> }
     })

@@ -26,20 +26,28 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let first = names.first().cloned().unwrap_or_default();
     let project = use_session().project.get_untracked();
     let url = use_query_map();
-    let container = Memo::new(move |_| {
-        url.with(|url| url.get("container").unwrap_or_else(|| first.clone()))
-    });
+    let container =
+        Memo::new(move |_| url.with(|url| url.get("container").unwrap_or_else(|| first.clone())));
     let base = routes::object_tab(&project, cluster, &object.reference, Tab::Terminal);
     let navigate = use_navigate();
     let choose = move |name: String| {
-        let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+        let options = NavigateOptions {
+            replace: true,
+            scroll: false,
+            ..Default::default()
+        };
         navigate(&format!("{base}?container={name}"), options);
     };
     let chosen = RwSignal::new(container.get_untracked());
-    let choices: Vec<Choice> =
-        names.into_iter().map(|name| Choice::new(name.clone(), name)).collect();
+    let choices: Vec<Choice> = names
+        .into_iter()
+        .map(|name| Choice::new(name.clone(), name))
+        .collect();
     Effect::new(move |_| load_module("portico-terminal-module", "/pkg/terminal.js"));
-    let (namespace, pod) = (object.reference.namespace.clone().unwrap_or_default(), object.reference.name);
+    let (namespace, pod) = (
+        object.reference.namespace.clone().unwrap_or_default(),
+        object.reference.name,
+    );
     let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
     view! {
         <noscript>

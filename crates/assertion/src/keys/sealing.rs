@@ -50,7 +50,7 @@ impl PublicKey {
     /// When the text is not the base64 of 32 bytes.
     pub fn from_base64(text: &str) -> Result<Self, InvalidKey> {
         let bytes = decode(text)?;
-        <Kem as hpke::Kem>::PublicKey::from_bytes(&*bytes)
+        <Kem as hpke::Kem>::PublicKey::from_bytes(&bytes)
             .map(Self::new)
             .map_err(|_| InvalidKey::Sealing)
     }
@@ -105,7 +105,7 @@ impl PrivateKey {
     pub fn from_base64(text: &str) -> Result<Self, InvalidKey> {
         let bytes = decode(text)?;
         let key =
-            <Kem as hpke::Kem>::PrivateKey::from_bytes(&*bytes).map_err(|_| InvalidKey::Sealing)?;
+            <Kem as hpke::Kem>::PrivateKey::from_bytes(&bytes).map_err(|_| InvalidKey::Sealing)?;
         let public = PublicKey::new(Kem::sk_to_pk(&key));
         Ok(Self { key, public })
     }

@@ -87,7 +87,8 @@ fn everything_that_is_not_a_users_own_project_token_is_refused() {
         id: "c".to_owned(),
         has_access_rules: rules,
     };
-    let cases: [(fn(&mut TokenDetails), Refusal); 20] = [
+    type Change = fn(&mut TokenDetails);
+    let cases: [(Change, Refusal); 20] = [
         (|d| d.expires_at = at(NOW), Refusal::Expired),
         (
             |d| d.scope = TokenScope::Unscoped,

@@ -1,4 +1,9 @@
 //! Against the running stack's real Keystone (`PORTICO_TEST_ENV`).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 #[path = "../webhook/api_server.rs"]
 mod api_server;
 mod delegated;

@@ -58,14 +58,21 @@ pub async fn tokens_of_a_command_line_end_with_it_or_with_its_browser_session(da
     let (_, session) = signed_in(store, "ada").await;
     let first = on_command_line(store, session.id).await;
     let second = on_command_line(store, session.id).await;
-    for (id, token) in [(session.id, "browser"), (first.id, "first"), (second.id, "second")] {
+    for (id, token) in [
+        (session.id, "browser"),
+        (first.id, "first"),
+        (second.id, "second"),
+    ] {
         let token = new_token(id, Some("acme"), token);
         tokens.store(&token, at(1)).await.unwrap();
     }
     let end = |id, second| store.sessions().end(id, EndReason::SignedOut, at(second));
     end(first.id, 3).await.unwrap();
     let due = tokens.due_revocations(10, at(3)).await.unwrap();
-    let due: Vec<_> = due.iter().map(|token| token.token.expose_secret()).collect();
+    let due: Vec<_> = due
+        .iter()
+        .map(|token| token.token.expose_secret())
+        .collect();
     assert_eq!(due, ["first"]);
     end(session.id, 4).await.unwrap();
     assert_eq!(tokens.due_revocations(10, at(4)).await.unwrap().len(), 3);

@@ -20,8 +20,8 @@ use std::fmt::Write as _;
 /// Refuses a form that cannot be meant.
 pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
     let id = grant.subject_id.trim();
-    if !subjects::is_keystone_id(id) && !(grant.subject_kind == SubjectKind::User && is_long_id(id))
-    {
+    let of_a_user = grant.subject_kind == SubjectKind::User && is_long_id(id);
+    if !subjects::is_keystone_id(id) && !of_a_user {
         return Err(
             ServiceError::invalid("The Keystone ID must be 32 digits and letters a to f.").next(
                 "Names are not unique in Keystone; `openstack role show NAME` prints the ID.",

@@ -46,7 +46,10 @@ impl Buffer {
 
     /// The lines that match, oldest first.
     pub fn matching(&self) -> impl Iterator<Item = &str> {
-        self.lines.iter().map(String::as_str).filter(|line| self.matches(line))
+        self.lines
+            .iter()
+            .map(String::as_str)
+            .filter(|line| self.matches(line))
     }
 
     /// The newest `count` lines that match.

@@ -4,8 +4,8 @@ mod buffer;
 mod pane;
 
 use crate::{
-    routes::{self, Tab},
     context::use_session,
+    routes::{self, Tab},
     ui::{Banner, Choice, SelectField, Tone},
 };
 use leptos::prelude::*;
@@ -84,7 +84,11 @@ fn Options(
         if next.timestamps {
             pairs.push("timestamps=1".to_owned());
         }
-        let options = NavigateOptions { replace: true, scroll: false, ..Default::default() };
+        let options = NavigateOptions {
+            replace: true,
+            scroll: false,
+            ..Default::default()
+        };
         navigate(&format!("{base}?{}", pairs.join("&")), options);
     };
     let container = RwSignal::new(query.with_untracked(|query| query.container.clone()));
@@ -104,26 +108,38 @@ fn Options(
         let containers = object.containers.clone();
         Memo::new(move |_| {
             let name = query.with(|query| query.container.clone());
-            containers.iter().any(|container| container.name == name && container.has_previous)
+            containers
+                .iter()
+                .any(|container| container.name == name && container.has_previous)
         })
     };
     let choose = {
         let go = go.clone();
         move |name: String| {
             let query = query.get_untracked();
-            go(LogQuery { container: name, previous: false, ..query });
+            go(LogQuery {
+                container: name,
+                previous: false,
+                ..query
+            });
         }
     };
     let previous = {
         let go = go.clone();
         move |event| {
             let query = query.get_untracked();
-            go(LogQuery { previous: event_target_checked(&event), ..query });
+            go(LogQuery {
+                previous: event_target_checked(&event),
+                ..query
+            });
         }
     };
     let timestamps = move |event| {
         let query = query.get_untracked();
-        go(LogQuery { timestamps: event_target_checked(&event), ..query });
+        go(LogQuery {
+            timestamps: event_target_checked(&event),
+            ..query
+        });
     };
     view! {
         <div class="console-head">

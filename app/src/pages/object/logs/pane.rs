@@ -96,9 +96,17 @@ fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
         let shown = if pane.needle.with(String::is_empty) {
             format::counted(total, "line")
         } else {
-            format!("{} of {}", format::count(pane.found.get()), format::counted(total, "line"))
+            format!(
+                "{} of {}",
+                format::count(pane.found.get()),
+                format::counted(total, "line")
+            )
         };
-        if dropped == 0 { shown } else { format!("{shown}, older ones dropped") }
+        if dropped == 0 {
+            shown
+        } else {
+            format!("{shown}, older ones dropped")
+        }
     };
     let resume = move || {
         pane.held.get().map(|held| {
@@ -183,7 +191,9 @@ struct PaneState {
 
 impl PaneState {
     fn follow(self, cluster: Uuid, query: LogQuery) {
-        let Some(stream) = use_context::<Stream>() else { return };
+        let Some(stream) = use_context::<Stream>() else {
+            return;
+        };
         Effect::new(move |_| {
             let query = query.clone();
             let id = stream.open(
@@ -247,7 +257,9 @@ impl PaneState {
             let lines = std::mem::take(&mut shown.waiting);
             let count = lines.len();
             shown.buffer.push(lines);
-            let Some(parent) = self.lines_node.get_untracked() else { return };
+            let Some(parent) = self.lines_node.get_untracked() else {
+                return;
+            };
             let Shown { buffer, chunks, .. } = shown;
             append(&parent, chunks, &buffer.newest(count));
             self.count(buffer);
@@ -263,13 +275,16 @@ impl PaneState {
     }
 
     fn search(self, needle: &str) {
-        self.shown.try_update_value(|shown| shown.buffer.search(needle));
+        self.shown
+            .try_update_value(|shown| shown.buffer.search(needle));
         self.draw_again();
     }
 
     fn draw_again(self) {
         self.shown.try_update_value(|shown| {
-            let Some(parent) = self.lines_node.get_untracked() else { return };
+            let Some(parent) = self.lines_node.get_untracked() else {
+                return;
+            };
             for (chunk, _) in shown.chunks.drain(..) {
                 chunk.remove();
             }
@@ -293,13 +308,16 @@ impl PaneState {
     fn to_end(self) {
         if let Some(view) = self.view_node.get_untracked() {
             view.set_scroll_top(view.scroll_height());
-            self.shown.try_update_value(|shown| shown.last_top = view.scroll_top());
+            self.shown
+                .try_update_value(|shown| shown.last_top = view.scroll_top());
         }
     }
 
     /// Up holds the lines still, back at the end goes on.
     fn scrolled(self) {
-        let Some(view) = self.view_node.get_untracked() else { return };
+        let Some(view) = self.view_node.get_untracked() else {
+            return;
+        };
         let top = view.scroll_top();
         let at_end = top + view.client_height() >= view.scroll_height() - 4;
         let up = self.shown.try_update_value(|shown| {
@@ -316,7 +334,10 @@ impl PaneState {
     }
 
     fn download(self, file: &str) {
-        let text = self.shown.try_with_value(|shown| shown.buffer.text()).unwrap_or_default();
+        let text = self
+            .shown
+            .try_with_value(|shown| shown.buffer.text())
+            .unwrap_or_default();
         // a browser that refuses leaves the page as it is
         let _ = save(&text, file);
     }
@@ -329,12 +350,16 @@ fn append(parent: &Element, chunks: &mut VecDeque<(Element, usize)>, lines: &[&s
     while !rest.is_empty() {
         let full = chunks.back().is_none_or(|(_, count)| *count >= CHUNK);
         if full {
-            let Ok(chunk) = document.create_element("div") else { return };
+            let Ok(chunk) = document.create_element("div") else {
+                return;
+            };
             chunk.set_class_name("log-chunk");
             let _ = parent.append_child(&chunk);
             chunks.push_back((chunk, 0));
         }
-        let Some((chunk, count)) = chunks.back_mut() else { return };
+        let Some((chunk, count)) = chunks.back_mut() else {
+            return;
+        };
         let (now, later) = rest.split_at(rest.len().min(CHUNK - *count));
         let mut text = String::new();
         for line in now {
