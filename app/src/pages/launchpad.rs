@@ -28,9 +28,23 @@ pub fn Launchpad() -> impl IntoView {
                 .map_or_else(|| "Launchpad".to_owned(), |project| project.name.clone())
         })
     };
+    let lede = move || {
+        session.view.with(|view| {
+            let roles: Vec<String> = view.roles.iter().map(|role| role.name.clone()).collect();
+            match (&view.project, roles.is_empty()) {
+                (None, _) => "You have no role in this project.".to_owned(),
+                (Some(project), true) => format!("Project in domain {}", project.domain.name),
+                (Some(project), false) => format!(
+                    "Project in domain {} · your roles here: {}",
+                    project.domain.name,
+                    format::some_of(&roles, 6)
+                ),
+            }
+        })
+    };
     view! {
         <main id="main" tabindex="-1" class="page">
-            {move || view! { <PageHead title=name() /> }}
+            {move || view! { <PageHead title=name() lede=lede() /> }}
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">
                     <Banner tone=Tone::Warn>

@@ -45,9 +45,7 @@ async fn signed_in(running: &Running, name: &str) -> Browser {
 
 #[tokio::test]
 async fn a_password_opens_the_panel_with_the_projects_token() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let mut browser = Browser::new(running.stack.address);
     let path = format!("/projects/{}", running.acme);
     let before = browser.cookie(MAIN_HOST, "portico").map(str::to_owned);
@@ -78,9 +76,7 @@ async fn a_password_opens_the_panel_with_the_projects_token() {
 
 #[tokio::test]
 async fn a_wrong_password_keeps_the_name() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let mut browser = Browser::new(running.stack.address);
     let page = enter(&mut browser, "/", "vera", "wrong-password").await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
@@ -98,9 +94,7 @@ async fn a_wrong_password_keeps_the_name() {
 
 #[tokio::test]
 async fn mia_needs_her_code_which_counts_once() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let secret = running
         .env
         .get("TOTP_SECRET_MIA")
@@ -134,9 +128,7 @@ async fn mia_needs_her_code_which_counts_once() {
 
 #[tokio::test]
 async fn devi_chooses_and_the_choice_is_remembered() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let globex = running
         .env
         .get("PROJECT_ID_GLOBEX")
@@ -160,9 +152,7 @@ async fn devi_chooses_and_the_choice_is_remembered() {
 
 #[tokio::test]
 async fn acmes_prometheus_opens_by_role_in_project() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     for (name, opens) in [
         ("ada", true),
         ("devi", true),
@@ -208,9 +198,7 @@ async fn tokens_of_all_sessions(running: &Running, user: &str) -> Vec<SecretStri
 
 #[tokio::test]
 async fn sign_out_revokes_every_token() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let mut browser = signed_in(&running, "devi").await;
     for name in ["PROJECT_ID_ACME", "PROJECT_ID_GLOBEX"] {
@@ -236,9 +224,7 @@ async fn sign_out_revokes_every_token() {
 
 #[tokio::test]
 async fn reauthentication_keeps_the_session_and_replaces_its_tokens() {
-    let Some(running) = running().await else {
-        return;
-    };
+    let running = running().await;
     let mut browser = signed_in(&running, "vera").await;
     browser
         .open(&format!("{MAIN}/projects/{}", running.acme))

@@ -62,7 +62,7 @@ pub fn view(subject: &Subject) -> AnyView {
                         <Badge tone=Tone::Warn icon=icons::WARNING text="Dangling" />
                     })}
                 </span>
-                <span class="flex items-center gap-1 font-normal text-faint">
+                <span class="flex flex-wrap items-center gap-x-1 font-normal text-faint">
                     {words.kind}
                     {words.id.map(|id| view! {
                         <code class="wrap-anywhere">{id.clone()}</code>

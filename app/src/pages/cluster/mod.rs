@@ -270,7 +270,7 @@ fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyVie
                         <a href=routes::object(project, cluster, &object) data-row="">{node.name}</a>
                     </th>
                     <td><Status tone=Tone::from(node.health) text=node.status /></td>
-                    <td class="cell-wide">{node.problems.join("; ")}</td>
+                    <td class="cell-wide">{if node.problems.is_empty() { "–".to_owned() } else { node.problems.join("; ") }}</td>
                     <td>{node.version}</td>
                     <td><Age at=node.created_at /></td>
                 </tr>
