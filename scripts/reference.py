@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""reference.py PORTICO [--check]: writes docs/src/reference from the program itself: the configuration's keys from
+`config schema`, the commands from their --help. With --check it only says whether the files are up to date."""
+import json
+import pathlib
+import subprocess
+import sys
+
+REFERENCE = pathlib.Path(__file__).resolve().parent.parent / "docs/src/reference"
+MADE = "<!-- Made from the program by scripts/reference.py; change the program's own texts instead. -->\n\n"
+
+
+def run(program, *arguments):
+    environment = {"PATH": "/usr/bin:/bin", "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run([program, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def text(schema):
+    return " ".join(schema.get("description", "").split()).replace("|", "\\|")
+
+
+class Configuration:
+    def __init__(self, schema):
+        self.root = schema
+        self.lines = []
+
+    def resolve(self, schema):
+        """Follows references and options to the schema that has the content; keeps the nearest description."""
+        description = schema.get("description")
+        while True:
+            if "$ref" in schema:
+                schema = self.root["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+            elif "allOf" in schema and len(schema["allOf"]) == 1:
+                schema = schema["allOf"][0]
+            elif "anyOf" in schema:
+                schema = next(choice for choice in schema["anyOf"] if choice.get("type") != "null")
+            else:
+                return {**schema, "description": description or schema.get("description", "")}
+
+    def kind(self, schema):
+        resolved = self.resolve(schema)
+        values = resolved.get("enum") or [choice["const"] for choice in resolved.get("oneOf", []) if "const" in choice]
+        if values:
+            return " or ".join(f"`{json.dumps(value)}`" for value in values)
+        kind = resolved.get("type", "value")
+        if isinstance(kind, list):
+            kind = next(name for name in kind if name != "null")
+        if kind == "array":
+            return f"list of {self.kind(resolved.get('items', {}))}"
+        return {"object": "table", "boolean": "true or false", "integer": "number"}.get(kind, kind)
+
+    def section(self, name, schema, many=False):
+        resolved = self.resolve(schema)
+        heading = f"[[{name}]]" if many else f"[{name}]"
+        self.lines += [f"## `{heading}`", ""]
+        if resolved.get("description"):
+            said = " ".join(resolved["description"].split()).split("]`: ", 1)[-1]
+            self.lines += [said[0].upper() + said[1:], ""]
+        self.lines += ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
+        below = []
+        for key, value in sorted(resolved.get("properties", {}).items()):
+            inner = self.resolve(value)
+            if inner.get("type") == "object" and "properties" in inner:
+                below.append((f"{name}.{key}", value, False))
+                continue
+            items = self.resolve(inner["items"]) if "items" in inner else {}
+            if "properties" in items:
+                below.append((f"{name}.{key}", inner["items"], True))
+            default = "required" if key in resolved.get("required", []) else json.dumps(value.get("default", "")) or ""
+            default = default if default == "required" else ("" if default in ('""', "null") else f"`{default}`")
+            self.lines.append(f"| `{key}` | {self.kind(value)} | {default} | {text({'description': inner.get('description', '')})} |")
+        self.lines.append("")
+        for part in below:
+            self.section(*part)
+
+    def page(self):
+        self.lines = [
+            "# Configuration",
+            "",
+            "TOML files, then the environment (`PORTICO_GATEWAY__LISTEN` is `listen` in `[gateway]`). Unknown keys are errors. "
+            "Relative paths start at the file that names them. `portico config check` tells what is wrong; "
+            "`portico config schema` prints the same as JSON Schema, for editors.",
+            "",
+        ]
+        for name, schema in sorted(self.root["properties"].items()):
+            resolved = self.resolve(schema)
+            many = resolved.get("type") == "array"
+            self.section(name, resolved["items"] if many else schema, many)
+        return MADE + "\n".join(self.lines).rstrip() + "\n"
+
+
+def command_line(program):
+    lines = ["# Command line", ""]
+
+    def walk(path):
+        shown = run(program, *path, "--help").rstrip()
+        lines.extend([f"{'##' if len(path) < 2 else '###'} `{' '.join(['portico', *path])}`", "", "```text", shown, "```", ""])
+        listed = False
+        for line in shown.splitlines():
+            if line.startswith("Commands:"):
+                listed = True
+            elif listed and line.startswith("  ") and not line.startswith("   "):
+                name = line.split()[0]
+                if name != "help":
+                    walk([*path, name])
+            elif listed and not line.startswith(" "):
+                listed = False
+
+    walk([])
+    return MADE + "\n".join(lines).rstrip() + "\n"
+
+
+def main():
+    program = sys.argv[1]
+    pages = {
+        "configuration.md": Configuration(json.loads(run(program, "config", "schema"))).page(),
+        "command-line.md": command_line(program),
+    }
+    stale = [name for name, page in pages.items() if not (REFERENCE / name).exists() or (REFERENCE / name).read_text() != page]
+    if "--check" in sys.argv:
+        if stale:
+            sys.exit(f"out of date: {', '.join(stale)}; run scripts/reference.py target/debug/portico")
+        return
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (REFERENCE / name).write_text(pages[name])
+    print(f"written: {', '.join(stale) or 'nothing, all is up to date'}")
+
+
+main()
