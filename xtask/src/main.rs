@@ -4,6 +4,7 @@ mod compress;
 mod site;
 
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
 #[derive(Parser)]
 #[command(about = "Tasks of the build")]
@@ -19,11 +20,14 @@ enum Task {
         /// Small and compressed, as it is shipped
         #[arg(long)]
         release: bool,
+        /// Where to put it instead
+        #[arg(long, value_name = "FOLDER")]
+        out: Option<PathBuf>,
     },
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
-        Task::Site { release } => site::build(release),
+        Task::Site { release, out } => site::build(release, out),
     }
 }

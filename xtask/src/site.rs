@@ -30,14 +30,16 @@ struct Paths {
     node_bin: PathBuf,
 }
 
-/// Builds everything that browsers load into `target/site`.
-pub fn build(release: bool) -> Result<()> {
+/// Builds everything that browsers load. A site that is being served is replaced at the very end
+/// only, and stays when a step fails.
+pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .context("xtask stands in the workspace")?
         .to_path_buf();
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let site = root.join("target/site");
+    let out = out.unwrap_or_else(|| root.join("target/site"));
+    let site = out.with_extension("new");
     let paths = Paths {
         front: target.join("front"),
         pkg: site.join("pkg"),
@@ -50,7 +52,6 @@ pub fn build(release: bool) -> Result<()> {
         "node_modules is missing: run `npm ci` first"
     );
 
-    // compiled before the old site goes: a mistake in the code leaves it in place
     let wasm = compile(&paths, release)?;
     if paths.site.exists() {
         fs::remove_dir_all(&paths.site)?;
@@ -64,6 +65,10 @@ pub fn build(release: bool) -> Result<()> {
         optimise(&paths)?;
         shrink(&paths)?;
     }
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    fs::rename(&paths.site, &out)?;
     Ok(())
 }
 

@@ -176,10 +176,18 @@ node_ready() {
   [ "$status" = True ] && [[ ! "$heartbeat" < "$2" ]]
 }
 
+# A browser on this machine drops what it is loading whenever an address comes or goes (ERR_NETWORK_CHANGED), and each pod's
+# interface would get a link-local one. 1: none is made by itself; interfaces that exist keep theirs.
+link_local_addresses() {
+  local setting=/proc/sys/net/ipv6/conf/default/addr_gen_mode
+  [ ! -w "$setting" ] || echo "$1" > "$setting"
+}
+
 start_nodes() {
   local i since fresh=()
   [ "$nodes" -gt 0 ] || return 0
   [ "$(id -u)" = 0 ] || die "nodes need root"
+  link_local_addresses 1
   since=$(date -u +%FT%TZ)
   for ((i = 1; i <= nodes; i++)); do
     running "$cluster/node-$i" || fresh+=("$i")
@@ -196,5 +204,6 @@ stop_nodes() {
   for ((i = 1; i <= nodes; i++)); do terminate "$cluster/node-$i" 0; done
   remove_cgroups
   [ ! -d "/sys/class/net/$bridge" ] || ip link delete "$bridge" || true
+  compgen -G '/sys/class/net/pt-*' > /dev/null || link_local_addresses 0
   rm -rf "/run/portico-$stack_id"
 }
