@@ -15,31 +15,59 @@ const SHOWN: usize = 6;
 #[component]
 pub fn AttentionList(
     items: Vec<Attention>,
+    /// What could not be looked at, in words.
+    gaps: Vec<String>,
     /// Names the cluster of each; left out on the cluster's own page.
     #[prop(optional)]
     with_cluster: bool,
 ) -> impl IntoView {
     let project = use_session().project.get_untracked();
+    let nothing = items.is_empty().then(|| {
+        let (tone, text) = if gaps.is_empty() {
+            (Tone::Ok, "Nothing needs attention")
+        } else {
+            (
+                Tone::Idle,
+                "Nothing was found, but not everything could be looked at",
+            )
+        };
+        view! { <div class="px-4.5 py-3"><Status tone text /></div> }
+    });
     let mut items = items;
     let later = items.split_off(items.len().min(SHOWN));
     let row = |item| view! { <li>{attention_row(item, &project, with_cluster)}</li> };
     let more = (!later.is_empty()).then(|| {
         let label = format!("Show {} more", format::count(later.len()));
         let rows = later.into_iter().map(row).collect_view();
-        view! {
-            <details class="fold attention-more">
-                <summary>
-                    <Icon icon=icons::CHEVRON_RIGHT />
-                    {label}
-                </summary>
-                <ul class="rows">{rows}</ul>
-            </details>
-        }
+        view! { <Folded label><ul class="rows">{rows}</ul></Folded> }
     });
     let rows = items.into_iter().map(row).collect_view();
+    let gaps = (!gaps.is_empty()).then(|| {
+        let gaps = gaps
+            .into_iter()
+            .map(|gap| view! { <li class="text-muted">{gap}</li> });
+        let gaps = gaps.collect_view();
+        view! { <Folded label="Not looked at"><ul class="rows">{gaps}</ul></Folded> }
+    });
     view! {
+        {nothing}
         <ul class="rows">{rows}</ul>
         {more}
+        {gaps}
+    }
+    .into_any()
+}
+
+#[component]
+fn Folded(#[prop(into)] label: String, children: Children) -> impl IntoView {
+    view! {
+        <details class="fold attention-more">
+            <summary>
+                <Icon icon=icons::CHEVRON_RIGHT />
+                {label}
+            </summary>
+            {children()}
+        </details>
     }
     .into_any()
 }

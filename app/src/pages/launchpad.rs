@@ -9,7 +9,7 @@ use crate::{
     ui::{Badge, Banner, Icon, SkeletonCards, SkeletonLines, StateMessage, Status, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{AppCard, AppKind, ClusterCard, Launchpad as Data};
+use portico_domain::panel::{AppCard, AppKind, Attention, ClusterCard, Launchpad as Data};
 use std::time::Duration;
 
 #[component]
@@ -81,52 +81,44 @@ fn loading() -> AnyView {
 }
 
 fn full(data: Data, project: &str) -> AnyView {
-    let nothing_open = data.clusters.is_empty() && !data.apps.iter().any(|app| app.allowed);
-    if nothing_open {
-        return nothing(data, project);
-    }
+    // a cluster that gives nothing says so in its hint
+    let nothing_open = data.clusters.iter().all(|card| card.rights_hint.is_some())
+        && !data.apps.iter().any(|app| app.allowed);
+    let first = if nothing_open {
+        nothing(&data.support_contact)
+    } else {
+        attention(data.attention, data.attention_gaps)
+    };
+    let has_clusters = !data.clusters.is_empty();
     let clusters = data
         .clusters
         .into_iter()
         .map(|card| view! { <li class="card">{cluster_card(card, project)}</li> })
         .collect_view();
     view! {
-        {attention(data.attention, data.attention_gaps)}
-        <section class="section">
-            <div class="section-head">
-                <h2>"Clusters"</h2>
-            </div>
-            <ul class="grid-cards">{clusters}</ul>
-        </section>
+        {first}
+        {has_clusters.then(|| view! {
+            <section class="section">
+                <div class="section-head">
+                    <h2>"Clusters"</h2>
+                </div>
+                <ul class="grid-cards">{clusters}</ul>
+            </section>
+        })}
         {apps(data.apps, project, &data.support_contact)}
     }
     .into_any()
 }
 
-fn attention(items: Vec<portico_domain::panel::Attention>, gaps: Vec<String>) -> AnyView {
-    let gaps_note = (!gaps.is_empty()).then(|| {
-        view! {
-            <p class="px-4.5 py-2.5 text-muted border-t border-line">
-                "Not looked at: "{gaps.join("; ")}"."
-            </p>
-        }
-    });
-    let body = if items.is_empty() {
-        view! {
-            <div class="card-body flex items-center gap-2">
-                <Status tone=Tone::Ok text="Nothing needs attention" />
-            </div>
-        }
-        .into_any()
-    } else {
-        view! { <AttentionList items with_cluster=true /> }.into_any()
-    };
+fn attention(items: Vec<Attention>, gaps: Vec<String>) -> AnyView {
     view! {
         <section aria-labelledby="attention">
             <div class="section-head">
                 <h2 id="attention">"Needs attention"</h2>
             </div>
-            <div class="card">{body} {gaps_note}</div>
+            <div class="card">
+                <AttentionList items gaps with_cluster=true />
+            </div>
         </section>
     }
     .into_any()
@@ -200,7 +192,7 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
         </span>
     };
     if !app.allowed {
-        let roles = format::some_of(&app.opened_by, 4);
+        let roles = app.opened_by.join(" or ");
         let how = if roles.is_empty() {
             format!("No role of this project opens it. Ask {contact}.")
         } else {
@@ -238,8 +230,7 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
 }
 
 /// For whom nothing is open yet: what to ask for, and of whom.
-fn nothing(data: Data, project: &str) -> AnyView {
-    let contact = data.support_contact.clone();
+fn nothing(contact: &str) -> AnyView {
     let text = format!(
         "Your roles in this project open no cluster and no app. Ask {contact} for one of these \
          roles in this project: k8s_viewer to look, k8s_developer to change, k8s_admin for \
@@ -247,9 +238,13 @@ fn nothing(data: Data, project: &str) -> AnyView {
     );
     view! {
         <div class="card">
-            <StateMessage icon=icons::KEY title="Nothing is open to you here yet" text state="no-rights" />
+            <StateMessage
+                icon=icons::KEY
+                title="Nothing is open to you here yet"
+                text
+                state="no-rights"
+            />
         </div>
-        {apps(data.apps, project, &contact)}
     }
     .into_any()
 }

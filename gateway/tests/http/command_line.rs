@@ -128,6 +128,9 @@ async fn a_click_lets_the_command_line_in_and_it_gets_cluster_tokens() {
     let listed = bearer(&stack, Method::GET, "/api/v1/clusters", access).await;
     assert_eq!(listed.json()["clusters"][0]["name"], "acme-prod");
     let path = format!("/api/v1/clusters/{CLUSTER}/token");
+    stack
+        .token_of_the_command_line(&session, "the-command-lines-own-token")
+        .await;
     let answer = bearer(&stack, Method::POST, &path, access).await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
     let answer = answer.json();
@@ -136,7 +139,7 @@ async fn a_click_lets_the_command_line_in_and_it_gets_cluster_tokens() {
     let opened = cluster_token::open(&keys, CLUSTER, sealed, Timestamp::now()).expect("opens");
     assert_eq!(
         opened.keystone_token.expose_secret(),
-        "keystone-token-of-p1"
+        "the-command-lines-own-token"
     );
 
     let kept = bearer(&stack, Method::POST, &path, access).await.json();

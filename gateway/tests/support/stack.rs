@@ -182,6 +182,27 @@ impl Stack {
         (secret, session)
     }
 
+    /// Gives the family's command line a token of its own, as Keystone would when first asked.
+    pub async fn token_of_the_command_line(&self, root: &Session, token: &str) {
+        let now = Timestamp::now();
+        let all = self.store.sessions().list_of_user("u1", now).await;
+        let child = all
+            .expect("sessions")
+            .into_iter()
+            .find(|session| session.parent == Some(root.id))
+            .expect("a command line");
+        let new = NewKeystoneToken {
+            session: child.id,
+            project: root.projects.first().cloned(),
+            roles: Vec::new(),
+            token: SecretString::from(token),
+            audit_id: "audit".to_owned(),
+            expires_at: now + SignedDuration::from_hours(1),
+        };
+        let stored = self.store.keystone_tokens().store(&new, now).await;
+        assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
+    }
+
     /// A browser that has this session's cookie.
     pub async fn signed_in(&self, roles: &[&str]) -> (super::browser::Browser, Session) {
         let (secret, session) = self.session(roles).await;

@@ -17,7 +17,7 @@ pub fn view(preview: &GrantPreview, role: &str) -> AnyView {
     view! {
         <p>
             <strong class="wrap-anywhere">{words.name}</strong>
-            {format!(" ({}) gains ", words.kind.to_lowercase())}
+            {format!(" ({}) gains ", words.kind)}
             <strong>{role.to_owned()}</strong>
             " in "
             <strong class="wrap-anywhere">{preview.namespaces.clone()}</strong>

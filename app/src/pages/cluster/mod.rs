@@ -92,7 +92,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
     view! {
         <PageHead title=data.card.name.clone() crumbs=Vec::new() aside=badges />
         <Card title="Needs attention" flush=true>
-            {attention(data.attention, data.attention_gaps)}
+            <AttentionList items=data.attention gaps=data.attention_gaps />
         </Card>
         <div class="grid-halves mt-4">
             <Card title="Capacity">{capacity(data.capacity)}</Card>
@@ -114,27 +114,6 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
         </div>
     }
     .into_any()
-}
-
-fn attention(items: Vec<portico_domain::panel::Attention>, gaps: Vec<String>) -> AnyView {
-    let gaps_note = (!gaps.is_empty()).then(|| {
-        view! {
-            <p class="px-4.5 py-2.5 text-muted border-t border-line">
-                "Not looked at: "{gaps.join("; ")}"."
-            </p>
-        }
-    });
-    let body = if items.is_empty() {
-        view! {
-            <div class="card-body pt-0">
-                <Status tone=Tone::Ok text="Nothing needs attention" />
-            </div>
-        }
-        .into_any()
-    } else {
-        view! { <AttentionList items /> }.into_any()
-    };
-    view! { {body} {gaps_note} }.into_any()
 }
 
 fn capacity(reading: Reading<Capacity>) -> AnyView {
@@ -218,10 +197,7 @@ fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
             view! {
                 <li class="grid gap-1">
                     <span class="font-semibold wrap-anywhere">{place}</span>
-                    <span class="inline-flex gap-2">
-                        <span class="is-ok mt-0.5"><Icon icon=icons::CHECK /></span>
-                        {right.summary}
-                    </span>
+                    <span>{right.summary}</span>
                     {right
                         .not
                         .into_iter()

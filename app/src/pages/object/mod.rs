@@ -43,11 +43,11 @@ pub fn Object() -> impl IntoView {
         cluster.get().map(|cluster| (cluster, object))
     });
     let tab = Memo::new(move |_| tab.with(|tab| Tab::parse(tab)));
-    move || match (target.get(), tab.with(Option::is_some)) {
-        (Some((cluster, object)), true) => {
-            let tab = Signal::derive(move || tab.get().unwrap_or(Tab::Overview));
-            view! { <ObjectPage cluster object tab /> }.into_any()
-        }
+    let is_tab = Memo::new(move |_| tab.with(Option::is_some));
+    // outside of the page: a change of tab must not make the page anew
+    let tab = Signal::derive(move || tab.get().unwrap_or(Tab::Overview));
+    move || match (target.get(), is_tab.get()) {
+        (Some((cluster, object)), true) => view! { <ObjectPage cluster object tab /> }.into_any(),
         _ => view! { <Nowhere /> }.into_any(),
     }
 }
