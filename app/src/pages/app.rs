@@ -138,7 +138,7 @@ fn repository_card(repository: Repository, host: &str) -> AnyView {
         }
     };
     view! {
-        <li class="grid gap-2">
+        <li class="grid grid-cols-1 gap-2">
             <h2 class="flex items-center gap-2 wrap-anywhere">
                 <Icon icon=icons::PACKAGE />
                 {repository.name}

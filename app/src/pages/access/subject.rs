@@ -59,7 +59,9 @@ pub fn view(subject: &Subject) -> AnyView {
                 <span class="flex flex-wrap items-center gap-x-2 wrap-anywhere">
                     {words.name}
                     {words.dangling.then(|| view! {
-                        <Badge tone=Tone::Warn icon=icons::WARNING text="Dangling" />
+                        <span title="Keystone gives no name for this ID: it was deleted, or you may not look it up">
+                            <Badge tone=Tone::Warn icon=icons::WARNING text="Dangling" />
+                        </span>
                     })}
                 </span>
                 <span class="flex flex-wrap items-center gap-x-1 font-normal text-faint">

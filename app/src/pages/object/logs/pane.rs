@@ -196,11 +196,22 @@ impl PaneState {
         };
         Effect::new(move |_| {
             let query = query.clone();
-            let id = stream.open(
+            let id = StoredValue::new(0_u32);
+            let opened = stream.open(
                 |id| Request::Logs { id, cluster, query },
-                move |message| self.receive(message),
+                move |message| {
+                    // a container that has not started yet will
+                    if matches!(message, Message::Ended { retry: true, .. }) {
+                        set_timeout(
+                            move || stream.again(id.try_get_value().unwrap_or_default()),
+                            Duration::from_secs(3),
+                        );
+                    }
+                    self.receive(message);
+                },
             );
-            on_cleanup(move || stream.close(id));
+            id.set_value(opened);
+            on_cleanup(move || stream.close(opened));
         });
         Effect::new(move |was: Option<Link>| {
             let link = stream.link.get();
