@@ -1,5 +1,5 @@
 // Every page in each of its states, and how to get there with real services only.
-import { projectId, type UserName } from "./env";
+import type { UserName } from "./env";
 import * as path from "./paths";
 
 export type State = "full" | "empty" | "error" | "not-permitted" | "loading";
@@ -11,7 +11,10 @@ export interface Case {
   state: State;
   user: Viewer;
   path: string;
-  /** For the loading state: the process that takes calls and does not answer meanwhile. */
+  /**
+   * For the loading state: the process that takes calls and does not answer meanwhile. A page is sent whole, in order, so what
+   * loads is seen by those who come from another page.
+   */
   frozen?: string;
 }
 
@@ -27,8 +30,8 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
   launchpad: [
     full("ada", path.project()),
     full("vera", path.project()),
-    { state: "not-permitted", user: "nora", path: path.project() },
-    { state: "error", user: "otto", path: `/projects/${projectId("acme")}` },
+    full("nora", path.project()),
+    { state: "not-permitted", user: "otto", path: path.project("acme") },
     loading("vera", path.project()),
   ],
   cluster: [

@@ -28,10 +28,11 @@ export async function without(service: "keystone" | "portico" | "prometheus", wo
 /** Does `work` while a process of the stack takes connections and never answers. */
 export async function frozen(name: string, work: () => Promise<void>) {
   const [pid] = readFileSync(path.join(stateDirectory, "run", `${name}.pid`), "utf8").split(" ");
-  process.kill(Number(pid), "SIGSTOP");
+  // each service was started in a session of its own, which its workers share
+  process.kill(-Number(pid), "SIGSTOP");
   try {
     await work();
   } finally {
-    process.kill(Number(pid), "SIGCONT");
+    process.kill(-Number(pid), "SIGCONT");
   }
 }

@@ -8,6 +8,7 @@ import { projectRoot } from "../support/env";
 import { createUser, deleteUser } from "../support/keystone";
 import { admin } from "../support/kubectl";
 import { casesOf, gatewayPages, type Case, type State, type Viewer } from "../support/page-states";
+import { project as projectPath } from "../support/paths";
 import { routes } from "../support/routes";
 import { signIn } from "../support/sign-in";
 import { frozen } from "../support/stack";
@@ -78,6 +79,25 @@ async function examine(page: Page, name: string) {
   }
 }
 
+/** Opens a page that scripts have taken over, and goes on from it by a link, without loading another document. */
+async function follow(page: Page, path: string) {
+  await page.goto(`${projectPath()}/apps/registry`);
+  const help = page.getByRole("dialog");
+  await expect(async () => {
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await expect(help).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
+  await page.evaluate((href) => {
+    const link = document.createElement("a");
+    link.href = href;
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, path);
+}
+
 /** Chromium reports the page's own status as an error of the console; that is not one of ours. */
 const ofTheBrowser = /Failed to load resource: the server responded with a status of (4\d\d|503)/;
 
@@ -85,7 +105,7 @@ async function open(page: Page, name: string, { state, path }: Case) {
   takeComplaints(page.context());
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ colorScheme: "light" });
-  await page.goto(path, { waitUntil: state === "loading" ? "commit" : "load" });
+  await (state === "loading" ? follow(page, path) : page.goto(path));
   await settled(page, state);
   await examine(page, name);
   const complaints = takeComplaints(page.context()).filter((text) => state === "full" || !ofTheBrowser.test(text));

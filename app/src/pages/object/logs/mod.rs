@@ -1,6 +1,7 @@
 //! A container's log: followed, searched and paused in the browser. The address holds which
 //! container and how it is shown.
 mod buffer;
+mod lines;
 mod pane;
 
 use crate::{
