@@ -53,10 +53,13 @@ export async function takeRole(user: string, project: ProjectName, role: RoleNam
 
 /** What Keystone says to a token: 200 while it is good, 404 once it was revoked. */
 export async function tokenStatus(token: string): Promise<number> {
-  const answer = await send(`${base()}/auth/tokens?nocatalog`, {
+  return (await validate(token)).status;
+}
+
+async function validate(token: string): Promise<Answer> {
+  return send(`${base()}/auth/tokens?nocatalog`, {
     headers: { "x-auth-token": await adminTokenFresh(), "x-subject-token": token },
   });
-  return answer.status;
 }
 
 async function adminTokenFresh(): Promise<string> {
@@ -75,6 +78,12 @@ export async function createUser(name: string, password: string): Promise<string
 
 export async function deleteUser(id: string) {
   mustBe(await administer("DELETE", `/users/${id}`), 204, 404);
+}
+
+/** The ID of the user whose token it is, while it is good. */
+export async function tokenOwner(token: string): Promise<string | undefined> {
+  const answer = await validate(token);
+  return answer.status === 200 ? JSON.parse(answer.body).token.user.id : undefined;
 }
 
 /** Tokens that passed the recorder in front of Keystone, oldest first; none where the stack has no recorder. */
