@@ -4,7 +4,7 @@
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## everything on this machine, from nothing to a URL (about 15 min the first time, 1 min after that)
+demo: ## everything on this machine, from nothing to a URL; the first time it builds Kubernetes
 	@scripts/demo.sh start
 
 demo-stop: ## stops the demo; what was built and its state stay

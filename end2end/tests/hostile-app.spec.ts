@@ -9,7 +9,9 @@ import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
 import { unique } from "../support/workloads";
 
-test.skip(!optionalSetting("HOSTILE_URL"), "this stack has no hostile app");
+test.beforeAll(() => {
+  expect(optionalSetting("HOSTILE_URL"), "the stack must have the hostile app").toBeTruthy();
+});
 
 let app: HostileApp;
 test.beforeAll(async () => {
