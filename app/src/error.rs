@@ -55,16 +55,25 @@ impl FromServerFnError for UiError {
     type Encoder = JsonText;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
+        let error = match error {
             ServerFnErrorErr::Request(_) => {
                 Self::new(UiErrorKind::Unavailable, "Portico could not be reached.")
                     .next_step("Check your connection and try again.")
             }
-            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
-                Self::new(UiErrorKind::Invalid, "The request was not understood.")
-            }
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => not_understood(),
+            // on the server this is a request that could not be read, in the browser an answer
+            #[cfg(feature = "ssr")]
+            ServerFnErrorErr::Deserialization(_) => not_understood(),
             _ => Self::new(UiErrorKind::Internal, "The answer could not be read.")
                 .next_step("Reload the page; if it happens again, tell your administrators."),
-        }
+        };
+        #[cfg(feature = "ssr")]
+        crate::api::set_status(&error);
+        error
     }
+}
+
+fn not_understood() -> UiError {
+    UiError::new(UiErrorKind::Invalid, "The request was not understood.")
+        .next_step("Reload the page: it may be older than the server.")
 }

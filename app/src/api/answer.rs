@@ -18,8 +18,15 @@ pub fn panel() -> Result<PanelRef, UiError> {
 /// Gives a refusal the status that fits it, so that it is one for programs and logs too. Pages
 /// that are being rendered and plain forms (which are redirected) keep theirs.
 pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
-    if let Err(error) = &result
-        && let (Some(parts), Some(response)) =
+    if let Err(error) = &result {
+        set_status(error);
+    }
+    result
+}
+
+/// The status of a refusal, see [`answer`].
+pub fn set_status(error: &UiError) {
+    if let (Some(parts), Some(response)) =
             (use_context::<Parts>(), use_context::<ResponseOptions>())
         && parts.uri.path().starts_with("/api/")
         && !accepts_html(&parts)
@@ -34,7 +41,6 @@ pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
             UiErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         });
     }
-    result
 }
 
 /// Sends a form that was sent without scripts on to `path`, which shows `notice`.

@@ -16,4 +16,6 @@ pub use codec::Json;
 #[cfg(feature = "ssr")]
 mod answer;
 #[cfg(feature = "ssr")]
+pub(crate) use answer::set_status;
+#[cfg(feature = "ssr")]
 use answer::{answer, back_with_notice, panel};

@@ -24,4 +24,4 @@ pub use project_switcher::ProjectSwitcher;
 pub use reauthenticate::ReauthDialog;
 pub use resource_table::ResourceTable;
 pub use theme::ThemeToggle;
-pub use toasts::{ToastRegion, Toasts, provide_toasts, use_toasts};
+pub use toasts::{ToastRegion, provide_toasts, use_toasts};

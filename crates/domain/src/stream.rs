@@ -32,7 +32,7 @@ pub enum Request {
 }
 
 /// Which lines of which container.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LogQuery {
     pub namespace: String,
     pub pod: String,

@@ -108,6 +108,11 @@ private_key_file = "$keys/panel.key"
 site_root = "$root/target/site"
 support_contact = "your cloud's administrators"
 
+[panel.role_names]
+"$(env_get ROLE_ID_K8S_ADMIN)" = "k8s_admin"
+"$(env_get ROLE_ID_K8S_DEVELOPER)" = "k8s_developer"
+"$(env_get ROLE_ID_K8S_VIEWER)" = "k8s_viewer"
+
 [kube_auth]
 listen = "127.0.0.1:$kube_auth_port"
 tls_cert_file = "$pki/kube-auth.crt"

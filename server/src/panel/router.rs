@@ -1,5 +1,6 @@
 //! Routes and layers of the panel, in order.
 use super::{
+    body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
     csrf, headers, ssr,
@@ -109,6 +110,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         // from the inside out: what is written last is asked first
         .layer(from_fn(ssr::to_project))
         .layer(from_fn(csrf::require))
+        .layer(from_fn(body_limit::require))
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (

@@ -68,17 +68,20 @@ impl PanelService {
 
     /// A cluster's card and what needs attention in it. One that does not answer is told at once.
     async fn look_at(&self, record: &ClusterRecord) -> (ClusterCard, attention::Findings) {
-        let nothing = attention::Findings::default;
+        let closed = |health, why: String| {
+            let gaps = vec![format!("{}: {why}", record.name)];
+            let findings = attention::Findings {
+                gaps,
+                ..attention::Findings::default()
+            };
+            (overview::closed_card(record, health, why), findings)
+        };
         let api = match self.services.api(&self.caller, record.id).await {
             Ok((api, _)) => api,
-            Err(error) => {
-                let card = overview::closed_card(record, Health::Unknown, error.message);
-                return (card, nothing());
-            }
+            Err(error) => return closed(Health::Unknown, error.message),
         };
         if let Err(error) = overview::ready(&api).await {
-            let card = overview::closed_card(record, Health::Failed, error.sentence());
-            return (card, nothing());
+            return closed(Health::Failed, error.sentence());
         }
         let named = Named {
             id: record.id.to_string(),

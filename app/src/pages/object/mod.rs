@@ -1,6 +1,5 @@
 //! One object: what it is, why it is so, and what may be done with it.
-mod actions;
-mod confirm_delete;
+mod changes;
 mod events;
 mod logs;
 mod overview;
@@ -17,7 +16,7 @@ use crate::{
     routes::{self, Tab},
     ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why},
 };
-use actions::{Actions, Dialogs};
+use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
 use portico_domain::{
     panel::{Action, ObjectRef, ObjectView, ResourceRef},
@@ -102,7 +101,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                 Suspend::new(async move {
                     match data.await {
                         Ok(object) => {
-                            let shown = Shown { cluster, tab, dialogs, again, changes };
+                            let shown = Shown { cluster, tab, dialogs, changes };
                             shown.view(object, crumbs)
                         }
                         Err(error) => view! {
@@ -114,6 +113,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                 })
             }}
         </Suspense>
+        <ChangeDialog cluster dialogs again />
     }
     .into_any()
 }
@@ -159,7 +159,6 @@ struct Shown {
     cluster: Uuid,
     tab: Signal<Tab>,
     dialogs: Dialogs,
-    again: Callback<()>,
     changes: RwSignal<u32>,
 }
 
@@ -176,18 +175,13 @@ impl Shown {
             .as_ref()
             .map_or_else(String::new, |namespace| format!("Namespace {namespace}"));
         let actions = view! {
-            <Actions
-                cluster=self.cluster
-                object=object.clone()
-                dialogs=self.dialogs
-                again=self.again
-            />
+            <Controls object=object.clone() dialogs=self.dialogs />
         }
         .into_any();
         let tabs = self.tabs(&object);
         view! {
             <PageHead title=object.reference.name.clone() crumbs lede aside actions />
-            <confirm_delete::WithoutScripts cluster=self.cluster object=object.clone() />
+            <changes::WithoutScripts cluster=self.cluster object=object.clone() />
             {tabs}
             {move || self.content(&object)}
         }

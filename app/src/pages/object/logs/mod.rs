@@ -62,7 +62,12 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
         </noscript>
         <section class="card" aria-label="Log">
             <Options object=object.clone() query base wrap />
-            {move || view! { <Pane cluster query=query.get() wrap /> }}
+            // keyed, as another query is another pane: its lines are no part of the view
+            <For
+                each=move || [query.get()]
+                key=Clone::clone
+                children=move |query| view! { <Pane cluster query wrap /> }
+            />
         </section>
     }
     .into_any()

@@ -1,0 +1,111 @@
+//! The frame of every change: a form that names the object, sends itself by script and shows
+//! what came of it, or is sent by the browser.
+use crate::{
+    components::{InlineError, use_toasts},
+    context::use_session,
+    error::UiError,
+    routes,
+    ui::{Button, ButtonKind},
+};
+use futures::future::LocalBoxFuture;
+use leptos::prelude::*;
+use portico_domain::panel::{ChangeDone, ObjectView};
+use uuid::Uuid;
+
+/// How a change ends.
+#[derive(Clone, Copy)]
+pub struct Ends {
+    /// Closes the form.
+    pub cancel: Callback<()>,
+    /// After the change was accepted; the form is closed then.
+    pub done: Callback<()>,
+}
+
+/// A change on its way.
+pub type Sent = LocalBoxFuture<'static, Result<ChangeDone, UiError>>;
+
+#[component]
+pub fn ChangeForm(
+    cluster: Uuid,
+    object: ObjectView,
+    ends: Ends,
+    /// The server function's, for a browser without scripts.
+    endpoint: &'static str,
+    #[prop(into)] label: String,
+    #[prop(default = ButtonKind::Primary)] kind: ButtonKind,
+    /// Sends it; nothing when a field is not valid.
+    send: Callback<(), Option<Sent>>,
+    children: Children,
+) -> impl IntoView {
+    let session = use_session();
+    let toasts = use_toasts();
+    let failure = RwSignal::new(None::<UiError>);
+    let busy = RwSignal::new(false);
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        let Some(sent) = send.run(()) else { return };
+        busy.set(true);
+        failure.set(None);
+        leptos::task::spawn_local(async move {
+            let outcome = sent.await;
+            // the page may have been left meanwhile; the answer is still worth a word
+            let _ = busy.try_set(false);
+            match outcome {
+                Ok(done) => {
+                    toasts.done(cluster, done);
+                    ends.done.try_run(());
+                    ends.cancel.try_run(());
+                }
+                Err(error) => {
+                    let _ = failure.try_set(Some(error));
+                }
+            }
+        });
+    };
+    let project = session.project.get_untracked();
+    let here = routes::object(&project, cluster, &object.reference);
+    view! {
+        <form method="post" action=routes::form_action(endpoint, &project) on:submit=submit>
+            {hidden(cluster, object, session.view.with_untracked(|view| view.csrf_token.clone()))}
+            <div class="dialog-body">
+                {children()}
+                {move || failure.get().map(|error| view! { <InlineError error /> })}
+            </div>
+            <div class="dialog-foot">
+                <a
+                    class="btn"
+                    href=here
+                    on:click=move |event| {
+                        event.prevent_default();
+                        event.stop_propagation();
+                        ends.cancel.run(());
+                    }
+                >
+                    "Cancel"
+                </a>
+                <Button label kind submit=true busy />
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+fn hidden(cluster: Uuid, object: ObjectView, csrf_token: String) -> AnyView {
+    let reference = object.reference;
+    [
+        ("cluster", cluster.to_string()),
+        ("object[group]", reference.resource.group),
+        ("object[version]", reference.resource.version),
+        ("object[plural]", reference.resource.plural),
+        ("object[namespace]", reference.namespace.unwrap_or_default()),
+        ("object[name]", reference.name),
+        ("uid", object.uid),
+        ("csrf_token", csrf_token),
+    ]
+    .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
+    .collect_view()
+    .into_any()
+}

@@ -1,0 +1,24 @@
+use super::form::{ChangeForm, Ends, Sent};
+use crate::api::objects::restart_object;
+use leptos::prelude::*;
+use portico_domain::panel::ObjectView;
+use uuid::Uuid;
+
+/// Replaces a workload's pods.
+#[component]
+pub fn Restart(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
+    let reference = object.reference.clone();
+    let send = Callback::new(move |()| {
+        let sent: Sent = Box::pin(restart_object(cluster, reference.clone().into()));
+        Some(sent)
+    });
+    view! {
+        <ChangeForm cluster object ends endpoint="objects/restart" label="Restart" send>
+            <p>
+                "Its pods are replaced one after another, as its update strategy says. \
+                 With one replica it may be away for a moment."
+            </p>
+        </ChangeForm>
+    }
+    .into_any()
+}
