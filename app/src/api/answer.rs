@@ -27,7 +27,7 @@ pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
 /// The status of a refusal, see [`answer`].
 pub fn set_status(error: &UiError) {
     if let (Some(parts), Some(response)) =
-            (use_context::<Parts>(), use_context::<ResponseOptions>())
+        (use_context::<Parts>(), use_context::<ResponseOptions>())
         && parts.uri.path().starts_with("/api/")
         && !accepts_html(&parts)
     {

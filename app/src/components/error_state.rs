@@ -89,7 +89,7 @@ pub fn not_permitted(what: &str, reason: &str) -> AnyView {
     view! {
         <StateMessage
             icon=icons::LOCK
-            title=format!("You may not see {what}")
+            title=format!("You may not {what}")
             text
             state="not-permitted"
         />

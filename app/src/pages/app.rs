@@ -119,7 +119,7 @@ fn registry(view: RegistryView) -> AnyView {
 fn repository_card(repository: Repository, host: &str) -> AnyView {
     let name = repository.name.clone();
     let tags = match repository.tags {
-        Reading::NotPermitted(reason) => not_permitted("its tags", &reason),
+        Reading::NotPermitted(reason) => not_permitted("see its tags", &reason),
         Reading::Unavailable(reason) => view! { <Status tone=Tone::Warn text=reason /> }.into_any(),
         Reading::Known(tags) if tags.is_empty() => {
             view! { <span class="text-muted">"No tags"</span> }.into_any()

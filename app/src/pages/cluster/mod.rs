@@ -118,7 +118,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
 
 fn capacity(reading: Reading<Capacity>) -> AnyView {
     match reading {
-        Reading::NotPermitted(reason) => not_permitted("the capacity", &reason),
+        Reading::NotPermitted(reason) => not_permitted("see the capacity", &reason),
         Reading::Unavailable(reason) => unavailable(reason),
         Reading::Known(known) => {
             let none = known.cpu_allocatable == 0 && known.pods_allocatable == 0;
@@ -217,7 +217,7 @@ fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
 
 fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyView {
     let nodes = match reading {
-        Reading::NotPermitted(reason) => return not_permitted("the nodes", &reason),
+        Reading::NotPermitted(reason) => return not_permitted("see the nodes", &reason),
         Reading::Unavailable(reason) => return unavailable(reason),
         Reading::Known(nodes) => nodes,
     };

@@ -230,19 +230,21 @@ impl Shown {
         let (cluster, reference) = (self.cluster, object.reference.clone());
         match self.tab.get() {
             Tab::Overview => overview::view(object, cluster),
-            Tab::Yaml => refused(Action::ViewYaml, "the YAML").unwrap_or_else(|| {
+            Tab::Yaml => refused(Action::ViewYaml, "see the YAML").unwrap_or_else(|| {
                 view! { <yaml::Yaml cluster object=reference changes=self.changes /> }.into_any()
             }),
-            Tab::Events => refused(Action::ViewEvents, "the events").unwrap_or_else(|| {
+            Tab::Events => refused(Action::ViewEvents, "see the events").unwrap_or_else(|| {
                 view! { <events::Events cluster object=reference changes=self.changes /> }
                     .into_any()
             }),
-            Tab::Logs => refused(Action::ViewLogs, "the logs").unwrap_or_else(|| {
+            Tab::Logs => refused(Action::ViewLogs, "see the logs").unwrap_or_else(|| {
                 view! { <logs::Logs cluster object=object.clone() /> }.into_any()
             }),
-            Tab::Terminal => refused(Action::OpenTerminal, "a terminal").unwrap_or_else(|| {
-                view! { <terminal::Terminal cluster object=object.clone() /> }.into_any()
-            }),
+            Tab::Terminal => {
+                refused(Action::OpenTerminal, "open a terminal").unwrap_or_else(|| {
+                    view! { <terminal::Terminal cluster object=object.clone() /> }.into_any()
+                })
+            }
         }
     }
 }

@@ -54,13 +54,15 @@ pub fn Controls(object: ObjectView, dialogs: Dialogs) -> impl IntoView {
     OFFERED
         .into_iter()
         .filter(|(action, ..)| object.actions.iter().any(|state| state.action == *action))
-        .map(|(action, name, label, icon)| match refusal(&object, action) {
-            Some(reason) => {
-                let id = why_id(action);
-                view! { <Why id label reason action=name /> }.into_any()
-            }
-            None => control(&object, action, name, label, icon, dialogs),
-        })
+        .map(
+            |(action, name, label, icon)| match refusal(&object, action) {
+                Some(reason) => {
+                    let id = why_id(action);
+                    view! { <Why id label reason action=name /> }.into_any()
+                }
+                None => control(&object, action, name, label, icon, dialogs),
+            },
+        )
         .collect_view()
         .into_any()
 }
