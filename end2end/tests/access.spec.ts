@@ -114,6 +114,8 @@ test("a name instead of an ID is refused, with the way to find the ID", async ({
 });
 
 test("what is granted works at once, and what is revoked stops", async ({ page, browser }) => {
+  // not where the tests above grant to all of acme, which nora is a member of
+  const namespace = await createNamespace("granted");
   const nora = await person(browser, "nora", "acme-prod");
   const pods = async () => (await nora.terminal.kubectl("acme-prod", ["get", "pods", "-n", namespace])).code;
   expect(await pods()).not.toBe(0);
@@ -124,6 +126,7 @@ test("what is granted works at once, and what is revoked stops", async ({ page, 
   await page.getByRole("row").filter({ hasText: namespace }).filter({ hasText: userId("nora") }).getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await expect.poll(pods).not.toBe(0);
+  await remove(namespace);
 });
 
 test.describe("revoking", () => {

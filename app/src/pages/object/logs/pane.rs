@@ -30,6 +30,8 @@ struct Shown {
     waiting: Vec<String>,
     gathering: bool,
     last_top: i32,
+    /// Held still by scrolling up, so that going back to the end follows again.
+    scrolled_up: bool,
 }
 
 /// What the line below the log says.
@@ -282,6 +284,8 @@ impl PaneState {
 
     fn resume(self) {
         self.held.set(None);
+        self.shown
+            .try_update_value(|shown| shown.scrolled_up = false);
         self.flush();
     }
 
@@ -331,16 +335,22 @@ impl PaneState {
         };
         let top = view.scroll_top();
         let at_end = top + view.client_height() >= view.scroll_height() - 4;
-        let up = self.shown.try_update_value(|shown| {
+        let held = self.held.get_untracked().is_some();
+        let moved = self.shown.try_update_value(|shown| {
             let up = top < shown.last_top - 4;
             shown.last_top = top;
-            up
+            let hold = up && !at_end && !held;
+            // what the button holds, only the button lets go
+            let follow = at_end && !up && held && shown.scrolled_up;
+            if hold || follow {
+                shown.scrolled_up = hold;
+            }
+            (hold, follow)
         });
-        let held = self.held.get_untracked();
-        if up == Some(true) && !at_end && held.is_none() {
-            self.held.set(Some(0));
-        } else if at_end && up == Some(false) && held == Some(0) {
-            self.resume();
+        match moved {
+            Some((true, _)) => self.held.set(Some(0)),
+            Some((_, true)) => self.resume(),
+            _ => {}
         }
     }
 
