@@ -83,6 +83,22 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
     out
 }
 
+/// A cluster that could not be looked at needs somebody itself.
+pub fn unavailable(health: Health, cluster: Named, why: String) -> Findings {
+    Findings {
+        attention: vec![Attention {
+            health,
+            title: "Cluster unavailable".to_owned(),
+            reason: why,
+            cluster: Some(cluster),
+            object: None,
+            since: None,
+            count: 0,
+        }],
+        gaps: Vec::new(),
+    }
+}
+
 /// Worst first, then the longest lasting.
 pub fn worst_first(a: &Attention, b: &Attention) -> std::cmp::Ordering {
     let rank = |health: Health| match health {

@@ -68,12 +68,12 @@ impl PanelService {
 
     /// A cluster's card and what needs attention in it. One that does not answer is told at once.
     async fn look_at(&self, record: &ClusterRecord) -> (ClusterCard, attention::Findings) {
+        let named = Named {
+            id: record.id.to_string(),
+            name: record.name.clone(),
+        };
         let closed = |health, why: String| {
-            let gaps = vec![format!("{}: {why}", record.name)];
-            let findings = attention::Findings {
-                gaps,
-                ..attention::Findings::default()
-            };
+            let findings = attention::unavailable(health, named.clone(), why.clone());
             (overview::closed_card(record, health, why), findings)
         };
         let api = match self.services.api(&self.caller, record.id).await {
@@ -83,10 +83,6 @@ impl PanelService {
         if let Err(error) = overview::ready(&api).await {
             return closed(Health::Failed, error.sentence());
         }
-        let named = Named {
-            id: record.id.to_string(),
-            name: record.name.clone(),
-        };
         let asks_for = self.services.asks_for();
         tokio::join!(
             overview::card(&api, record, &asks_for),
