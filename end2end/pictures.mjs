@@ -6,12 +6,8 @@ const from = path.join(import.meta.dirname, "screenshots");
 const to = path.join(import.meta.dirname, "../docs/src/images");
 const pictures = {
   "launchpad.png": "launchpad-1-full-light-1440.png",
-  "launchpad-dark.png": "launchpad-1-full-dark-1440.png",
-  "cluster.png": "cluster-1-full-light-1440.png",
-  "pods.png": "list-1-full-light-1440.png",
-  "pod.png": "object-1-full-light-1440.png",
+  "workload.png": "object-8-full-light-1440.png",
   "access.png": "access-1-full-light-1440.png",
-  "sign-in.png": "gateway-sign-in-light-1440.png",
 };
 
 mkdirSync(to, { recursive: true });

@@ -32,6 +32,14 @@ test("a deployment is scaled", async ({ page }) => {
   await expect(page.getByRole("main")).toContainText(/3 of 3|3\/3/, { timeout: 30_000 });
 });
 
+test("a deployment leads to its own pods and no others", async ({ page }) => {
+  const [name, other] = [await deployed(), await deployed()];
+  await signIn(page, "vera", path.deployment(namespace, name));
+  await page.getByRole("link", { name: "Show its pods" }).click();
+  await expect(page.getByRole("link", { name: new RegExp(`^${name}-`) })).toBeVisible();
+  await expect(page.getByRole("link", { name: new RegExp(`^${other}-`) })).toHaveCount(0);
+});
+
 test("a number of replicas that is none is refused before it is sent", async ({ page }) => {
   const name = await deployed();
   await signIn(page, "devi", path.deployment(namespace, name));
@@ -91,6 +99,19 @@ test("vera sees every change, each shut with its reason", async ({ page }) => {
     await button.click({ force: true });
     await expect(dialog(page)).toHaveCount(0);
   }
+});
+
+test("without scripts a deployment is scaled", async ({ browser }) => {
+  const name = await deployed();
+  const context = await newContext(browser, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  await signIn(page, "devi", path.deployment(namespace, name));
+  await page.getByRole("button", { name: "Scale", exact: true }).click();
+  await page.getByLabel("Replicas").fill("2");
+  await page.locator("form[method=post]").getByRole("button", { name: "Scale" }).click();
+  await expect.poll(() => field("deployment", name, ".spec.replicas")).toBe("2");
+  await expect(page.getByRole("main")).toContainText("is being scaled");
+  await context.close();
 });
 
 test("without scripts one delete works, with a page that asks first", async ({ browser }) => {

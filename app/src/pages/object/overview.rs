@@ -53,6 +53,16 @@ fn facts(object: &ObjectView, project: &str, cluster: Uuid) -> AnyView {
         let created = view! { <Age at=object.created_at />" ago" }.into_any();
         rows.push(("Created".to_owned(), created));
     }
+    if let Some(selector) = &object.pod_selector {
+        let state = ListState {
+            namespace: object.reference.namespace.clone().unwrap_or_default(),
+            labels: selector.clone(),
+            ..Default::default()
+        };
+        let href = routes::list_with(project, cluster, &ResourceRef::core("pods"), &state);
+        let link = view! { <a href=href>"Show its pods"</a> }.into_any();
+        rows.push(("Pods".to_owned(), link));
+    }
     for (name, value) in &object.facts {
         rows.push((name.clone(), value.clone().into_any()));
     }

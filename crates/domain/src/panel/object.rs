@@ -28,6 +28,8 @@ pub struct ObjectView {
     pub containers: Vec<ContainerView>,
     /// Workloads that have a replica count.
     pub replicas: Option<i64>,
+    /// The label selector of its pods, for workloads and services that have one.
+    pub pod_selector: Option<String>,
     /// What may be done, each with the reason when not.
     pub actions: Vec<ActionState>,
 }

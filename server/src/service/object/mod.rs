@@ -1,6 +1,7 @@
 //! One object's page: state in words, facts, containers, and what may be done.
 mod actions;
 mod facts;
+mod selector;
 
 pub use actions::{confirm_replicas, restartable, scalable};
 
@@ -40,6 +41,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         facts: facts::facts(&object.resource, &value),
         containers: containers(&object.resource, &value),
         replicas: replicas(&kind, &value),
+        pod_selector: selector::of_pods(&object.resource, &value),
         actions: actions?,
         kind,
     })
