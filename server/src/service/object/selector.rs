@@ -11,7 +11,11 @@ pub fn of_pods(resource: &ResourceRef, value: &Value) -> Option<String> {
         equalities(selector)
     } else if matches!(resource.group.as_str(), "apps" | "batch") {
         let mut all = equalities(&selector["matchLabels"]);
-        for expression in selector["matchExpressions"].as_array().into_iter().flatten() {
+        for expression in selector["matchExpressions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
             // one that is left out would select more pods than are its own
             all.push(requirement(expression)?);
         }
