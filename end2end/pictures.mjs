@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import path from "node:path";
 
 const from = path.join(import.meta.dirname, "screenshots");
-const to = path.join(import.meta.dirname, "../docs/src/images");
+const to = path.join(import.meta.dirname, "../docs/images");
 const pictures = {
   "launchpad.png": "launchpad-1-full-light-1440.png",
   "workload.png": "object-8-full-light-1440.png",

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""reference.py PORTICO [--check]: writes docs/src/reference from the program itself: the configuration's keys from
+"""reference.py PORTICO [--check]: writes docs/reference from the program itself: the configuration's keys from
 `config schema`, the commands from their --help. With --check it only says whether the files are up to date."""
 import json
 import pathlib
 import subprocess
 import sys
 
-REFERENCE = pathlib.Path(__file__).resolve().parent.parent / "docs/src/reference"
+REFERENCE = pathlib.Path(__file__).resolve().parent.parent / "docs/reference"
 MADE = "<!-- Made from the program by scripts/reference.py; change the program's own texts instead. -->\n\n"
 
 
