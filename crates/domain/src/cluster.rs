@@ -32,6 +32,11 @@ pub struct ClusterRecord {
     /// `portico:cluster:<id>` cannot be had.
     #[serde(default)]
     pub client_fingerprints: Vec<String>,
+    /// A policy for `POST /clusters/{id}/subjectaccessreview`: one of k8s-keystone-auth (JSON), or
+    /// one of `kube-auth.portico.dev/v1` (YAML). Read again when the file changes. Without one
+    /// there is no such endpoint, and RBAC alone decides.
+    #[serde(default)]
+    pub authorization_policy_file: Option<PathBuf>,
 }
 
 fn default_audiences() -> Vec<String> {

@@ -1,5 +1,6 @@
 //! One line for each decision, in the target `audit`; no token, ever.
 use crate::decision::Refusal;
+use crate::policy::{Attributes, Verdict};
 use crate::review::UserInfo;
 use portico_openstack::keystone::Error;
 use portico_runtime::request_id::RequestId;
@@ -51,5 +52,25 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
         cached = subject.cached,
         request.id = %subject.request_id,
         token = subject.fingerprint,
+    );
+}
+
+/// Writes the line of an access review.
+pub(crate) fn record_access(
+    cluster: Uuid,
+    request_id: RequestId,
+    attributes: &Attributes,
+    verdict: Verdict,
+) {
+    tracing::info!(
+        target: "audit",
+        event = "subject_access_review",
+        cluster.id = %cluster,
+        // names come from Keystone and from the request: escaped, they cannot forge a second line
+        user.name = %attributes.user.name.escape_debug(),
+        access = %attributes.to_string().escape_debug(),
+        decision = if verdict.allowed() { "allowed" } else { "no_opinion" },
+        rule = verdict.allowed_by,
+        request.id = %request_id,
     );
 }

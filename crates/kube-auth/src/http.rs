@@ -1,9 +1,10 @@
 //! The routes and their status codes.
+use crate::access::{self, AccessReview};
 use crate::binding::canonical;
 use crate::metrics;
 use crate::review::Review;
 use crate::service::{KubeAuth, Standing};
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -40,6 +41,10 @@ enum Rejection {
     TooSlow,
     #[error("{0}")]
     Invalid(#[from] crate::review::Invalid),
+    #[error("{0}")]
+    InvalidAccess(#[from] access::Invalid),
+    #[error("the cluster has no authorization policy")]
+    NoPolicy,
     #[error("whether the token is valid cannot be said now")]
     CannotSay,
 }
@@ -48,11 +53,11 @@ impl Rejection {
     fn status(self) -> StatusCode {
         match self {
             Self::Stranger => StatusCode::FORBIDDEN,
-            Self::UnknownCluster | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::UnknownCluster | Self::NotFound | Self::NoPolicy => StatusCode::NOT_FOUND,
             Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Invalid(_) | Self::InvalidAccess(_) => StatusCode::BAD_REQUEST,
             Self::CannotSay => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -61,11 +66,11 @@ impl Rejection {
     fn reason(self) -> &'static str {
         match self {
             Self::Stranger => "Forbidden",
-            Self::UnknownCluster | Self::NotFound => "NotFound",
+            Self::UnknownCluster | Self::NotFound | Self::NoPolicy => "NotFound",
             Self::ContentType => "UnsupportedMediaType",
             Self::TooLarge => "RequestEntityTooLarge",
             Self::TooSlow => "Timeout",
-            Self::Invalid(_) => "BadRequest",
+            Self::Invalid(_) | Self::InvalidAccess(_) => "BadRequest",
             Self::CannotSay => "ServiceUnavailable",
         }
     }
@@ -87,9 +92,14 @@ impl IntoResponse for Rejection {
 }
 
 pub(crate) fn router(service: KubeAuth) -> Router {
-    let review = post(token_review).layer(middleware::from_fn_with_state(service.clone(), bound));
+    let own_cluster = || middleware::from_fn_with_state(service.clone(), bound);
+    let (review, access) = (post(token_review), post(subject_access_review));
     Router::new()
-        .route("/clusters/{id}/tokenreview", review)
+        .route("/clusters/{id}/tokenreview", review.layer(own_cluster()))
+        .route(
+            "/clusters/{id}/subjectaccessreview",
+            access.layer(own_cluster()),
+        )
         .route("/.well-known/portico-cluster-keys", get(cluster_keys))
         .fallback(|| async { Rejection::NotFound })
         .with_state(service)
@@ -149,6 +159,7 @@ async fn token_review(
 ) -> Result<Response, Rejection> {
     let review = read(&headers, body)
         .await
+        .and_then(|body| Ok(Review::decode(&body)?))
         .inspect_err(|_| metrics::record_rejected("invalid"))?;
     let answer = service
         .review(cluster, &review, request_id)
@@ -157,7 +168,22 @@ async fn token_review(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<Review, Rejection> {
+/// `POST /clusters/{id}/subjectaccessreview`, for the cluster's own API servers.
+async fn subject_access_review(
+    State(service): State<KubeAuth>,
+    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let review = AccessReview::decode(&read(&headers, body).await?)?;
+    let answer = service
+        .access(cluster, &review, request_id)
+        .ok_or(Rejection::NoPolicy)?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+}
+
+async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Rejection> {
     let content_type = headers.get(header::CONTENT_TYPE);
     if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
         return Err(Rejection::ContentType);
@@ -165,12 +191,11 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Review, Rejection> {
     if body.size_hint().lower() > MAX_BODY as u64 {
         return Err(Rejection::TooLarge);
     }
-    let body = tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY))
+    tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY))
         .await
         .map_err(|_| Rejection::TooSlow)?
         // a connection that broke has nobody left to read the answer
-        .map_err(|_| Rejection::TooLarge)?;
-    Ok(Review::decode(&body)?)
+        .map_err(|_| Rejection::TooLarge)
 }
 
 fn is_json(content_type: &[u8]) -> bool {

@@ -9,6 +9,9 @@
 //! `authenticated: false`, and 503 when nobody can say. The last is what keeps an outage from
 //! being cached by the API server as a refusal; without `Retry-After`, because the API server
 //! would otherwise keep the user waiting for half a minute.
+//!
+//! Where a cluster has a [`policy`], its API server may ask too what the user may do ([`access`]).
+mod access;
 mod audit;
 mod binding;
 mod cache;
@@ -16,10 +19,12 @@ pub mod config;
 mod decision;
 mod http;
 mod metrics;
+pub mod policy;
 mod review;
 mod service;
 pub mod webhook_config;
 
+pub use access::PolicyFileError;
 pub use config::KubeAuthConfig;
 pub use service::{KubeAuth, StartError, service};
-pub use webhook_config::{WebhookConfig, webhook_kubeconfig};
+pub use webhook_config::{Question, WebhookConfig, webhook_kubeconfig};

@@ -2,6 +2,7 @@
 use std::time::Duration;
 
 const TOTAL: &str = "portico_token_reviews_total";
+const ACCESS: &str = "portico_access_reviews_total";
 const SECONDS: &str = "portico_token_review_seconds";
 
 /// Counts a review that got an answer, or none for an outage.
@@ -16,12 +17,19 @@ pub(crate) fn record_rejected(result: &'static str) {
     metrics::counter!(TOTAL, "result" => result, "cached" => "false").increment(1);
 }
 
+/// Counts a review of what a user may do.
+pub(crate) fn record_access(allowed: bool) {
+    let result = if allowed { "allowed" } else { "no_opinion" };
+    metrics::counter!(ACCESS, "result" => result).increment(1);
+}
+
 /// Says what the metrics mean. Called once, when the service is built.
 pub(crate) fn describe() {
     metrics::describe_counter!(
         TOTAL,
         "Token reviews by result, and whether Keystone was asked."
     );
+    metrics::describe_counter!(ACCESS, "Access reviews by result.");
     metrics::describe_histogram!(
         SECONDS,
         metrics::Unit::Seconds,

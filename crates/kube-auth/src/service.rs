@@ -1,4 +1,5 @@
 //! The service: what is known about clusters and keys, and the way of one review.
+use crate::access::{self, AccessReview, PolicyFile, PolicyFileError};
 use crate::audit::{self, Decision, Subject};
 use crate::binding::Binding;
 use crate::cache::Validations;
@@ -32,6 +33,11 @@ pub enum StartError {
     Fingerprint { cluster: Uuid, text: String },
     #[error("cluster {0}: api_audiences must not be empty")]
     Audiences(Uuid),
+    #[error("cluster {cluster}: authorization_policy_file: {source}")]
+    Policy {
+        cluster: Uuid,
+        source: PolicyFileError,
+    },
 }
 
 /// The webhook. Clones share their state.
@@ -50,6 +56,7 @@ struct Shared {
 struct Cluster {
     record: ClusterRecord,
     binding: Binding,
+    policy: Option<PolicyFile>,
 }
 
 /// The webhook for these clusters; reads the key files.
@@ -75,11 +82,26 @@ pub fn service(
         }
         let binding =
             Binding::of(&record).map_err(|text| StartError::Fingerprint { cluster: id, text })?;
-        if known.insert(id, Cluster { record, binding }).is_some() {
+        let policy = record
+            .authorization_policy_file
+            .as_deref()
+            .map(PolicyFile::open)
+            .transpose()
+            .map_err(|source| StartError::Policy {
+                cluster: id,
+                source,
+            })?;
+        let cluster = Cluster {
+            record,
+            binding,
+            policy,
+        };
+        if known.insert(id, cluster).is_some() {
             return Err(StartError::DuplicateCluster(id));
         }
     }
     metrics::describe();
+    access::describe();
     Ok(KubeAuth {
         shared: Arc::new(Shared {
             clusters: known,
@@ -155,6 +177,24 @@ impl KubeAuth {
         }
     }
 
+    /// What the cluster's policy says; `None` when it has none.
+    pub(crate) fn access(
+        &self,
+        cluster: Uuid,
+        review: &AccessReview,
+        request_id: RequestId,
+    ) -> Option<access::Answer> {
+        let policy = self.shared.clusters.get(&cluster)?.policy.as_ref()?;
+        let verdict = policy.current().decide(&review.attributes);
+        audit::record_access(cluster, request_id, &review.attributes, verdict);
+        metrics::record_access(verdict.allowed());
+        Some(if verdict.allowed() {
+            access::Answer::allowed(review.version)
+        } else {
+            access::Answer::no_opinion(review.version, "no rule of Portico's policy allows it")
+        })
+    }
+
     async fn weigh(&self, cluster: &ClusterRecord, review: &Review) -> Weighed {
         let shared = &*self.shared;
         let now = Timestamp::now();
@@ -177,10 +217,9 @@ impl KubeAuth {
         };
         let inner = opened.keystone_token;
         let key = shared.validations.key(&inner);
-        let known = shared
-            .validations
-            .get(key, shared.keystone.validate(&inner))
-            .await;
+        let keystone = shared.keystone.clone();
+        let ask = || async move { keystone.validate(&inner).await };
+        let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
             Ok(details) => decide(&details, cluster, Timestamp::now()).map_or_else(
                 |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),

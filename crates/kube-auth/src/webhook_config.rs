@@ -1,12 +1,51 @@
-//! What an API server needs to ask this webhook: a kubeconfig and three flags.
+//! What an API server needs to ask this webhook: a kubeconfig and a few flags.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_domain::cluster::ClusterRecord;
 use std::time::Duration;
 
+/// What the API server asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Who a bearer token belongs to.
+    Authentication,
+    /// What a user may do, where the cluster has a policy.
+    Authorization,
+}
+
+impl Question {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Authentication => "tokenreview",
+            Self::Authorization => "subjectaccessreview",
+        }
+    }
+
+    /// The API server's flags. Its default of minutes for answers would outlast a role by as much.
+    fn flags(self, file: &str, ttl: u64) -> String {
+        match self {
+            Self::Authentication => format!(
+                "\
+#   --authentication-token-webhook-config-file={file}
+#   --authentication-token-webhook-version=v1
+#   --authentication-token-webhook-cache-ttl={ttl}s"
+            ),
+            Self::Authorization => format!(
+                "\
+#   --authorization-mode=Node,Webhook,RBAC
+#   --authorization-webhook-config-file={file}
+#   --authorization-webhook-version=v1
+#   --authorization-webhook-cache-authorized-ttl={ttl}s
+#   --authorization-webhook-cache-unauthorized-ttl={ttl}s"
+            ),
+        }
+    }
+}
+
 /// Where the API server finds the webhook, and its own credentials for it.
 #[derive(Clone, Debug)]
 pub struct WebhookConfig<'a> {
+    pub question: Question,
     /// The webhook's base URL, as the API server reaches it.
     pub url: &'a str,
     /// The authority of the webhook's certificate (PEM).
@@ -18,21 +57,20 @@ pub struct WebhookConfig<'a> {
     pub client_key_file: &'a str,
     /// Where the rendered file will be on the API server's machine.
     pub config_file: &'a str,
-    /// `--authentication-token-webhook-cache-ttl`; 10 s keeps revocation under a minute.
+    /// How long the API server may believe an answer; 10 s keeps revocation under a minute.
     pub cache_ttl: Duration,
 }
 
 /// The webhook kubeconfig of one cluster, with the API server's flags as a comment on top.
 pub fn webhook_kubeconfig(cluster: &ClusterRecord, config: &WebhookConfig<'_>) -> String {
     let base = config.url.trim_end_matches('/');
-    let server = quoted(&format!("{base}/clusters/{}/tokenreview", cluster.id));
+    let path = config.question.path();
+    let server = quoted(&format!("{base}/clusters/{}/{path}", cluster.id));
     format!(
         "\
-# Token webhook of cluster {name} ({id}).
+# {webhook} webhook of cluster {name} ({id}).
 # Save it as {file} and start kube-apiserver with
-#   --authentication-token-webhook-config-file={file}
-#   --authentication-token-webhook-version=v1
-#   --authentication-token-webhook-cache-ttl={ttl}s
+{flags}
 # The client certificate must hold the URI portico:cluster:{id} as subject alternative name.
 apiVersion: v1
 kind: Config
@@ -53,10 +91,16 @@ contexts:
     user: kube-apiserver
 current-context: portico
 ",
+        webhook = match config.question {
+            Question::Authentication => "Token",
+            Question::Authorization => "Authorization",
+        },
         name = one_line(&cluster.name),
         id = cluster.id,
         file = one_line(config.config_file),
-        ttl = config.cache_ttl.as_secs(),
+        flags = config
+            .question
+            .flags(&one_line(config.config_file), config.cache_ttl.as_secs()),
         ca = STANDARD.encode(config.ca_pem),
         certificate = quoted(config.client_cert_file),
         key = quoted(config.client_key_file),
@@ -80,8 +124,7 @@ mod tests {
     use super::*;
     use uuid::Uuid;
 
-    #[test]
-    fn it_names_the_clusters_own_path_and_the_flags() {
+    fn rendered(question: Question) -> String {
         let cluster = ClusterRecord {
             id: Uuid::from_u128(7),
             name: "acme\nprod".to_owned(),
@@ -92,10 +135,12 @@ mod tests {
             sealing_key_file: "k.pub".into(),
             api_audiences: vec!["a".to_owned()],
             client_fingerprints: Vec::new(),
+            authorization_policy_file: None,
         };
-        let text = webhook_kubeconfig(
+        webhook_kubeconfig(
             &cluster,
             &WebhookConfig {
+                question,
                 url: "https://auth.example.org:9443/",
                 ca_pem: b"PEM",
                 client_cert_file: "/etc/kubernetes/pki/portico.crt",
@@ -103,17 +148,41 @@ mod tests {
                 config_file: "/etc/kubernetes/portico.yaml",
                 cache_ttl: Duration::from_secs(10),
             },
-        );
-        for line in [
-            "# Token webhook of cluster acme prod (00000000-0000-0000-0000-000000000007).",
-            "#   --authentication-token-webhook-config-file=/etc/kubernetes/portico.yaml",
-            "#   --authentication-token-webhook-version=v1",
-            "#   --authentication-token-webhook-cache-ttl=10s",
-            "    server: \"https://auth.example.org:9443/clusters/00000000-0000-0000-0000-000000000007/tokenreview\"",
-            "    certificate-authority-data: UEVN",
-            "    client-key: \"/etc/kubernetes/pki/portico \\\"odd\\\".key\"",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        )
+    }
+
+    fn has(text: &str, lines: &[&str]) {
+        for line in lines {
+            assert!(text.lines().any(|found| found == *line), "{line}\n{text}");
         }
+    }
+
+    #[test]
+    fn it_names_the_clusters_own_path_and_the_flags() {
+        has(
+            &rendered(Question::Authentication),
+            &[
+                "# Token webhook of cluster acme prod (00000000-0000-0000-0000-000000000007).",
+                "#   --authentication-token-webhook-config-file=/etc/kubernetes/portico.yaml",
+                "#   --authentication-token-webhook-version=v1",
+                "#   --authentication-token-webhook-cache-ttl=10s",
+                "    server: \"https://auth.example.org:9443/clusters/00000000-0000-0000-0000-000000000007/tokenreview\"",
+                "    certificate-authority-data: UEVN",
+                "    client-key: \"/etc/kubernetes/pki/portico \\\"odd\\\".key\"",
+            ],
+        );
+    }
+
+    #[test]
+    fn authorization_has_a_path_and_flags_of_its_own() {
+        has(
+            &rendered(Question::Authorization),
+            &[
+                "#   --authorization-mode=Node,Webhook,RBAC",
+                "#   --authorization-webhook-config-file=/etc/kubernetes/portico.yaml",
+                "#   --authorization-webhook-cache-authorized-ttl=10s",
+                "    server: \"https://auth.example.org:9443/clusters/00000000-0000-0000-0000-000000000007/subjectaccessreview\"",
+            ],
+        );
     }
 }

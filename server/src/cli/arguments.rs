@@ -78,6 +78,70 @@ pub(super) enum KubeAuthCommand {
     Config(WebhookArgs),
     /// Binds the pre-defined roles in every namespace of a cluster
     Bootstrap(BootstrapArgs),
+    /// Examines authorization policies before a cluster depends on them
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PolicyCommand {
+    /// Names what a policy opens by accident; fails when it cannot be used
+    Lint {
+        /// The policy: k8s-keystone-auth's (JSON) or kube-auth.portico.dev/v1 (YAML)
+        file: PathBuf,
+        /// Fails on warnings too
+        #[arg(long)]
+        strict: bool,
+    },
+    Explain(ExplainArgs),
+    /// Compares a policy with a list of expectations
+    Test {
+        /// The policy
+        file: PathBuf,
+        /// The expectations (YAML): name, user, verb, resource or path, namespace, allowed
+        cases: PathBuf,
+    },
+}
+
+/// Says for each rule whether it allows a request, and why not
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  portico kube-auth policy explain policy.json --role k8s_viewer --project 2b7f85af... \\
+    --namespace shop get pods/exec")]
+pub(super) struct ExplainArgs {
+    /// The policy
+    pub file: PathBuf,
+    /// What is done: get, list, create ...
+    pub verb: String,
+    /// To what: pods, pods/exec, deployments.apps/scale, or a path that starts with /
+    pub target: String,
+    /// In which namespace
+    #[arg(long, short, value_name = "NAME", default_value = "")]
+    pub namespace: String,
+    /// The object's name
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub name: String,
+    /// The user's name as Kubernetes sees it
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub user: String,
+    /// The user's Keystone ID
+    #[arg(long, value_name = "ID", default_value = "")]
+    pub user_id: String,
+    /// A role's name, as k8s-keystone-auth compares it
+    #[arg(long = "role", value_name = "NAME")]
+    pub roles: Vec<String>,
+    /// A role's Keystone ID, as the strict format compares it
+    #[arg(long = "role-id", value_name = "ID")]
+    pub role_ids: Vec<String>,
+    /// The project's Keystone ID
+    #[arg(long, value_name = "ID", default_value = "")]
+    pub project: String,
+    /// The project's name
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub project_name: String,
 }
 
 /// `portico kube-auth config`.
@@ -90,6 +154,9 @@ pub(super) struct WebhookArgs {
     /// The cluster's UUID, as in [[clusters]]
     #[arg(long, value_name = "ID")]
     pub cluster: Uuid,
+    /// For the authorization webhook instead of the token webhook
+    #[arg(long)]
+    pub authorization: bool,
     /// kube-auth, as the API server reaches it (default: https:// and kube_auth.listen)
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,

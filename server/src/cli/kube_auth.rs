@@ -5,7 +5,7 @@ use super::print;
 use crate::config::{Config, files};
 use crate::kube::bootstrap;
 use anyhow::Context as _;
-use portico_kube_auth::{WebhookConfig, webhook_kubeconfig};
+use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::telemetry;
@@ -50,6 +50,11 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
     print(&webhook_kubeconfig(
         cluster,
         &WebhookConfig {
+            question: if arguments.authorization {
+                Question::Authorization
+            } else {
+                Question::Authentication
+            },
             url: &url,
             ca_pem: &ca_pem,
             client_cert_file: &arguments.client_cert_file,

@@ -7,6 +7,7 @@ mod keys;
 mod kube_auth;
 mod migrate;
 pub mod people;
+mod policy;
 mod routes;
 mod serve;
 
@@ -49,6 +50,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             Some(KubeAuthCommand::Bootstrap(arguments)) => {
                 kube_auth::bootstrap(&files, arguments).await?;
             }
+            Some(KubeAuthCommand::Policy { command }) => return policy::policy(&command),
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
         Command::Config { command } => config::config(&command, &files)?,

@@ -1,7 +1,8 @@
 //! What Keystone said about tokens in the last seconds.
 //!
 //! Keyed by an HMAC with a key of this process, so that a memory dump of the cache holds no
-//! token. However many ask at once, Keystone is asked once. Failures to ask are never kept.
+//! token. However many ask at once, Keystone is asked once. Failures to ask are never kept. A token
+//! that is in use is asked about again shortly before its entry ends, so that nobody waits for it.
 use hmac::{Hmac, Mac as _};
 use jiff::Timestamp;
 use moka::Expiry;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-const MAX_VALID: u64 = 50_000;
+/// Bytes, as [`weight`] reckons them: some 100,000 tokens with a handful of roles.
+const MAX_VALID: u64 = 128 * 1024 * 1024;
 /// In a cache of their own, so that a flood of dead tokens pushes no live one out.
 const MAX_INVALID: u64 = 10_000;
 /// A role given back must count again soon; the API server remembers refusals too.
@@ -44,10 +46,38 @@ impl fmt::Debug for TokenKey {
     }
 }
 
+/// The part of an entry's time after which its next use asks again.
+const REFRESH_FROM: f64 = 0.8;
+
 #[derive(Clone)]
 struct Valid {
     details: Arc<TokenDetails>,
+    refresh_from: Instant,
     fresh_until: Instant,
+    /// Asked again already, once for each entry: an outage is not made worse.
+    refreshed: Arc<AtomicBool>,
+}
+
+impl Valid {
+    fn wants_refresh(&self) -> bool {
+        Instant::now() >= self.refresh_from && !self.refreshed.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// What an entry takes of memory, roughly.
+fn weight(_: &TokenKey, valid: &Valid) -> u32 {
+    /// The structures, the map's own share and short texts (IDs have 32 characters).
+    const BASE: usize = 768;
+    const ROLE: usize = 2 * size_of::<String>() + 48;
+    let details = &valid.details;
+    let roles = &details.identity.roles;
+    let texts: usize = roles
+        .iter()
+        .map(|role| role.id.len() + role.name.len())
+        .sum();
+    let project = details.identity.project.as_ref();
+    let names = details.identity.user.name.len() + project.map_or(0, |one| one.name.len());
+    u32::try_from(BASE + roles.len() * ROLE + texts + names).unwrap_or(u32::MAX)
 }
 
 struct UntilStale;
@@ -55,6 +85,16 @@ struct UntilStale;
 impl Expiry<TokenKey, Valid> for UntilStale {
     fn expire_after_create(&self, _: &TokenKey, valid: &Valid, now: Instant) -> Option<Duration> {
         Some(valid.fresh_until.saturating_duration_since(now))
+    }
+
+    fn expire_after_update(
+        &self,
+        key: &TokenKey,
+        valid: &Valid,
+        now: Instant,
+        _: Option<Duration>,
+    ) -> Option<Duration> {
+        self.expire_after_create(key, valid, now)
     }
 }
 
@@ -84,6 +124,7 @@ impl Validations {
             secret: Hmac::new((&*secret).into()),
             ttl,
             valid: Cache::builder()
+                .weigher(weight)
                 .max_capacity(MAX_VALID)
                 .expire_after(UntilStale)
                 .build(),
@@ -107,22 +148,32 @@ impl Validations {
     }
 
     /// What is known about the token, or what `ask` says. `ask` runs once however many wait.
-    pub async fn get(
-        &self,
-        key: TokenKey,
-        ask: impl Future<Output = Result<TokenDetails, Error>>,
-    ) -> Known {
+    pub async fn get<Ask, Asked>(&self, key: TokenKey, ask: Ask) -> Known
+    where
+        Ask: FnOnce() -> Asked,
+        Asked: Future<Output = Result<TokenDetails, Error>> + Send + 'static,
+    {
         if self.invalid.get(&key).await.is_some() {
             return Known {
                 answer: Err(Error::InvalidToken),
                 cached: true,
             };
         }
+        if let Some(valid) = self.valid.get(&key).await {
+            if valid.wants_refresh() {
+                self.refresh(key, ask());
+            }
+            return Known {
+                answer: Ok(valid.details),
+                cached: true,
+            };
+        }
         let asked = AtomicBool::new(false);
-        let answer = self
-            .valid
-            .try_get_with(key, self.ask(key, ask, &asked))
-            .await;
+        let first = async {
+            asked.store(true, Ordering::Relaxed);
+            self.ask(key, ask()).await
+        };
+        let answer = self.valid.try_get_with(key, first).await;
         Known {
             answer: answer
                 .map(|valid| valid.details)
@@ -131,13 +182,27 @@ impl Validations {
         }
     }
 
+    fn refresh(
+        &self,
+        key: TokenKey,
+        ask: impl Future<Output = Result<TokenDetails, Error>> + Send + 'static,
+    ) {
+        let cache = self.clone();
+        tokio::spawn(async move {
+            match cache.ask(key, ask).await {
+                Ok(valid) => cache.valid.insert(key, valid).await,
+                Err(Error::InvalidToken) => cache.valid.invalidate(&key).await,
+                // the entry in place ends by itself
+                Err(_) => {}
+            }
+        });
+    }
+
     async fn ask(
         &self,
         key: TokenKey,
         ask: impl Future<Output = Result<TokenDetails, Error>>,
-        asked: &AtomicBool,
     ) -> Result<Valid, Error> {
-        asked.store(true, Ordering::Relaxed);
         // the answer may be as old as the question
         let since = Instant::now();
         match ask.await {
@@ -145,7 +210,9 @@ impl Validations {
                 let ttl = self.ttl.min(life_left(&details)).mul_f64(jitter());
                 Ok(Valid {
                     details: Arc::new(details),
+                    refresh_from: since + ttl.mul_f64(REFRESH_FROM),
                     fresh_until: since + ttl,
+                    refreshed: Arc::default(),
                 })
             }
             Err(error) => {

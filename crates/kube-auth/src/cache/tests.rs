@@ -34,14 +34,20 @@ fn details(life: Duration) -> TokenDetails {
 const LONG: Duration = Duration::from_secs(30);
 
 /// Counts how often Keystone is asked.
-#[derive(Default)]
-struct Asked(AtomicUsize);
+#[derive(Clone, Default)]
+struct Asked(Arc<AtomicUsize>);
 
 impl Asked {
-    async fn answer(&self, answer: Result<TokenDetails, Error>) -> Result<TokenDetails, Error> {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        tokio::task::yield_now().await;
-        answer
+    fn answer(
+        &self,
+        answer: Result<TokenDetails, Error>,
+    ) -> impl Future<Output = Result<TokenDetails, Error>> + Send + use<> {
+        let times = Arc::clone(&self.0);
+        async move {
+            times.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            answer
+        }
     }
 
     fn times(&self) -> usize {
@@ -53,27 +59,27 @@ impl Asked {
 async fn a_known_token_is_not_asked_about_again() {
     let (cache, asked) = (Validations::new(LONG), Asked::default());
     let key = cache.key_of("t");
-    let first = cache.get(key, asked.answer(Ok(details(LONG)))).await;
-    let second = cache.get(key, asked.answer(Ok(details(LONG)))).await;
+    let first = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
+    let second = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
     assert_eq!((first.cached, second.cached), (false, true));
     assert_eq!(asked.times(), 1);
     let other = cache
-        .get(cache.key_of("u"), asked.answer(Ok(details(LONG))))
+        .get(cache.key_of("u"), || asked.answer(Ok(details(LONG))))
         .await;
     assert!(!other.cached);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_at_once_are_one_question() {
-    let (cache, asked) = (Validations::new(LONG), Arc::new(Asked::default()));
+    let (cache, asked) = (Validations::new(LONG), Asked::default());
     let key = cache.key_of("t");
     let start = Arc::new(Barrier::new(1000));
     let tasks: Vec<_> = (0..1000)
         .map(|_| {
-            let (cache, asked, start) = (cache.clone(), Arc::clone(&asked), Arc::clone(&start));
+            let (cache, asked, start) = (cache.clone(), asked.clone(), Arc::clone(&start));
             tokio::spawn(async move {
                 start.wait().await;
-                cache.get(key, asked.answer(Ok(details(LONG)))).await
+                cache.get(key, || asked.answer(Ok(details(LONG)))).await
             })
         })
         .collect();
@@ -89,12 +95,14 @@ async fn an_entry_ends_with_its_token() {
     let key = cache.key_of("t");
     let life = Duration::from_millis(60);
     cache
-        .get(key, asked.answer(Ok(details(life))))
+        .get(key, || asked.answer(Ok(details(life))))
         .await
         .answer
         .unwrap();
     tokio::time::sleep(life).await;
-    let later = cache.get(key, asked.answer(Err(Error::InvalidToken))).await;
+    let later = cache
+        .get(key, || asked.answer(Err(Error::InvalidToken)))
+        .await;
     assert_eq!(later.answer.unwrap_err(), Error::InvalidToken);
     assert_eq!(asked.times(), 2);
 }
@@ -106,7 +114,7 @@ async fn an_entry_ends_with_the_time_to_live() {
     let key = cache.key_of("t");
     for expected in [1, 2] {
         cache
-            .get(key, asked.answer(Ok(details(LONG))))
+            .get(key, || asked.answer(Ok(details(LONG))))
             .await
             .answer
             .unwrap();
@@ -115,18 +123,64 @@ async fn an_entry_ends_with_the_time_to_live() {
     }
 }
 
+/// Uses a token after four fifths of its time, and again when the time is over.
+async fn late_uses(answer: Result<TokenDetails, Error>) -> (Known, Known, usize) {
+    let ttl = Duration::from_millis(500);
+    let (cache, asked) = (Validations::new(ttl), Asked::default());
+    let key = cache.key_of("t");
+    let first = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
+    assert!(!first.cached);
+    tokio::time::sleep(ttl.mul_f64(0.85)).await;
+    let late = cache.get(key, || asked.answer(answer.clone())).await;
+    // a second use meanwhile asks no more
+    cache.get(key, || asked.answer(answer.clone())).await;
+    tokio::time::sleep(ttl.mul_f64(0.25)).await;
+    let times = asked.times();
+    let after = cache.get(key, || asked.answer(Err(Error::Forbidden))).await;
+    (late, after, times)
+}
+
+#[tokio::test]
+async fn a_token_in_use_is_asked_about_before_anybody_waits() {
+    let (late, after, times) = late_uses(Ok(details(LONG))).await;
+    assert!(late.cached && late.answer.is_ok());
+    assert!(after.cached && after.answer.is_ok());
+    assert_eq!(times, 2);
+}
+
+#[tokio::test]
+async fn a_token_that_died_meanwhile_ends_at_once() {
+    let (late, after, times) = late_uses(Err(Error::InvalidToken)).await;
+    assert!(late.answer.is_ok());
+    assert_eq!(after.answer.unwrap_err(), Error::InvalidToken);
+    assert_eq!(times, 2);
+}
+
+#[tokio::test]
+async fn an_outage_while_asking_ahead_prolongs_nothing() {
+    let (late, after, times) = late_uses(Err(Error::Unavailable(Unavailable::Connect))).await;
+    assert!(late.answer.is_ok());
+    assert_eq!(
+        (after.cached, after.answer.unwrap_err()),
+        (false, Error::Forbidden)
+    );
+    assert_eq!(times, 2);
+}
+
 #[tokio::test]
 async fn a_refusal_is_remembered_and_a_failure_is_not() {
     let (cache, asked) = (Validations::new(LONG), Asked::default());
     let key = cache.key_of("t");
     let away = Error::Unavailable(Unavailable::Connect);
     for expected in [1, 2] {
-        let known = cache.get(key, asked.answer(Err(away.clone()))).await;
+        let known = cache.get(key, || asked.answer(Err(away.clone()))).await;
         assert_eq!(known.answer.unwrap_err(), away);
         assert_eq!(asked.times(), expected);
     }
     for cached in [false, true] {
-        let known = cache.get(key, asked.answer(Err(Error::InvalidToken))).await;
+        let known = cache
+            .get(key, || asked.answer(Err(Error::InvalidToken)))
+            .await;
         assert_eq!(known.answer.unwrap_err(), Error::InvalidToken);
         assert_eq!(known.cached, cached);
     }

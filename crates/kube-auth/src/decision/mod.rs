@@ -1,4 +1,5 @@
 //! What Keystone's word about a token means for one cluster. Pure: no I/O, no clock.
+use crate::policy::extra as reference;
 use crate::review::UserInfo;
 use jiff::Timestamp;
 use portico_assertion::cluster_token::OpenError;
@@ -137,14 +138,18 @@ fn printable(text: &str) -> bool {
 fn extra(details: &TokenDetails, project: &Project) -> BTreeMap<&'static str, Vec<String>> {
     let user = &details.identity.user;
     let roles = &details.identity.roles;
+    let role_names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
     let mut extra = BTreeMap::from([
+        // the keys of k8s-keystone-auth, which policies and tools made for it read
+        (reference::ROLES, role_names.clone()),
+        (reference::PROJECT_ID, vec![project.id.clone()]),
+        (reference::PROJECT_NAME, vec![project.name.clone()]),
+        (reference::USER_DOMAIN_ID, vec![user.domain.id.clone()]),
+        (reference::USER_DOMAIN_NAME, vec![user.domain.name.clone()]),
         ("portico.dev/project-id", vec![project.id.clone()]),
         ("portico.dev/project-name", vec![project.name.clone()]),
         ("portico.dev/user-domain-id", vec![user.domain.id.clone()]),
-        (
-            "portico.dev/role-names",
-            roles.iter().map(|role| role.name.clone()).collect(),
-        ),
+        ("portico.dev/role-names", role_names),
     ]);
     // public, and the same in Keystone's own audit trail
     if let Some(id) = details.audit_ids.first() {

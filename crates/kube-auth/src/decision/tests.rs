@@ -56,6 +56,7 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
             "own".to_owned(),
         ],
         client_fingerprints: Vec::new(),
+        authorization_policy_file: None,
     }
 }
 
@@ -71,6 +72,13 @@ fn a_project_token_becomes_a_kubernetes_user() {
         ["k8s_admin", "member"]
     );
     assert_eq!(user.extra["portico.dev/credential-id"], ["audit-1"]);
+    let of_the_reference =
+        |key: &str| user.extra[format!("alpha.kubernetes.io/identity/{key}").as_str()].clone();
+    assert_eq!(of_the_reference("roles"), ["k8s_admin", "member"]);
+    assert_eq!(of_the_reference("project/id"), ["acme-id"]);
+    assert_eq!(of_the_reference("project/name"), ["acme"]);
+    assert_eq!(of_the_reference("user/domain/id"), ["Default-id"]);
+    assert_eq!(of_the_reference("user/domain/name"), ["Default"]);
 }
 
 #[test]

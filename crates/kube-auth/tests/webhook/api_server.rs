@@ -77,6 +77,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         sealing_key_file: "unused".into(),
         api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
         client_fingerprints: Vec::new(),
+        authorization_policy_file: None,
     }
 }
 

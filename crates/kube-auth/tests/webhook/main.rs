@@ -5,6 +5,7 @@
     clippy::expect_used,
     reason = "a test that cannot go on has failed"
 )]
+mod access;
 mod api_server;
 mod audit;
 mod listener;

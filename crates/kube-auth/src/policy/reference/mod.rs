@@ -1,0 +1,138 @@
+//! Policies of k8s-keystone-auth, versions 1 and 2, mixed as they may be.
+//!
+//! They are decided as its own evaluator does (read at kubernetes/cloud-provider-openstack
+//! c453fb7c), its blind spots included: version 2 knows no subresource, API group or object name,
+//! and IDs and names of projects are one set. [`super::lint`] says where that opens something.
+mod parse;
+mod version1;
+mod version2;
+
+use super::attributes::extra;
+use super::{Attributes, Step, Target, User};
+use std::collections::BTreeMap;
+use version1::{Match, NonResource, Resource};
+
+pub(super) use version1::KINDS;
+pub(super) use version2::{Side, sides};
+
+/// The entries, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules(Vec<Entry>);
+
+/// Verbs by what they are allowed on.
+pub(super) type Permissions = BTreeMap<String, Vec<String>>;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub users: Option<Users>,
+    pub matches: Vec<Match>,
+    pub resource: Option<Resource>,
+    pub nonresource: Option<NonResource>,
+    pub resource_permissions: Option<Permissions>,
+    pub nonresource_permissions: Option<Permissions>,
+}
+
+/// Whom a version 2 entry is about: all of these roles, in any of these projects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Users {
+    pub roles: Vec<String>,
+    pub projects: Vec<String>,
+}
+
+impl Users {
+    fn include(&self, user: &User) -> bool {
+        let roles = user.extra(extra::ROLES);
+        let mut projects = user
+            .extra(extra::PROJECT_ID)
+            .iter()
+            .chain(user.extra(extra::PROJECT_NAME));
+        self.roles.iter().all(|role| roles.contains(role))
+            && projects.any(|project| self.projects.contains(project))
+    }
+}
+
+impl Entry {
+    fn step(&self, attributes: &Attributes) -> Step {
+        let user = &attributes.user;
+        if self
+            .users
+            .as_ref()
+            .is_some_and(|users| !users.include(user))
+        {
+            return Step::OtherUser;
+        }
+        // version 2 hides version 1 of the same kind, also when it is empty
+        let (by_version1, named) = match &attributes.target {
+            Target::Resource(target) => match (&self.resource_permissions, &self.resource) {
+                (Some(permissions), _) => {
+                    let verb = &attributes.verb;
+                    (false, version2::names(permissions, target, verb))
+                }
+                (None, Some(resource)) => (true, resource.names(target, &attributes.verb)),
+                (None, None) => return Step::OtherRequest,
+            },
+            Target::Path(path) => match (&self.nonresource_permissions, &self.nonresource) {
+                (Some(permissions), _) => {
+                    let verb = &attributes.verb;
+                    (false, version2::names_path(permissions, path, verb))
+                }
+                (None, Some(nonresource)) => (true, nonresource.names(path, &attributes.verb)),
+                (None, None) => return Step::OtherRequest,
+            },
+        };
+        if !named {
+            Step::OtherRequest
+        } else if by_version1 && !version1::all_match(&self.matches, user) {
+            Step::OtherUser
+        } else {
+            Step::Allows
+        }
+    }
+}
+
+impl Rules {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.0
+    }
+
+    pub fn step(&self, index: usize, attributes: &Attributes) -> Step {
+        // nobody whom another authenticator let in
+        if attributes.user.extra.is_empty() {
+            return Step::OtherUser;
+        }
+        self.0
+            .get(index)
+            .map_or(Step::OtherRequest, |entry| entry.step(attributes))
+    }
+
+    pub fn describe(&self, index: usize) -> String {
+        let Some(entry) = self.0.get(index) else {
+            return String::new();
+        };
+        let mut parts = Vec::new();
+        if let Some(users) = &entry.users {
+            parts.push(format!("roles {}", listed(&users.roles)));
+            parts.push(format!("projects {}", listed(&users.projects)));
+        }
+        for one in &entry.matches {
+            parts.push(format!("{} {}", one.kind, listed(&one.values)));
+        }
+        if parts.is_empty() {
+            "everybody".to_owned()
+        } else {
+            parts.join(", ")
+        }
+    }
+}
+
+fn listed(values: &[String]) -> String {
+    if values.is_empty() {
+        "none".to_owned()
+    } else {
+        values.join("|")
+    }
+}

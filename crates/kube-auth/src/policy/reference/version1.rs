@@ -1,0 +1,98 @@
+//! Version 1: `resource` or `nonresource` with `match`.
+use super::super::attributes::{ResourceAttributes, User, extra};
+
+/// `resource`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Resource {
+    pub verbs: Vec<String>,
+    pub resources: Vec<String>,
+    /// The key is `version`, and it holds the API group.
+    pub group: String,
+    pub namespace: String,
+}
+
+/// `nonresource`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct NonResource {
+    pub verbs: Vec<String>,
+    /// Without one the entry never applies.
+    pub path: Option<String>,
+}
+
+/// One of `match`; all must hold, the values are alternatives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Match {
+    pub kind: String,
+    pub values: Vec<String>,
+}
+
+/// The types that the reference knows.
+pub(in super::super) const KINDS: [&str; 4] = ["group", "project", "role", "user"];
+
+impl Resource {
+    pub fn names(&self, target: &ResourceAttributes, verb: &str) -> bool {
+        let same = |definition: &str, value: &str| definition == "*" || definition == value;
+        same(&self.group, &target.group)
+            && same(&self.namespace, &target.namespace)
+            && self.names_resource(target)
+            && any(&self.verbs, verb)
+    }
+
+    fn names_resource(&self, target: &ResourceAttributes) -> bool {
+        if target.subresource.is_empty() {
+            return any(&self.resources, &target.resource);
+        }
+        any(&self.resources, &target.with_subresource())
+            || holds(&self.resources, &format!("{}/*", target.resource))
+    }
+}
+
+impl NonResource {
+    pub fn names(&self, path: &str, verb: &str) -> bool {
+        let Some(definition) = &self.path else {
+            return false;
+        };
+        // an empty verb switches the whole entry off
+        !holds(&self.verbs, "")
+            && any(&self.verbs, verb)
+            && (definition == "*"
+                || definition == path
+                || (definition.ends_with('*')
+                    && path.starts_with(definition.trim_end_matches('*'))))
+    }
+}
+
+/// Whether all of `match` hold; with none of them everybody is meant.
+pub(super) fn all_match(matches: &[Match], user: &User) -> bool {
+    matches.iter().all(|one| one.holds(user))
+}
+
+impl Match {
+    fn holds(&self, user: &User) -> bool {
+        if !KINDS.contains(&self.kind.as_str()) {
+            return false;
+        }
+        if holds(&self.values, "*") {
+            return true;
+        }
+        let mut held = match self.kind.as_str() {
+            "group" => user.groups.iter().chain(&[]),
+            "role" => user.extra(extra::ROLES).iter().chain(&[]),
+            "project" => user
+                .extra(extra::PROJECT_ID)
+                .iter()
+                .chain(user.extra(extra::PROJECT_NAME)),
+            // the reference drops the UID on its way: only the name, or an empty value, can be met
+            _ => return holds(&self.values, &user.name) || holds(&self.values, ""),
+        };
+        held.any(|value| holds(&self.values, value))
+    }
+}
+
+fn any(list: &[String], value: &str) -> bool {
+    holds(list, "*") || holds(list, value)
+}
+
+fn holds(list: &[String], value: &str) -> bool {
+    list.iter().any(|one| one == value)
+}

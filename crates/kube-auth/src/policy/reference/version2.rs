@@ -1,0 +1,84 @@
+//! Version 2: `resource_permissions` and `nonresource_permissions`.
+use super::super::attributes::ResourceAttributes;
+use super::Permissions;
+
+/// One side of a key `NAMESPACES/RESOURCES`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) enum Side {
+    All,
+    One(String),
+    Not(String),
+    AnyOf(Vec<String>),
+    NoneOf(Vec<String>),
+}
+
+impl Side {
+    /// Reads one side; nothing for a broken list, whose key counts for nothing.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().to_lowercase();
+        if text == "*" {
+            return Some(Self::All);
+        }
+        match text.strip_prefix('!') {
+            Some(rest) if rest.starts_with('[') => list(rest).map(Self::NoneOf),
+            Some(rest) => Some(Self::Not(rest.to_owned())),
+            None if text.starts_with('[') => list(&text).map(Self::AnyOf),
+            None => Some(Self::One(text)),
+        }
+    }
+
+    fn covers(&self, value: &str) -> bool {
+        let meant = |list: &[String]| list.iter().any(|one| one == "*" || one == value);
+        match self {
+            Self::All => true,
+            Self::One(one) => one == value,
+            Self::Not(one) => one != value && one != "*",
+            Self::AnyOf(list) => meant(list),
+            Self::NoneOf(list) => !meant(list),
+        }
+    }
+}
+
+/// `['a', 'b']`: JSON but for its quotes. The reference wants the first `]` to be the last character.
+fn list(text: &str) -> Option<Vec<String>> {
+    if text.find(']') != Some(text.len().checked_sub(1)?) {
+        return None;
+    }
+    let items: Vec<Option<String>> = serde_json::from_str(&text.replace('\'', "\"")).ok()?;
+    Some(items.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// The two sides of a key; nothing for a key that is passed over.
+pub(in super::super) fn sides(key: &str) -> Option<(Side, Side)> {
+    let (namespaces, resources) = key.split_once('/')?;
+    if resources.contains('/') {
+        return None;
+    }
+    Some((Side::parse(namespaces)?, Side::parse(resources)?))
+}
+
+/// Whether a request is named. Subresource, API group and name are not looked at.
+pub(super) fn names(permissions: &Permissions, target: &ResourceAttributes, verb: &str) -> bool {
+    permissions.iter().any(|(key, verbs)| {
+        let Some((namespaces, resources)) = sides(key) else {
+            return false;
+        };
+        let in_namespace = if target.namespace.is_empty() {
+            namespaces == Side::All
+        } else {
+            namespaces.covers(&target.namespace)
+        };
+        in_namespace
+            && resources.covers(&target.resource)
+            && verbs
+                .iter()
+                .any(|one| one == "*" || one.to_lowercase() == verb)
+    })
+}
+
+/// The same for a path, which must be named exactly.
+pub(super) fn names_path(permissions: &Permissions, path: &str, verb: &str) -> bool {
+    permissions
+        .iter()
+        .any(|(key, verbs)| key == path && verbs.iter().any(|one| one == "*" || one == verb))
+}

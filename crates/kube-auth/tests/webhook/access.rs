@@ -1,0 +1,138 @@
+//! `SubjectAccessReview` as an API server sends it.
+use crate::api_server::{ApiServer, Reply, Webhook, closed_port, cluster};
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+use serde_json::json;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const V1: &str = "authorization.k8s.io/v1";
+const V1BETA1: &str = "authorization.k8s.io/v1beta1";
+
+/// The rights of a reader as k8s-keystone-auth would write them.
+const POLICY: &str = r#"[{"users": {"roles": ["k8s_viewer"], "projects": ["p1"]},
+    "resource_permissions": {"!kube-system/['pods', 'services']": ["get", "list"]},
+    "nonresource_permissions": {"/healthz": ["get"]}}]"#;
+
+fn webhook(policy: Option<&Path>) -> Webhook {
+    let mut with_policy = cluster(1, "p1", &[]);
+    with_policy.authorization_policy_file = policy.map(Path::to_owned);
+    let clusters = vec![with_policy, cluster(2, "p2", &[])];
+    Webhook::new(clusters, &closed_port(), Duration::from_secs(10))
+}
+
+fn with_policy() -> (TempDir, ApiServer) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("policy.json");
+    std::fs::write(&path, POLICY).unwrap();
+    let api_server = webhook(Some(&path)).api_server_of(Uuid::from_u128(1));
+    (dir, api_server)
+}
+
+async fn ask(api_server: &ApiServer, version: &str, attributes: serde_json::Value) -> Reply {
+    let mut spec = json!({"user": "vera@Default", "uid": "u1",
+        "extra": {"alpha.kubernetes.io/identity/roles": ["k8s_viewer"],
+                  "alpha.kubernetes.io/identity/project/id": ["p1"]}});
+    let groups = if version == V1 { "groups" } else { "group" };
+    spec[groups] = json!(["r1", "system:authenticated"]);
+    for (key, value) in attributes.as_object().unwrap() {
+        spec[key] = value.clone();
+    }
+    let body = json!({"kind": "SubjectAccessReview", "apiVersion": version,
+        "metadata": {"creationTimestamp": null}, "spec": spec, "status": {"allowed": false}});
+    post(api_server, body.to_string()).await
+}
+
+async fn post(api_server: &ApiServer, body: String) -> Reply {
+    let path = format!(
+        "/clusters/{}/subjectaccessreview?timeout=30s",
+        api_server.cluster
+    );
+    api_server
+        .send(Method::POST, &path, "application/json", Body::from(body))
+        .await
+}
+
+fn pods(namespace: &str, verb: &str) -> serde_json::Value {
+    json!({"resourceAttributes": {"verb": verb, "version": "v1", "resource": "pods", "namespace": namespace}})
+}
+
+#[tokio::test]
+async fn what_the_policy_allows_is_allowed_in_the_version_that_asked() {
+    let (_dir, api_server) = with_policy();
+    for version in [V1, V1BETA1] {
+        let path = json!({"nonResourceAttributes": {"verb": "get", "path": "/healthz"}});
+        for attributes in [pods("shop", "list"), path] {
+            let reply = ask(&api_server, version, attributes).await;
+            assert_eq!(
+                reply.body,
+                json!({"apiVersion": version, "kind": "SubjectAccessReview", "status": {"allowed": true}})
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_it_does_not_allow_is_left_to_others_and_never_denied() {
+    let (_dir, api_server) = with_policy();
+    for attributes in [
+        pods("kube-system", "list"),
+        pods("shop", "delete"),
+        pods("", "list"),
+        json!({"nonResourceAttributes": {"verb": "get", "path": "/metrics"}}),
+        // nobody of ours
+        json!({"resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "shop"}, "extra": null}),
+    ] {
+        let reply = ask(&api_server, V1, attributes).await;
+        let status = &reply.body["status"];
+        assert_eq!(
+            (reply.status, &status["allowed"]),
+            (StatusCode::OK, &json!(false))
+        );
+        assert!(
+            status.get("denied").is_none() && status["reason"].is_string(),
+            "{}",
+            reply.text
+        );
+        for secret in ["k8s_viewer", "p1", "rule 1"] {
+            assert!(!reply.text.contains(secret), "{}", reply.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_review_is_a_bad_request() {
+    let (_dir, api_server) = with_policy();
+    for body in [
+        String::new(),
+        "[]".to_owned(),
+        json!({"kind": "TokenReview", "apiVersion": V1, "spec": {}}).to_string(),
+        json!({"kind": "SubjectAccessReview", "apiVersion": V1, "spec": {"user": "x"}}).to_string(),
+    ] {
+        let reply = post(&api_server, body).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{}", reply.text);
+    }
+}
+
+#[tokio::test]
+async fn only_the_clusters_own_api_server_may_ask() {
+    let (_dir, mut api_server) = with_policy();
+    api_server.certificate = Some(crate::api_server::certificate(&[format!(
+        "portico:cluster:{}",
+        Uuid::from_u128(2)
+    )]));
+    let reply = ask(&api_server, V1, pods("shop", "list")).await;
+    assert_eq!(reply.status, StatusCode::FORBIDDEN);
+    api_server.certificate = None;
+    let reply = ask(&api_server, V1, pods("shop", "list")).await;
+    assert_eq!(reply.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn without_a_policy_there_is_nothing_to_ask() {
+    let api_server = webhook(None).api_server_of(Uuid::from_u128(1));
+    let reply = ask(&api_server, V1, pods("shop", "list")).await;
+    assert_eq!(reply.status, StatusCode::NOT_FOUND);
+}

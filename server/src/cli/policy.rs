@@ -1,0 +1,130 @@
+//! `portico kube-auth policy lint|explain|test`.
+use super::arguments::{ExplainArgs, PolicyCommand};
+use super::error::CliError;
+use super::print;
+use anyhow::Context as _;
+use portico_kube_auth::policy::{Case, CaseRole, CaseUser, Policy, Severity, Step};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn policy(command: &PolicyCommand) -> Result<ExitCode, CliError> {
+    match command {
+        PolicyCommand::Lint { file, strict } => lint(file, *strict),
+        PolicyCommand::Explain(arguments) => explain(arguments),
+        PolicyCommand::Test { file, cases } => test(file, cases),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))
+}
+
+fn load(path: &Path) -> anyhow::Result<Policy> {
+    Policy::parse(&read(path)?).with_context(|| format!("{}", path.display()))
+}
+
+fn code(failed: bool) -> ExitCode {
+    if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn lint(file: &Path, strict: bool) -> Result<ExitCode, CliError> {
+    let policy = load(file)?;
+    let found = policy.lint();
+    let warnings = found
+        .iter()
+        .filter(|one| one.severity == Severity::Warning)
+        .count();
+    let mut text = String::new();
+    for one in &found {
+        let _ = writeln!(text, "{one}");
+    }
+    let _ = writeln!(text, "{} rules, {warnings} warnings", policy.len());
+    print(&text)?;
+    Ok(code(strict && warnings > 0))
+}
+
+fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
+    let policy = load(&arguments.file)?;
+    let names = arguments
+        .roles
+        .iter()
+        .map(|name| (String::new(), name.clone()));
+    let ids = arguments
+        .role_ids
+        .iter()
+        .map(|id| (id.clone(), String::new()));
+    let user = CaseUser {
+        id: arguments.user_id.clone(),
+        name: arguments.user.clone(),
+        roles: names
+            .chain(ids)
+            .map(|(id, name)| CaseRole { id, name })
+            .collect(),
+        project: Some(CaseRole {
+            id: arguments.project.clone(),
+            name: arguments.project_name.clone(),
+        }),
+        groups: Vec::new(),
+    };
+    let attributes = Case::request(
+        &user,
+        &arguments.verb,
+        &arguments.target,
+        &arguments.namespace,
+        &arguments.name,
+    );
+    let mut text = String::new();
+    for (index, step) in policy.steps(&attributes).enumerate() {
+        let what = match step {
+            Step::OtherUser => "is about others",
+            Step::OtherRequest => "does not name the request",
+            Step::Allows => "allows it",
+        };
+        let _ = writeln!(
+            text,
+            "rule {} ({}) {what}",
+            index + 1,
+            policy.describe(index)
+        );
+    }
+    let verdict = policy.decide(&attributes);
+    let outcome = match verdict.allowed_by {
+        Some(rule) => format!("allowed by rule {rule}"),
+        None => "no opinion: what else the cluster asks, RBAC as a rule, decides".to_owned(),
+    };
+    let _ = writeln!(text, "{attributes}: {outcome}");
+    print(&text)?;
+    Ok(code(!verdict.allowed()))
+}
+
+fn test(file: &Path, cases: &Path) -> Result<ExitCode, CliError> {
+    let policy = load(file)?;
+    let cases = Case::parse_all(&read(cases)?).with_context(|| format!("{}", cases.display()))?;
+    let mut text = String::new();
+    let mut failed = 0;
+    for case in &cases {
+        let verdict = policy.decide(&case.attributes());
+        if verdict.allowed() == case.allowed {
+            continue;
+        }
+        failed += 1;
+        let found = match verdict.allowed_by {
+            Some(rule) => format!("allowed by rule {rule}"),
+            None => "not allowed".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "failed: {}: {} is {found}",
+            case.name,
+            case.attributes()
+        );
+    }
+    let _ = writeln!(text, "{} expectations, {failed} failed", cases.len());
+    print(&text)?;
+    Ok(code(failed > 0))
+}
