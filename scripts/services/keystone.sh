@@ -45,11 +45,19 @@ CONF
   # Keystone's configuration parser would take the server's own arguments for its own
   cat > "$dir/portico_keystone.py" <<'PY'
 import sys
+import threading
 
 sys.argv = sys.argv[:1]
 from keystone.server.wsgi import initialize_public_application  # noqa: E402
 
-application = initialize_public_application()
+keystone = initialize_public_application()
+one_at_a_time = threading.Lock()
+
+
+def application(environ, start_response):
+    # SQLite refuses the second of two transactions that read and then write, at once and for good
+    with one_at_a_time:
+        return keystone(environ, start_response)
 PY
 }
 
@@ -82,12 +90,13 @@ start() {
   keep_secret "$dir/admin-password"
   keep_secret "$state/demo-password"
   bootstrap
-  # one thread: SQLite refuses the second of two transactions that read and then write, at once and for good
+  # threads that read requests, one of which is answered at a time: with a single thread, a connection that a client has
+  # opened and not used yet would keep everybody else waiting
   if ! running keystone; then
     (
       cd "$dir"
       OS_KEYSTONE_CONFIG_FILES=$dir/keystone.conf PYTHONWARNINGS=ignore launch keystone \
-        "$venv/bin/gunicorn" --no-control-socket --bind "127.0.0.1:${port[keystone]}" --workers 1 --worker-class gthread --threads 1 \
+        "$venv/bin/gunicorn" --no-control-socket --bind "127.0.0.1:${port[keystone]}" --workers 1 --worker-class gthread --threads 16 \
         --keep-alive 30 --graceful-timeout 3 portico_keystone:application
     )
   fi
