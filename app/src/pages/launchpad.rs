@@ -85,7 +85,7 @@ fn full(data: Data, project: &str) -> AnyView {
     let nothing_open = data.clusters.iter().all(|card| card.rights_hint.is_some())
         && !data.apps.iter().any(|app| app.allowed);
     let first = if nothing_open {
-        nothing(&data.support_contact)
+        nothing(&data.asks_for)
     } else {
         attention(data.attention, data.attention_gaps)
     };
@@ -230,11 +230,10 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
 }
 
 /// For whom nothing is open yet: what to ask for, and of whom.
-fn nothing(contact: &str) -> AnyView {
+fn nothing(asks_for: &str) -> AnyView {
     let text = format!(
-        "Your roles in this project open no cluster and no app. Ask {contact} for one of these \
-         roles in this project: k8s_viewer to look, k8s_developer to change, k8s_admin for \
-         everything. It works as soon as Keystone has it; you need not sign in again."
+        "Your roles in this project open no cluster and no app. {asks_for} It works as soon as \
+         Keystone has it; you need not sign in again."
     );
     view! {
         <div class="card">

@@ -37,6 +37,24 @@ pub struct ClusterRecord {
     /// there is no such endpoint, and RBAC alone decides.
     #[serde(default)]
     pub authorization_policy_file: Option<PathBuf>,
+    /// Whether bare Keystone tokens count beside cluster tokens, for people who come from
+    /// k8s-keystone-auth. Whoever administers the cluster can read such a token and use it at every
+    /// service of the cloud: turn it off again when nobody needs it.
+    #[serde(default)]
+    pub raw_keystone_tokens: RawTokens,
+}
+
+/// The form of bare Keystone tokens that a cluster takes; the cloud's token provider decides it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RawTokens {
+    /// None.
+    #[default]
+    Off,
+    /// Those of Keystone's default provider.
+    Fernet,
+    /// Those of the JWS provider.
+    Jws,
 }
 
 fn default_audiences() -> Vec<String> {

@@ -100,6 +100,13 @@ pub(crate) fn router(service: KubeAuth) -> Router {
             "/clusters/{id}/subjectaccessreview",
             access.layer(own_cluster()),
         )
+        .route(
+            "/webhook",
+            post(webhook).layer(middleware::from_fn_with_state(
+                service.clone(),
+                bound_somewhere,
+            )),
+        )
         .route("/.well-known/portico-cluster-keys", get(cluster_keys))
         .fallback(|| async { Rejection::NotFound })
         .with_state(service)
@@ -145,6 +152,26 @@ async fn bound(
     }
 }
 
+/// The same where the path names no cluster: the certificate does.
+async fn bound_somewhere(
+    State(service): State<KubeAuth>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Rejection> {
+    let cluster = request
+        .extensions()
+        .get::<PeerCertificates>()
+        .and_then(|chain| chain.0.first())
+        .and_then(|certificate| service.cluster_of(certificate));
+    let Some(cluster) = cluster else {
+        metrics::record_rejected("stranger");
+        tracing::warn!("review refused: the client certificate is not bound to one cluster");
+        return Err(Rejection::Stranger);
+    };
+    request.extensions_mut().insert(BoundTo(cluster));
+    Ok(next.run(request).await)
+}
+
 /// The cluster that the request's sender has proved to belong to.
 #[derive(Clone, Copy)]
 struct BoundTo(Uuid);
@@ -161,11 +188,43 @@ async fn token_review(
         .await
         .and_then(|body| Ok(Review::decode(&body)?))
         .inspect_err(|_| metrics::record_rejected("invalid"))?;
+    answer_review(&service, cluster, &review, request_id).await
+}
+
+async fn answer_review(
+    service: &KubeAuth,
+    cluster: Uuid,
+    review: &Review,
+    request_id: RequestId,
+) -> Result<Response, Rejection> {
     let answer = service
-        .review(cluster, &review, request_id)
+        .review(cluster, review, request_id)
         .await
         .ok_or(Rejection::CannotSay)?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    Ok(uncached(&answer))
+}
+
+/// `POST /webhook`: both reviews at one address, as k8s-keystone-auth has it.
+async fn webhook(
+    State(service): State<KubeAuth>,
+    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Rejection> {
+    let invalid = |_: &Rejection| metrics::record_rejected("invalid");
+    let body = read(&headers, body).await.inspect_err(invalid)?;
+    match Review::decode(&body) {
+        Ok(review) => answer_review(&service, cluster, &review, request_id).await,
+        Err(crate::review::Invalid::Kind | crate::review::Invalid::Json) => {
+            answer_access(&service, cluster, &body, request_id).inspect_err(invalid)
+        }
+        Err(error) => Err(Rejection::from(error)).inspect_err(invalid),
+    }
+}
+
+fn uncached(answer: &impl serde::Serialize) -> Response {
+    ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
 /// `POST /clusters/{id}/subjectaccessreview`, for the cluster's own API servers.
@@ -176,11 +235,20 @@ async fn subject_access_review(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Rejection> {
-    let review = AccessReview::decode(&read(&headers, body).await?)?;
+    answer_access(&service, cluster, &read(&headers, body).await?, request_id)
+}
+
+fn answer_access(
+    service: &KubeAuth,
+    cluster: Uuid,
+    body: &[u8],
+    request_id: RequestId,
+) -> Result<Response, Rejection> {
+    let review = AccessReview::decode(body)?;
     let answer = service
         .access(cluster, &review, request_id)
         .ok_or(Rejection::NoPolicy)?;
-    Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
+    Ok(uncached(&answer))
 }
 
 async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Rejection> {

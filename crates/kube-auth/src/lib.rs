@@ -22,6 +22,7 @@ mod metrics;
 pub mod policy;
 mod review;
 mod service;
+mod shape;
 pub mod webhook_config;
 
 pub use access::PolicyFileError;

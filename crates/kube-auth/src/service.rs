@@ -6,12 +6,13 @@ use crate::cache::Validations;
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
 use crate::review::{Answer, Review};
+use crate::shape::is_keystone_token;
 use crate::{http, metrics};
 use axum::Router;
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
-use portico_domain::cluster::ClusterRecord;
+use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::keystone::{self, Error};
 use portico_runtime::request_id::RequestId;
 use secrecy::ExposeSecret as _;
@@ -82,6 +83,12 @@ pub fn service(
         }
         let binding =
             Binding::of(&record).map_err(|text| StartError::Fingerprint { cluster: id, text })?;
+        if record.raw_keystone_tokens != RawTokens::Off {
+            tracing::warn!(
+                cluster.id = %id,
+                "bare Keystone tokens count at this cluster: its administrators can use them everywhere"
+            );
+        }
         let policy = record
             .authorization_policy_file
             .as_deref()
@@ -144,6 +151,23 @@ impl KubeAuth {
         }
     }
 
+    /// The one cluster that a certificate is bound to, for requests that name none.
+    pub(crate) fn cluster_of(
+        &self,
+        certificate: &rustls_pki_types::CertificateDer<'_>,
+    ) -> Option<Uuid> {
+        let mut bound = self
+            .shared
+            .clusters
+            .iter()
+            .filter(|(id, known)| known.binding.allows(**id, certificate))
+            .map(|(id, _)| *id);
+        match (bound.next(), bound.next()) {
+            (Some(id), None) => Some(id),
+            _ => None,
+        }
+    }
+
     /// Answers a review of an API server that is bound to the cluster; `None` when nobody can
     /// say.
     pub(crate) async fn review(
@@ -203,19 +227,22 @@ impl KubeAuth {
             let fingerprint = shared.validations.key_of(token).fingerprint();
             Weighed::refused(refusal, fingerprint)
         };
-        // service account tokens and scanners' guesses come here too: they cost Keystone nothing
-        if !token.starts_with(cluster_token::PREFIX) {
-            return unasked(Refusal::NotClusterToken);
+        let sealed = token.starts_with(cluster_token::PREFIX);
+        if !sealed && !is_keystone_token(cluster.raw_keystone_tokens, token) {
+            return unasked(Refusal::NotOurToken);
         }
         let audiences = match audiences(&review.audiences, cluster) {
             Ok(audiences) => audiences,
             Err(refusal) => return unasked(refusal),
         };
-        let opened = match cluster_token::open(&shared.keys, cluster.id, token, now) {
-            Ok(opened) => opened,
-            Err(error) => return unasked(Refusal::ClusterToken(error)),
+        let inner = if sealed {
+            match cluster_token::open(&shared.keys, cluster.id, token, now) {
+                Ok(opened) => opened.keystone_token,
+                Err(error) => return unasked(Refusal::ClusterToken(error)),
+            }
+        } else {
+            review.token.clone()
         };
-        let inner = opened.keystone_token;
         let key = shared.validations.key(&inner);
         let keystone = shared.keystone.clone();
         let ask = || async move { keystone.validate(&inner).await };

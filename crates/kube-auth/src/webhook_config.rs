@@ -122,6 +122,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_domain::cluster::RawTokens;
     use uuid::Uuid;
 
     fn rendered(question: Question) -> String {
@@ -136,6 +137,7 @@ mod tests {
             api_audiences: vec!["a".to_owned()],
             client_fingerprints: Vec::new(),
             authorization_policy_file: None,
+            raw_keystone_tokens: RawTokens::Off,
         };
         webhook_kubeconfig(
             &cluster,

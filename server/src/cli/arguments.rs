@@ -95,7 +95,7 @@ pub(super) enum PolicyCommand {
         #[arg(long)]
         strict: bool,
     },
-    Explain(ExplainArgs),
+    Explain(Box<ExplainArgs>),
     /// Compares a policy with a list of expectations
     Test {
         /// The policy

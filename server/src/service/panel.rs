@@ -146,6 +146,7 @@ impl Panel for PanelService {
                 clusters: Vec::new(),
                 apps: Vec::new(),
                 support_contact: services.support_contact.clone(),
+                asks_for: services.asks_for(),
             });
         };
         let looks = services
@@ -171,6 +172,7 @@ impl Panel for PanelService {
             clusters: Vec::new(),
             apps,
             support_contact: services.support_contact.clone(),
+            asks_for: services.asks_for(),
         };
         for (card, findings) in looks {
             // with no right there, there is nothing that could need this person

@@ -26,6 +26,8 @@ pub struct Launchpad {
     pub apps: Vec<AppCard>,
     /// Whom to ask for a role; from the operator's configuration.
     pub support_contact: String,
+    /// The same as a sentence that names the roles.
+    pub asks_for: String,
 }
 
 /// One thing that needs a person, worst first.

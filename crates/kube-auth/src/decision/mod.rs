@@ -14,8 +14,8 @@ const MAX_ROLES: usize = 1000;
 /// Why the answer is "no"; for the audit log and metrics, never for the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("not a cluster token")]
-    NotClusterToken,
+    #[error("not a token that this cluster takes")]
+    NotOurToken,
     #[error("cluster token: {0}")]
     ClusterToken(OpenError),
     #[error("no audience in common")]

@@ -1,4 +1,5 @@
 use super::*;
+use portico_domain::cluster::RawTokens;
 use portico_domain::identity::{Named, User};
 use portico_openstack::keystone::token::UsedApplicationCredential;
 use uuid::Uuid;
@@ -57,6 +58,7 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
         ],
         client_fingerprints: Vec::new(),
         authorization_policy_file: None,
+        raw_keystone_tokens: RawTokens::Off,
     }
 }
 

@@ -66,3 +66,22 @@ async fn an_application_credential_counts_unless_it_is_for_some_calls_only() {
     let reply = api_server.review(V1, &stack.sealed(&ruled, 1)).await;
     assert!(reply.is_refusal(V1), "{}", reply.text);
 }
+
+#[tokio::test]
+async fn a_bare_token_is_weighed_like_a_sealed_one_where_it_counts() {
+    let stack = Stack::new(Duration::from_secs(10));
+    let at = |cluster| stack.webhook.api_server_of(Uuid::from_u128(cluster));
+    let devi = stack.sign_in_to("devi", "acme").await;
+    let bare = devi.token.expose_secret();
+    let reply = at(4).review(V1, bare).await;
+    assert_eq!(reply.body["status"]["user"]["username"], "devi@Default");
+    assert!(at(1).review(V1, bare).await.is_refusal(V1));
+
+    // of a project that the cluster does not accept, and of none
+    let elsewhere = stack.sign_in_to("devi", "globex").await;
+    let reply = at(4).review(V1, elsewhere.token.expose_secret()).await;
+    assert!(reply.is_refusal(V1), "{}", reply.text);
+    let unscoped = stack.client.unscope(&devi.token).await.unwrap();
+    let reply = at(4).review(V1, unscoped.token.expose_secret()).await;
+    assert!(reply.is_refusal(V1), "{}", reply.text);
+}

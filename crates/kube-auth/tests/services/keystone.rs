@@ -2,6 +2,7 @@
 use crate::api_server::{Webhook, cluster};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{AuthOutcome, Client, IssuedToken, Login, Scope, UserRef};
 use portico_testkit::TestEnv;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// The stack, a client for its Keystone, and a webhook with the clusters of acme (1), globex (2)
-/// and both (3).
+/// and both (3), and one of acme that takes bare Keystone tokens (4).
 pub struct Stack {
     pub env: TestEnv,
     pub client: Client,
@@ -32,6 +33,10 @@ impl Stack {
             cluster(1, &acme, &[]),
             cluster(2, &globex, &[]),
             cluster(3, "service", &[&acme, &globex]),
+            ClusterRecord {
+                raw_keystone_tokens: RawTokens::Fernet,
+                ..cluster(4, &acme, &[])
+            },
         ];
         let direct = get(&env, "KEYSTONE_URL").parse().unwrap();
         Self {

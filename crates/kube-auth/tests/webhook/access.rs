@@ -136,3 +136,45 @@ async fn without_a_policy_there_is_nothing_to_ask() {
     let reply = ask(&api_server, V1, pods("shop", "list")).await;
     assert_eq!(reply.status, StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn one_address_takes_both_reviews_of_whoever_the_certificate_names() {
+    let (_dir, api_server) = with_policy();
+    let send = |api_server: ApiServer, body: serde_json::Value| async move {
+        let body = Body::from(body.to_string());
+        api_server
+            .send(Method::POST, "/webhook", "application/json", body)
+            .await
+    };
+    let access = json!({"kind": "SubjectAccessReview", "apiVersion": V1, "spec": {
+        "nonResourceAttributes": {"verb": "get", "path": "/healthz"}, "user": "vera@Default",
+        "extra": {"alpha.kubernetes.io/identity/roles": ["k8s_viewer"],
+                  "alpha.kubernetes.io/identity/project/id": ["p1"]}}});
+    let token = json!({"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1",
+        "spec": {"token": "nothing of ours"}});
+    let reply = send(api_server.clone(), access.clone()).await;
+    assert_eq!(reply.body["status"], json!({"allowed": true}));
+    let reply = send(api_server.clone(), token.clone()).await;
+    assert!(
+        reply.is_refusal("authentication.k8s.io/v1"),
+        "{}",
+        reply.text
+    );
+    let pod = json!({"kind": "Pod", "apiVersion": "v1"});
+    let reply = send(api_server.clone(), pod).await;
+    assert_eq!(reply.status, StatusCode::BAD_REQUEST);
+
+    let mut elsewhere = api_server.clone();
+    let other = format!("portico:cluster:{}", Uuid::from_u128(2));
+    elsewhere.certificate = Some(crate::api_server::certificate(&[other]));
+    // the same question, at a cluster that has no policy
+    let reply = send(elsewhere.clone(), access.clone()).await;
+    assert_eq!(reply.status, StatusCode::NOT_FOUND);
+    for certificate in [None, Some(crate::api_server::certificate(&[]))] {
+        elsewhere.certificate = certificate;
+        for body in [&access, &token] {
+            let reply = send(elsewhere.clone(), body.clone()).await;
+            assert_eq!(reply.status, StatusCode::FORBIDDEN);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use portico_assertion::PrivateKey;
-use portico_domain::cluster::ClusterRecord;
+use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_kube_auth::{KubeAuth, KubeAuthConfig, service};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::Client;
@@ -78,6 +78,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
         client_fingerprints: Vec::new(),
         authorization_policy_file: None,
+        raw_keystone_tokens: RawTokens::Off,
     }
 }
 

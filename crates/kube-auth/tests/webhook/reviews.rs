@@ -7,6 +7,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::keys::PublishedKeys;
 use portico_assertion::{PublicKey, cluster_token};
+use portico_domain::cluster::RawTokens;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use std::sync::Arc;
@@ -72,6 +73,25 @@ async fn what_cannot_be_a_cluster_token_is_refused_without_asking_keystone() {
                 reply.text
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn bare_keystone_tokens_count_only_where_they_are_turned_on() {
+    let mut open = cluster(3, "acme", &[]);
+    open.raw_keystone_tokens = RawTokens::Fernet;
+    let clusters = vec![cluster(1, "acme", &[]), open];
+    let webhook = Webhook::new(clusters, &closed_port(), Duration::from_secs(10));
+    let fernet = format!("gAAAAABp{}", "x".repeat(175));
+    let reply = webhook.api_server_of(id(1)).review(V1, &fernet).await;
+    assert!(reply.is_refusal(V1), "{}", reply.text);
+    let api_server = webhook.api_server_of(id(3));
+    // asked about, at a Keystone that is not there
+    assert!(api_server.review(V1, &fernet).await.is_cannot_say());
+    let sealed = sealed(webhook.current.public(), 3, Timestamp::now());
+    assert!(api_server.review(V1, &sealed).await.is_cannot_say());
+    for other in ["garbage", "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrIn0.c2ln"] {
+        assert!(api_server.review(V1, other).await.is_refusal(V1), "{other}");
     }
 }
 
