@@ -3,7 +3,7 @@ import { expect, type Browser, type BrowserContext, type Page } from "@playwrigh
 import { keepCookies, newContext } from "./browser";
 import { homeProject, password, projectId, setting, type ProjectName, type UserName } from "./env";
 import { record } from "./secrets";
-import { totpCode } from "./totp";
+import { unusedTotpCode } from "./totp";
 
 export interface Account {
   name: string;
@@ -36,7 +36,7 @@ export async function enter(page: Page, who: Account) {
 
 export async function enterCode(page: Page, secret: string) {
   record("totp secret", secret);
-  await fields(page).code.fill(totpCode(secret));
+  await fields(page).code.fill(await unusedTotpCode(secret));
   await fields(page).next.click();
 }
 

@@ -1,6 +1,11 @@
 // RFC 6238 with Keystone's choices: SHA-1, six digits, 30 seconds.
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect } from "@playwright/test";
+import { runDirectory } from "./secrets";
 
+const period = 30_000;
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 function decodeBase32(text: string): Buffer {
@@ -11,8 +16,19 @@ function decodeBase32(text: string): Buffer {
 
 export function totpCode(secret: string, at = Date.now()): string {
   const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / period)));
   const digest = createHmac("sha1", decodeBase32(secret)).update(counter).digest();
   const offset = digest.readUInt8(digest.length - 1) & 0xf;
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+/** The code of a period in which nobody has used one yet: Keystone takes each once. */
+export async function unusedTotpCode(secret: string): Promise<string> {
+  const file = path.join(runDirectory, `totp-${createHash("sha256").update(secret).digest("hex").slice(0, 16)}`);
+  const last = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  const now = () => Math.floor(Date.now() / period);
+  await expect.poll(now, { timeout: period + 5_000, intervals: [250] }).toBeGreaterThan(last);
+  const used = now();
+  writeFileSync(file, String(used));
+  return totpCode(secret, used * period);
 }

@@ -60,7 +60,9 @@ test("Alertmanager has a list of alerts, the registry one of repositories and ta
   await expect(page.getByRole("main")).toContainText(/active|no alerts|nothing is firing/i);
   await page.goto(`${path.project()}/apps/registry`);
   await expect(page.getByRole("heading", { level: 1, name: /registry/i })).toBeVisible();
-  await expect(page.getByRole("main")).toContainText(/docker pull/);
+  const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
+  await expect(repository).toContainText("2.4.1");
+  await expect(repository).toContainText("acme/checkout:2.5.0");
 });
 
 test("sign-out ends the apps' sessions too", async ({ browser }) => {

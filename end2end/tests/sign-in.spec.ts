@@ -47,6 +47,8 @@ test.describe("the sign-in page", () => {
   });
 
   test("asks for a code where Keystone does, and forgives a wrong one", async ({ page }) => {
+    // the code may have to be the next one
+    test.setTimeout(90_000);
     await page.goto(path.project());
     await enter(page, { name: "mia", password: password() });
     await fields(page).code.fill("000000");

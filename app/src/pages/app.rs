@@ -74,17 +74,15 @@ pub fn App() -> impl IntoView {
 }
 
 fn registry(view: RegistryView) -> AnyView {
-    let host = view.host;
     let status =
         view! { <Status tone=Tone::from(view.app.health) text=view.app.status /> }.into_any();
     let body = if view.repositories.is_empty() {
-        let image = format!("{host}/my-app:1.0");
         view! {
             <div class="card">
                 <StateMessage
                     icon=icons::PACKAGE
                     title="No repositories yet"
-                    text=format!("Push an image to {image} and it appears here.")
+                    text="Images appear here when they have been pushed to the registry."
                     state="empty"
                 />
             </div>
@@ -95,7 +93,7 @@ fn registry(view: RegistryView) -> AnyView {
         let rows = view
             .repositories
             .into_iter()
-            .map(|repository| repository_card(repository, &host))
+            .map(repository_card)
             .collect_view();
         view! {
             <p class="text-muted mb-2">
@@ -116,7 +114,7 @@ fn registry(view: RegistryView) -> AnyView {
     .into_any()
 }
 
-fn repository_card(repository: Repository, host: &str) -> AnyView {
+fn repository_card(repository: Repository) -> AnyView {
     let name = repository.name.clone();
     let tags = match repository.tags {
         Reading::NotPermitted(reason) => not_permitted("see its tags", &reason),
@@ -132,7 +130,8 @@ fn repository_card(repository: Repository, host: &str) -> AnyView {
                 .collect_view();
             view! {
                 <div class="chips">{chips}</div>
-                <CodeBlock text=format!("docker pull {host}/{name}:{newest}") what="command" />
+                // no `docker pull`: the gateway does not speak the registry's token protocol yet
+                <CodeBlock text=format!("{name}:{newest}") what="image" />
             }
             .into_any()
         }

@@ -187,12 +187,8 @@ impl Apps {
             .buffered(PARALLEL)
             .collect()
             .await;
-        let host = self.origin(&app.id);
         Ok(RegistryView {
             app: self.card(app, identity, role_names).await,
-            host: host
-                .split_once("://")
-                .map_or(host.clone(), |(_, host)| host.to_owned()),
             repositories,
             truncated,
         })

@@ -171,8 +171,6 @@ pub struct TerminalHelp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegistryView {
     pub app: AppCard,
-    /// `host[:port]` for `docker pull`.
-    pub host: String,
     pub repositories: Vec<Repository>,
     /// True when there are more than shown.
     pub truncated: bool,
