@@ -10,6 +10,7 @@ env_set() {
     cp "$env_file" "$env_file.new"
     while [ $# -gt 0 ]; do
       name=$1
+      # nothing left is no failure
       grep -v "^export $name=" "$env_file.new" > "$env_file.next" || true
       printf 'export %s=%q\n' "$name" "$2" >> "$env_file.next"
       mv "$env_file.next" "$env_file.new"

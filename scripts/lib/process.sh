@@ -26,6 +26,7 @@ launch() {
   mkdir -p "$(dirname "$state/log/$name.log")" "$(dirname "$state/run/$name.pid")"
   setsid "$@" >> "$state/log/$name.log" 2>&1 < /dev/null 8>&- 9>&- &
   pid=$!
+  # it may have ended already, which wait_until tells
   echo "$pid $(start_time "$pid" || true)" > "$state/run/$name.pid"
   disown "$pid"
 }
@@ -35,6 +36,7 @@ terminate() {
   local pid i
   if running "$1"; then
     pid=$(pid_of "$1")
+    # it may end by itself between a look and a signal
     [ "$2" = 0 ] || kill -TERM "$pid" 2>/dev/null || true
     for ((i = 0; i < $2 * 20; i++)); do
       running "$1" || break

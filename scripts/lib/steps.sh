@@ -89,6 +89,7 @@ clear_line() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
 
 steps_kill() {
   local pid
+  # those that have ended need no signal
   for pid in ${step_pids[@]+"${step_pids[@]}"}; do kill -TERM -- "-$pid" 2> /dev/null || true; done
   wait 2> /dev/null || true
 }

@@ -29,7 +29,8 @@ impl Fingerprint {
         Some(Self(bytes))
     }
 
-    fn of(certificate: &CertificateDer<'_>) -> Self {
+    /// A certificate's own.
+    pub fn of(certificate: &CertificateDer<'_>) -> Self {
         Self(Sha256::digest(certificate.as_ref()).into())
     }
 }
@@ -61,13 +62,18 @@ impl Binding {
     pub fn allows(&self, cluster: Uuid, certificate: &CertificateDer<'_>) -> bool {
         match self {
             Self::Uri => named_cluster(certificate) == Some(cluster),
-            Self::Pinned(fingerprints) => fingerprints.contains(&Fingerprint::of(certificate)),
+            Self::Pinned(_) => self.pins(&Fingerprint::of(certificate)),
         }
+    }
+
+    /// Whether the cluster's record names this certificate.
+    pub fn pins(&self, fingerprint: &Fingerprint) -> bool {
+        matches!(self, Self::Pinned(fingerprints) if fingerprints.contains(fingerprint))
     }
 }
 
 /// The cluster that a certificate names; none when it names several.
-fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
+pub(crate) fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
     let (rest, certificate) = X509Certificate::from_der(certificate).ok()?;
     if !rest.is_empty() {
         return None;

@@ -13,6 +13,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use portico_runtime::listener::PeerCertificates;
 use portico_runtime::request_id::{RequestId, RequestIdLayer, Trust};
+use rustls_pki_types::CertificateDer;
 use serde_json::json;
 use std::any::Any;
 use std::time::Duration;
@@ -121,10 +122,7 @@ async fn bound(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Rejection> {
-    let certificate = request
-        .extensions()
-        .get::<PeerCertificates>()
-        .and_then(|chain| chain.0.first());
+    let certificate = certificate(&request);
     let cluster = canonical(&id);
     let standing = match (cluster, certificate) {
         (Some(cluster), Some(certificate)) => service.standing(cluster, certificate),
@@ -158,11 +156,7 @@ async fn bound_somewhere(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Rejection> {
-    let cluster = request
-        .extensions()
-        .get::<PeerCertificates>()
-        .and_then(|chain| chain.0.first())
-        .and_then(|certificate| service.cluster_of(certificate));
+    let cluster = certificate(&request).and_then(|certificate| service.cluster_of(certificate));
     let Some(cluster) = cluster else {
         metrics::record_rejected("stranger");
         tracing::warn!("review refused: the client certificate is not bound to one cluster");
@@ -170,6 +164,11 @@ async fn bound_somewhere(
     };
     request.extensions_mut().insert(BoundTo(cluster));
     Ok(next.run(request).await)
+}
+
+/// What the request's sender has shown.
+fn certificate(request: &Request) -> Option<&CertificateDer<'static>> {
+    request.extensions().get::<PeerCertificates>()?.0.first()
 }
 
 /// The cluster that the request's sender has proved to belong to.
@@ -214,13 +213,19 @@ async fn webhook(
 ) -> Result<Response, Rejection> {
     let invalid = |_: &Rejection| metrics::record_rejected("invalid");
     let body = read(&headers, body).await.inspect_err(invalid)?;
-    match Review::decode(&body) {
-        Ok(review) => answer_review(&service, cluster, &review, request_id).await,
-        Err(crate::review::Invalid::Kind | crate::review::Invalid::Json) => {
-            answer_access(&service, cluster, &body, request_id).inspect_err(invalid)
-        }
-        Err(error) => Err(Rejection::from(error)).inspect_err(invalid),
+    if is_access_review(&body) {
+        return answer_access(&service, cluster, &body, request_id).inspect_err(invalid);
     }
+    let review = Review::decode(&body).map_err(Rejection::from);
+    answer_review(&service, cluster, &review.inspect_err(invalid)?, request_id).await
+}
+
+fn is_access_review(body: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        kind: String,
+    }
+    serde_json::from_slice::<Kind>(body).is_ok_and(|found| found.kind == access::KIND)
 }
 
 fn uncached(answer: &impl serde::Serialize) -> Response {

@@ -1,7 +1,7 @@
 //! The service: what is known about clusters and keys, and the way of one review.
 use crate::access::{self, AccessReview, PolicyFile, PolicyFileError};
 use crate::audit::{self, Decision, Subject};
-use crate::binding::Binding;
+use crate::binding::{Binding, Fingerprint, named_cluster};
 use crate::cache::Validations;
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
@@ -156,12 +156,18 @@ impl KubeAuth {
         &self,
         certificate: &rustls_pki_types::CertificateDer<'_>,
     ) -> Option<Uuid> {
-        let mut bound = self
-            .shared
-            .clusters
+        let clusters = &self.shared.clusters;
+        let named = named_cluster(certificate).filter(|id| {
+            clusters
+                .get(id)
+                .is_some_and(|known| known.binding == Binding::Uri)
+        });
+        let fingerprint = Fingerprint::of(certificate);
+        let pinned = clusters
             .iter()
-            .filter(|(id, known)| known.binding.allows(**id, certificate))
+            .filter(|(_, known)| known.binding.pins(&fingerprint))
             .map(|(id, _)| *id);
+        let mut bound = named.into_iter().chain(pinned);
         match (bound.next(), bound.next()) {
             (Some(id), None) => Some(id),
             _ => None,

@@ -32,6 +32,7 @@ make_cgroup() {
     local above controller
     for above in "" "/$cgroup"; do
       for controller in $(cat "/sys/fs/cgroup$above/cgroup.controllers"); do
+        # some cannot be handed down; those that the kubelet needs can
         echo "+$controller" > "/sys/fs/cgroup$above/cgroup.subtree_control" 2> /dev/null || true
       done
     done
@@ -44,6 +45,7 @@ remove_cgroups() {
     left=no
     while read -r hierarchy; do
       [ -d "$hierarchy/$cgroup" ] || continue
+      # until the last process has gone: tried again below, and told when it stays
       find "$hierarchy/$cgroup" -depth -type d -exec rmdir {} + 2> /dev/null || true
       [ ! -d "$hierarchy/$cgroup" ] || left=yes
     done < <(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts)

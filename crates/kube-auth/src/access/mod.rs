@@ -8,8 +8,11 @@ pub use source::PolicyFileError;
 pub(crate) use source::{PolicyFile, describe};
 
 use crate::policy::{Attributes, ResourceAttributes, Target, User};
+use crate::review::Rest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+pub(crate) const KIND: &str = "SubjectAccessReview";
 
 /// The versions that are understood; the answer must be in the one that asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -90,15 +93,11 @@ struct NonResource {
     path: String,
 }
 
-/// With it only an object will do: serde would also take the fields in order from a list.
-#[derive(Deserialize)]
-struct Rest {}
-
 impl AccessReview {
     /// Decodes a request's body.
     pub fn decode(body: &[u8]) -> Result<Self, Invalid> {
         let envelope: Envelope = serde_json::from_slice(body).map_err(|_| Invalid::Json)?;
-        if envelope.kind != "SubjectAccessReview" {
+        if envelope.kind != KIND {
             return Err(Invalid::Kind);
         }
         let version = match envelope.api_version.as_str() {
@@ -166,7 +165,7 @@ impl Answer {
     fn new(version: ApiVersion, allowed: bool, reason: Option<&'static str>) -> Self {
         Self {
             version,
-            kind: "SubjectAccessReview",
+            kind: KIND,
             status: Status { allowed, reason },
         }
     }

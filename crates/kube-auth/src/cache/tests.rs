@@ -123,6 +123,8 @@ async fn an_entry_ends_with_the_time_to_live() {
     }
 }
 
+/// The cache reads the real clock, which a test can only wait for.
+///
 /// Uses a token after four fifths of its time, and again when the time is over.
 async fn late_uses(answer: Result<TokenDetails, Error>) -> (Known, Known, usize) {
     let ttl = Duration::from_millis(500);

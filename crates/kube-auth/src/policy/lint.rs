@@ -3,7 +3,7 @@
 //! Mostly found by asking: for each rule a user is made up whom it is about, and the policy is
 //! asked whether that user may do what nobody should be given by accident.
 use super::attributes::extra;
-use super::reference::{Entry, KINDS, Side, sides};
+use super::reference::{Entry, KINDS, Side};
 use super::{Attributes, Policy, ResourceAttributes, Step, Target, User};
 use portico_domain::identity::{project_group, project_role_group, user_group};
 use std::fmt;
@@ -172,9 +172,9 @@ fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
             );
         }
     }
-    let keys = entry.resource_permissions.iter().flatten();
-    for (key, _) in keys {
-        match sides(key) {
+    for permission in entry.resource_permissions.iter().flatten() {
+        let key = &permission.key;
+        match &permission.sides {
             None => say(
                 Severity::Warning,
                 format!("{key:?} is passed over: it must be one NAMESPACES/RESOURCES"),
@@ -248,15 +248,10 @@ fn places(policy: &Policy, index: usize, namespaced: bool) -> Vec<String> {
                 return places;
             };
             places.extend(entry.resource.iter().map(|one| one.namespace.clone()));
-            for key in entry
-                .resource_permissions
-                .iter()
-                .flatten()
-                .map(|(key, _)| key)
-            {
-                match sides(key) {
-                    Some((Side::One(one), _)) => places.push(one),
-                    Some((Side::AnyOf(list), _)) => places.extend(list),
+            for permission in entry.resource_permissions.iter().flatten() {
+                match &permission.sides {
+                    Some((Side::One(one), _)) => places.push(one.clone()),
+                    Some((Side::AnyOf(list), _)) => places.extend_from_slice(list),
                     _ => {}
                 }
             }

@@ -111,5 +111,10 @@ impl Policy {
     }
 }
 
+/// Whether a list holds the value or a star, as every format means lists of verbs.
+fn any(list: &[String], value: &str) -> bool {
+    list.iter().any(|one| one == "*" || one == value)
+}
+
 #[cfg(test)]
 mod tests;

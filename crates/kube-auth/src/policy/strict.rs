@@ -13,7 +13,7 @@
 //!   - { paths: [/healthz, "/api/*"], verbs: [get] }
 //! ```
 use super::attributes::ResourceAttributes;
-use super::{Attributes, PolicyError, Step, Target, User};
+use super::{Attributes, PolicyError, Step, Target, User, any};
 use portico_domain::identity::{project_group, project_role_group, user_group};
 use serde::Deserialize;
 
@@ -266,8 +266,4 @@ impl Paths {
         });
         covered && any(&self.verbs, verb)
     }
-}
-
-fn any(list: &[String], value: &str) -> bool {
-    list.iter().any(|one| one == "*" || one == value)
 }

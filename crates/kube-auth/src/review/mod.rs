@@ -54,7 +54,7 @@ struct Spec {
 
 /// With it only an object will do: serde would also take the fields in order from a list.
 #[derive(Deserialize)]
-struct Rest {}
+pub(crate) struct Rest {}
 
 impl Review {
     /// Decodes a request's body.

@@ -9,18 +9,15 @@ mod version2;
 
 use super::attributes::extra;
 use super::{Attributes, Step, Target, User};
-use std::collections::BTreeMap;
 use version1::{Match, NonResource, Resource};
+use version2::{PathPermission, Permission};
 
 pub(super) use version1::KINDS;
-pub(super) use version2::{Side, sides};
+pub(super) use version2::Side;
 
 /// The entries, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules(Vec<Entry>);
-
-/// Verbs by what they are allowed on.
-pub(super) type Permissions = BTreeMap<String, Vec<String>>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -28,8 +25,8 @@ pub(super) struct Entry {
     pub matches: Vec<Match>,
     pub resource: Option<Resource>,
     pub nonresource: Option<NonResource>,
-    pub resource_permissions: Option<Permissions>,
-    pub nonresource_permissions: Option<Permissions>,
+    pub resource_permissions: Option<Vec<Permission>>,
+    pub nonresource_permissions: Option<Vec<PathPermission>>,
 }
 
 /// Whom a version 2 entry is about: all of these roles, in any of these projects.
@@ -62,21 +59,16 @@ impl Entry {
             return Step::OtherUser;
         }
         // version 2 hides version 1 of the same kind, also when it is empty
+        let verb = &attributes.verb;
         let (by_version1, named) = match &attributes.target {
             Target::Resource(target) => match (&self.resource_permissions, &self.resource) {
-                (Some(permissions), _) => {
-                    let verb = &attributes.verb;
-                    (false, version2::names(permissions, target, verb))
-                }
-                (None, Some(resource)) => (true, resource.names(target, &attributes.verb)),
+                (Some(list), _) => (false, list.iter().any(|one| one.names(target, verb))),
+                (None, Some(resource)) => (true, resource.names(target, verb)),
                 (None, None) => return Step::OtherRequest,
             },
             Target::Path(path) => match (&self.nonresource_permissions, &self.nonresource) {
-                (Some(permissions), _) => {
-                    let verb = &attributes.verb;
-                    (false, version2::names_path(permissions, path, verb))
-                }
-                (None, Some(nonresource)) => (true, nonresource.names(path, &attributes.verb)),
+                (Some(list), _) => (false, list.iter().any(|one| one.names(path, verb))),
+                (None, Some(nonresource)) => (true, nonresource.names(path, verb)),
                 (None, None) => return Step::OtherRequest,
             },
         };

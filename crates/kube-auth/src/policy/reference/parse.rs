@@ -2,7 +2,8 @@
 //! leave out of a rule and so widen it, is an error.
 use super::super::PolicyError;
 use super::version1::{Match, NonResource, Resource};
-use super::{Entry, Permissions, Rules, Users};
+use super::version2::{PathPermission, Permission};
+use super::{Entry, Rules, Users};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -40,9 +41,13 @@ fn entry(value: Value) -> Result<Entry, String> {
             "match" => entry.matches = matches(value)?,
             "resource" => entry.resource = Some(resource(value)?),
             "nonresource" => entry.nonresource = Some(nonresource(value)?),
-            "resource_permissions" => entry.resource_permissions = Some(permissions(&key, value)?),
+            "resource_permissions" => {
+                let new = |(on, verbs)| Permission::new(on, verbs);
+                entry.resource_permissions = Some(permissions(&key, value)?.map(new).collect());
+            }
             "nonresource_permissions" => {
-                entry.nonresource_permissions = Some(permissions(&key, value)?);
+                let new = |(path, verbs)| PathPermission { path, verbs };
+                entry.nonresource_permissions = Some(permissions(&key, value)?.map(new).collect());
             }
             _ => return Err(unknown(&key, "the entry")),
         }
@@ -128,11 +133,19 @@ fn nonresource(value: Value) -> Result<NonResource, String> {
     Ok(NonResource { verbs, path })
 }
 
-fn permissions(key: &str, value: Value) -> Result<Permissions, String> {
-    object(key, value)?
+/// Verbs by what they are allowed on.
+fn permissions(
+    key: &str,
+    value: Value,
+) -> Result<impl Iterator<Item = (String, Vec<String>)>, String> {
+    let list: Result<Vec<_>, String> = object(key, value)?
         .into_iter()
-        .map(|(on, verbs)| Ok((on.clone(), strings(&format!("{key} {on:?}"), verbs)?)))
-        .collect()
+        .map(|(on, verbs)| {
+            let verbs = strings(&format!("{key} {on:?}"), verbs)?;
+            Ok((on, verbs))
+        })
+        .collect();
+    Ok(list?.into_iter())
 }
 
 /// The reference's JSON decoder does not mind the case of its own keys.

@@ -1,4 +1,5 @@
 //! Version 1: `resource` or `nonresource` with `match`.
+use super::super::any;
 use super::super::attributes::{ResourceAttributes, User, extra};
 
 /// `resource`.
@@ -87,10 +88,6 @@ impl Match {
         };
         held.any(|value| holds(&self.values, value))
     }
-}
-
-fn any(list: &[String], value: &str) -> bool {
-    holds(list, "*") || holds(list, value)
 }
 
 fn holds(list: &[String], value: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Version 2: `resource_permissions` and `nonresource_permissions`.
+use super::super::any;
 use super::super::attributes::ResourceAttributes;
-use super::Permissions;
 
 /// One side of a key `NAMESPACES/RESOURCES`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +48,38 @@ fn list(text: &str) -> Option<Vec<String>> {
     Some(items.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// The two sides of a key; nothing for a key that is passed over.
-pub(in super::super) fn sides(key: &str) -> Option<(Side, Side)> {
+/// A key of `resource_permissions` with its verbs. Subresource, API group and name are not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Permission {
+    pub key: String,
+    /// Namespaces and resources; nothing for a key that is passed over.
+    pub sides: Option<(Side, Side)>,
+    verbs: Vec<String>,
+}
+
+impl Permission {
+    pub(super) fn new(key: String, verbs: Vec<String>) -> Self {
+        Self {
+            sides: sides(&key),
+            verbs: verbs.iter().map(|verb| verb.to_lowercase()).collect(),
+            key,
+        }
+    }
+
+    pub(super) fn names(&self, target: &ResourceAttributes, verb: &str) -> bool {
+        let Some((namespaces, resources)) = &self.sides else {
+            return false;
+        };
+        let in_namespace = if target.namespace.is_empty() {
+            *namespaces == Side::All
+        } else {
+            namespaces.covers(&target.namespace)
+        };
+        in_namespace && resources.covers(&target.resource) && any(&self.verbs, verb)
+    }
+}
+
+fn sides(key: &str) -> Option<(Side, Side)> {
     let (namespaces, resources) = key.split_once('/')?;
     if resources.contains('/') {
         return None;
@@ -57,28 +87,15 @@ pub(in super::super) fn sides(key: &str) -> Option<(Side, Side)> {
     Some((Side::parse(namespaces)?, Side::parse(resources)?))
 }
 
-/// Whether a request is named. Subresource, API group and name are not looked at.
-pub(super) fn names(permissions: &Permissions, target: &ResourceAttributes, verb: &str) -> bool {
-    permissions.iter().any(|(key, verbs)| {
-        let Some((namespaces, resources)) = sides(key) else {
-            return false;
-        };
-        let in_namespace = if target.namespace.is_empty() {
-            namespaces == Side::All
-        } else {
-            namespaces.covers(&target.namespace)
-        };
-        in_namespace
-            && resources.covers(&target.resource)
-            && verbs
-                .iter()
-                .any(|one| one == "*" || one.to_lowercase() == verb)
-    })
+/// A key of `nonresource_permissions`, which must be the path exactly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct PathPermission {
+    pub(super) path: String,
+    pub(super) verbs: Vec<String>,
 }
 
-/// The same for a path, which must be named exactly.
-pub(super) fn names_path(permissions: &Permissions, path: &str, verb: &str) -> bool {
-    permissions
-        .iter()
-        .any(|(key, verbs)| key == path && verbs.iter().any(|one| one == "*" || one == verb))
+impl PathPermission {
+    pub(super) fn names(&self, path: &str, verb: &str) -> bool {
+        self.path == path && any(&self.verbs, verb)
+    }
 }
