@@ -1,5 +1,5 @@
 //! The record of a cluster, as the operator (or an operator-approved source) wrote it.
-use crate::identity::Identity;
+use crate::identity::{Identity, Project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -15,9 +15,16 @@ pub struct ClusterRecord {
     pub name: String,
     /// ID of the Keystone project that owns the cluster.
     pub owner_project: String,
-    /// IDs of the projects whose tokens are accepted; empty: the owner project only.
+    /// IDs of the projects whose tokens are accepted. With this list and `accepted_domains` empty:
+    /// the owner project only.
     #[serde(default)]
     pub accepted_projects: Vec<String>,
+    /// IDs of the domains of which every project's tokens are accepted.
+    #[serde(default)]
+    pub accepted_domains: Vec<String>,
+    /// IDs of the roles of which a token must carry one; empty: any role will do.
+    #[serde(default)]
+    pub accepted_roles: Vec<String>,
     /// The API server, `https://host:port`.
     pub api_url: String,
     /// The API server's certificate authority (PEM).
@@ -62,9 +69,9 @@ fn default_audiences() -> Vec<String> {
 }
 
 impl ClusterRecord {
-    /// The projects whose tokens this cluster accepts.
+    /// The projects whose tokens this cluster accepts, besides those of `accepted_domains`.
     pub fn projects(&self) -> &[String] {
-        if self.accepted_projects.is_empty() {
+        if self.accepted_projects.is_empty() && self.accepted_domains.is_empty() {
             std::slice::from_ref(&self.owner_project)
         } else {
             &self.accepted_projects
@@ -72,22 +79,116 @@ impl ClusterRecord {
     }
 
     /// Whether a token with this identity may be used at the cluster at all; RBAC decides the rest.
-    pub fn accepts(&self, identity: &Identity) -> bool {
-        identity
+    ///
+    /// # Errors
+    /// With what the identity lacks.
+    pub fn accepts(&self, identity: &Identity) -> Result<(), NotAccepted> {
+        if !identity
             .project
             .as_ref()
-            .is_some_and(|project| self.accepts_project(&project.id))
+            .is_some_and(|project| self.accepts_project(project))
+        {
+            return Err(NotAccepted::Project);
+        }
+        let held = |accepted: &String| identity.roles.iter().any(|role| role.id == *accepted);
+        if !self.accepted_roles.is_empty() && !self.accepted_roles.iter().any(held) {
+            return Err(NotAccepted::Role);
+        }
+        Ok(())
     }
 
-    /// Whether tokens of the project are accepted.
-    pub fn accepts_project(&self, project_id: &str) -> bool {
-        self.projects()
-            .iter()
-            .any(|accepted| accepted == project_id)
+    /// Whether tokens of the project are accepted. Only IDs count: whoever manages a domain may
+    /// name a project like another's ID.
+    pub fn accepts_project(&self, project: &Project) -> bool {
+        self.projects().contains(&project.id) || self.accepted_domains.contains(&project.domain.id)
     }
 
     /// Bare role IDs would let a role of one project act in another's name.
     pub fn qualified_groups_only(&self) -> bool {
-        self.projects().len() > 1
+        self.projects().len() > 1 || !self.accepted_domains.is_empty()
+    }
+}
+
+/// Why an identity may not be used at a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAccepted {
+    /// It has no project, or one that the cluster does not accept.
+    Project,
+    /// It has none of the roles of which the cluster wants one.
+    Role,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::{Named, User};
+
+    fn cluster(projects: &[&str], domains: &[&str], roles: &[&str]) -> ClusterRecord {
+        let record = serde_json::json!({
+            "id": "6f1c7a52-9a3e-4a53-9c39-0a4a3c1d2e3f", "name": "prod", "owner_project": "owner",
+            "accepted_projects": projects, "accepted_domains": domains, "accepted_roles": roles,
+            "api_url": "https://127.0.0.1:6443", "sealing_key_file": "key.pub",
+        });
+        serde_json::from_value(record).unwrap()
+    }
+
+    fn named(id: &str) -> Named {
+        Named {
+            id: id.to_owned(),
+            name: format!("name of {id}"),
+        }
+    }
+
+    fn identity(project: &str, domain: &str, roles: &[&str]) -> Identity {
+        Identity {
+            user: User {
+                id: "u".to_owned(),
+                name: "ada".to_owned(),
+                domain: named("default"),
+            },
+            project: Some(Project {
+                id: project.to_owned(),
+                name: "owner".to_owned(),
+                domain: named(domain),
+            }),
+            roles: roles.iter().map(|id| named(id)).collect(),
+        }
+    }
+
+    #[test]
+    fn projects_domains_and_roles_are_accepted_by_id() {
+        use NotAccepted::{Project, Role};
+        let ada = identity("p1", "d1", &["r1", "r2"]);
+        for (projects, domains, roles, expected) in [
+            (&["p1"][..], &[][..], &[][..], Ok(())),
+            (&["p2", "p1"], &[], &[], Ok(())),
+            (&["p2"], &[], &[], Err(Project)),
+            // the project's name, which says nothing
+            (&["owner"], &[], &[], Err(Project)),
+            (&[], &["d1"], &[], Ok(())),
+            (&[], &["d2"], &[], Err(Project)),
+            (&["p2"], &["d1"], &[], Ok(())),
+            // the owner project only, when neither list names any
+            (&[], &[], &[], Err(Project)),
+            (&[], &[], &["r1"], Err(Project)),
+            (&["p1"], &[], &["r2"], Ok(())),
+            (&["p1"], &[], &["r3"], Err(Role)),
+            (&[], &["d1"], &["name of r1"], Err(Role)),
+        ] {
+            let found = cluster(projects, domains, roles).accepts(&ada);
+            assert_eq!(found, expected, "{projects:?} {domains:?} {roles:?}");
+        }
+        assert_eq!(
+            cluster(&[], &[], &[]).accepts(&identity("owner", "d1", &[])),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn a_role_says_its_project_where_several_may_come() {
+        assert!(!cluster(&[], &[], &[]).qualified_groups_only());
+        assert!(!cluster(&["p1"], &[], &[]).qualified_groups_only());
+        assert!(cluster(&["p1", "p2"], &[], &[]).qualified_groups_only());
+        assert!(cluster(&[], &["d1"], &[]).qualified_groups_only());
     }
 }

@@ -131,6 +131,8 @@ mod tests {
             name: "acme\nprod".to_owned(),
             owner_project: "p".to_owned(),
             accepted_projects: Vec::new(),
+            accepted_domains: Vec::new(),
+            accepted_roles: Vec::new(),
             api_url: "https://127.0.0.1:6443".to_owned(),
             ca_file: None,
             sealing_key_file: "k.pub".into(),

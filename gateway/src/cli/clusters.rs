@@ -138,7 +138,7 @@ impl Gateway {
 /// the cluster accepts several.
 fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
     let root = live.root();
-    let accepted = |project: &&Project| cluster.record.accepts_project(&project.id);
+    let accepted = |project: &&Project| cluster.record.accepts_project(project);
     let last = root.last_project.as_deref();
     root.projects
         .iter()

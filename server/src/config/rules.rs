@@ -172,12 +172,18 @@ fn check_clusters(clusters: &[ClusterRecord], problems: &mut Vec<Problem>) {
                 format!("{} appears twice in its project", cluster.name),
             );
         }
-        if cluster
-            .projects()
-            .iter()
-            .any(|project| project.trim().is_empty())
-        {
-            problem("owner_project", "project IDs must not be empty".to_owned());
+        for (key, ids) in [
+            (
+                "owner_project",
+                std::slice::from_ref(&cluster.owner_project),
+            ),
+            ("accepted_projects", &cluster.accepted_projects),
+            ("accepted_domains", &cluster.accepted_domains),
+            ("accepted_roles", &cluster.accepted_roles),
+        ] {
+            if ids.iter().any(|id| id.trim().is_empty()) {
+                problem(key, "an ID must not be empty".to_owned());
+            }
         }
         let url = Url::parse(&cluster.api_url).ok();
         if !url.is_some_and(|url| url.scheme() == "https" && url.username().is_empty()) {

@@ -8,7 +8,7 @@ use super::{
 use http::HeaderValue;
 use moka::future::Cache;
 use portico_assertion::PublicKey;
-use portico_domain::{cluster::ClusterRecord, panel::RightQuestion};
+use portico_domain::{cluster::ClusterRecord, identity::Project, panel::RightQuestion};
 use secrecy::ExposeSecret;
 use std::{
     collections::HashMap,
@@ -94,21 +94,21 @@ impl Clusters {
     }
 
     /// The clusters that accept or belong to a project, in the configuration's order.
-    pub fn of_project(&self, project: &str) -> Vec<&ClusterRecord> {
+    pub fn of_project(&self, project: &Project) -> Vec<&ClusterRecord> {
         self.order
             .iter()
             .filter_map(|id| self.by_id.get(id))
             .map(|cluster| &cluster.record)
-            .filter(|record| record.accepts_project(project) || record.owner_project == project)
+            .filter(|record| record.accepts_project(project) || record.owner_project == project.id)
             .collect()
     }
 
     /// The record of a cluster, when the project may see it.
-    pub fn record(&self, project: &str, id: Uuid) -> Option<&ClusterRecord> {
+    pub fn record(&self, project: &Project, id: Uuid) -> Option<&ClusterRecord> {
         self.by_id
             .get(&id)
             .map(|cluster| &cluster.record)
-            .filter(|record| record.accepts_project(project) || record.owner_project == project)
+            .filter(|record| record.accepts_project(project) || record.owner_project == project.id)
     }
 
     /// A cluster's API with a person's own credential.

@@ -31,7 +31,7 @@ pub fn record(caller: &Caller, action: &str, cluster: Uuid, target: &str, outcom
         request_id = caller.request_id(),
         user = identity.user.id,
         user_name = identity.user.name,
-        project = caller.project_id().unwrap_or_default(),
+        project = caller.project().map_or("", |project| project.id.as_str()),
         action,
         cluster = %cluster,
         target,

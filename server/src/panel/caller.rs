@@ -8,7 +8,10 @@ use axum::{
 };
 use jiff::Timestamp;
 use portico_assertion::{Claims, PrivateKey, Verifier, claims::KeystoneState, panel_token};
-use portico_domain::{identity::Identity, panel::SessionView};
+use portico_domain::{
+    identity::{Identity, Project},
+    panel::SessionView,
+};
 use std::sync::Arc;
 use url::Url;
 
@@ -96,11 +99,8 @@ impl Caller {
     }
 
     /// The project of the URL, when the person has a role in it.
-    pub fn project_id(&self) -> Option<&str> {
-        self.identity
-            .project
-            .as_ref()
-            .map(|project| project.id.as_str())
+    pub fn project(&self) -> Option<&Project> {
+        self.identity.project.as_ref()
     }
 
     /// What has to come back with every change.

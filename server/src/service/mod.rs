@@ -22,7 +22,7 @@ use crate::{
 };
 use access::{Names, UndoStore};
 use error::ServiceError;
-use portico_domain::cluster::ClusterRecord;
+use portico_domain::cluster::{ClusterRecord, NotAccepted};
 use std::collections::BTreeMap;
 use url::Url;
 use uuid::Uuid;
@@ -45,16 +45,17 @@ impl Services {
         cluster: Uuid,
     ) -> Result<(Api, &ClusterRecord), ServiceError> {
         let token = caller.token().ok_or(KubeError::NoToken)?;
-        let project = caller.project_id().ok_or(KubeError::NoToken)?;
+        let project = caller.project().ok_or(KubeError::NoToken)?;
         let record = self
             .clusters
             .record(project, cluster)
             .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))?;
-        if !record.accepts_project(project) {
-            return Err(ServiceError::not_permitted(
-                "This cluster does not accept sign-ins from this project.",
-            ));
-        }
+        record.accepts(caller.identity()).map_err(|lacks| {
+            ServiceError::not_permitted(match lacks {
+                NotAccepted::Project => "This cluster does not accept sign-ins from this project.",
+                NotAccepted::Role => "This cluster accepts none of your roles in this project.",
+            })
+        })?;
         Ok((self.clusters.api(cluster, token).await?, record))
     }
 

@@ -124,7 +124,7 @@ impl PanelService {
 impl Panel for PanelService {
     fn session(&self) -> SessionView {
         let mut session = self.caller.session();
-        if let Some(project) = self.caller.project_id() {
+        if let Some(project) = self.caller.project() {
             let clusters = self.services.clusters.of_project(project);
             session.clusters = clusters
                 .into_iter()
@@ -139,7 +139,7 @@ impl Panel for PanelService {
 
     async fn launchpad(&self) -> Result<Launchpad, UiError> {
         let services = &self.services;
-        let Some(project) = self.caller.project_id() else {
+        let Some(project) = self.caller.project() else {
             return Ok(Launchpad {
                 attention: Vec::new(),
                 attention_gaps: Vec::new(),
@@ -155,7 +155,7 @@ impl Panel for PanelService {
             .into_iter()
             .map(|record| self.look_at(record));
         let apps = async {
-            if services.takes_part(&self.caller, project) {
+            if services.takes_part(&self.caller, &project.id) {
                 services
                     .apps
                     .cards(self.caller.identity(), &services.role_names)

@@ -38,7 +38,7 @@ fn check(
     if !same {
         return Err((StatusCode::FORBIDDEN, "Another origin may not open this.\n"));
     }
-    if caller.project_id() != Some(project) {
+    if caller.project().map(|own| own.id.as_str()) != Some(project) {
         return Err((StatusCode::FORBIDDEN, "You have no role in this project.\n"));
     }
     Ok(())

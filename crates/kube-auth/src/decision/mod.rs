@@ -3,7 +3,7 @@ use crate::policy::extra as reference;
 use crate::review::UserInfo;
 use jiff::Timestamp;
 use portico_assertion::cluster_token::OpenError;
-use portico_domain::cluster::ClusterRecord;
+use portico_domain::cluster::{ClusterRecord, NotAccepted};
 use portico_domain::identity::{Identity, Project};
 use portico_openstack::keystone::{TokenDetails, TokenScope};
 use std::collections::BTreeMap;
@@ -42,6 +42,8 @@ pub(crate) enum Refusal {
     TooManyRoles,
     #[error("project not accepted by the cluster")]
     Project,
+    #[error("none of the roles that the cluster accepts")]
+    Role,
 }
 
 /// Who the token's user is at this cluster.
@@ -60,9 +62,10 @@ pub(crate) fn decide(
     };
     delegated(details)?;
     usable(identity, project)?;
-    if !cluster.accepts(identity) {
-        return Err(Refusal::Project);
-    }
+    cluster.accepts(identity).map_err(|lacks| match lacks {
+        NotAccepted::Project => Refusal::Project,
+        NotAccepted::Role => Refusal::Role,
+    })?;
     Ok(UserInfo {
         username: identity.kubernetes_username(),
         uid: identity.user.id.clone(),

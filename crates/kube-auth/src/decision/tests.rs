@@ -49,6 +49,8 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
         name: "acme-prod".to_owned(),
         owner_project: "acme-id".to_owned(),
         accepted_projects: accepted.iter().map(|id| (*id).to_owned()).collect(),
+        accepted_domains: Vec::new(),
+        accepted_roles: Vec::new(),
         api_url: "https://127.0.0.1:6443".to_owned(),
         ca_file: None,
         sealing_key_file: "k.pub".into(),

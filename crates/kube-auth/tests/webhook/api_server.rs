@@ -72,6 +72,8 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         name: format!("cluster-{id}"),
         owner_project: owner.to_owned(),
         accepted_projects: accepted.iter().map(|id| (*id).to_owned()).collect(),
+        accepted_domains: Vec::new(),
+        accepted_roles: Vec::new(),
         api_url: "https://127.0.0.1:6443".to_owned(),
         ca_file: None,
         sealing_key_file: "unused".into(),

@@ -159,7 +159,7 @@ fn clusters(config: &Config, report: &mut Report) {
                 "put its private half into kube_auth.key_files",
             );
         }
-        if cluster.accepted_projects.is_empty() {
+        if cluster.accepted_projects.is_empty() && cluster.accepted_domains.is_empty() {
             report.warn(
                 &subject,
                 format!(
