@@ -45,7 +45,7 @@ restart_portico() {
 services() {
   prepare
   stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
-  stage "tests with services" cargo nextest run --locked --workspace -E 'binary(services)' --no-tests pass
+  stage "tests with services" cargo nextest run --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
 }
 
 e2e() {

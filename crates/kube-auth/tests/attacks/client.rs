@@ -1,0 +1,1 @@
+//! 52 to 56: kubectl's exec plugin and kubeconfigs.
