@@ -1,6 +1,7 @@
 //! The section `[keystone]` of the configuration.
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -11,17 +12,23 @@ use url::Url;
 pub struct KeystoneConfig {
     /// The identity API v3, `https://host:port/v3`.
     pub url: Url,
+    /// Other endpoints of the same Keystone, asked in this order when those before do not answer.
+    #[serde(default)]
+    pub fallback_urls: Vec<Url>,
     /// Certificate authorities (PEM) to trust instead of the public ones.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
     /// The domain of users who name none at sign-in.
     #[serde(default = "default_domain")]
     pub default_domain: String,
-    /// How long one call may take, connecting included.
+    /// How long one call may take, connecting and other endpoints included.
     #[serde(default = "default_timeout", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
 }
+
+/// Each waits its share of the timeout.
+const MAX_FALLBACKS: usize = 7;
 
 fn default_domain() -> String {
     "Default".to_owned()
@@ -36,6 +43,12 @@ fn default_timeout() -> Duration {
 pub enum InvalidConfig {
     #[error("keystone.url must be http or https and end with /v3")]
     Url,
+    #[error("keystone.fallback_urls: each must be http or https and end with /v3")]
+    FallbackUrl,
+    #[error(
+        "keystone.fallback_urls: at most 7, each different from the others and from keystone.url"
+    )]
+    FallbackUrls,
     #[error("keystone.timeout must be between 100ms and 20s")]
     Timeout,
     #[error("keystone.default_domain must not be empty")]
@@ -47,10 +60,16 @@ impl KeystoneConfig {
     pub fn new(url: Url) -> Self {
         Self {
             url,
+            fallback_urls: Vec::new(),
             ca_file: None,
             default_domain: default_domain(),
             timeout: default_timeout(),
         }
+    }
+
+    /// Every endpoint, in the order in which they are asked.
+    pub fn urls(&self) -> impl Iterator<Item = &Url> {
+        std::iter::once(&self.url).chain(&self.fallback_urls)
     }
 
     /// Checks what types cannot.
@@ -58,15 +77,17 @@ impl KeystoneConfig {
     /// # Errors
     /// With the first setting that cannot be used.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
-        let path = self.url.path().trim_end_matches('/');
-        if !matches!(self.url.scheme(), "http" | "https")
-            || !self.url.has_host()
-            || !path.ends_with("/v3")
-            || self.url.query().is_some()
-            || !self.url.username().is_empty()
-            || self.url.password().is_some()
-        {
+        if !is_identity_api(&self.url) {
             return Err(InvalidConfig::Url);
+        }
+        if !self.fallback_urls.iter().all(is_identity_api) {
+            return Err(InvalidConfig::FallbackUrl);
+        }
+        let different: HashSet<&Url> = self.urls().collect();
+        if self.fallback_urls.len() > MAX_FALLBACKS
+            || different.len() != self.fallback_urls.len() + 1
+        {
+            return Err(InvalidConfig::FallbackUrls);
         }
         // a TokenReview waits for this, and the API server gives up after 30 s
         if !(Duration::from_millis(100)..=Duration::from_secs(20)).contains(&self.timeout) {
@@ -77,6 +98,15 @@ impl KeystoneConfig {
         }
         Ok(())
     }
+}
+
+fn is_identity_api(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.path().trim_end_matches('/').ends_with("/v3")
+        && url.query().is_none()
+        && url.username().is_empty()
+        && url.password().is_none()
 }
 
 #[cfg(test)]
@@ -100,6 +130,27 @@ mod tests {
             ("https://keystone.example.org/v3?x=1", false),
         ] {
             assert_eq!(with_url(url).validate().is_ok(), valid, "{url}");
+        }
+    }
+
+    #[test]
+    fn fallbacks_are_other_endpoints_of_the_same_kind() {
+        let with = |fallbacks: &[&str]| {
+            let mut config = with_url("https://keystone-1.example.org/v3");
+            config.fallback_urls = fallbacks.iter().map(|url| url.parse().unwrap()).collect();
+            config.validate()
+        };
+        let second = "https://keystone-2.example.org/v3";
+        assert_eq!(with(&[second]), Ok(()));
+        assert_eq!(
+            with(&[second, "https://keystone-3.example.org/"]),
+            Err(InvalidConfig::FallbackUrl)
+        );
+        for same in [
+            &["https://keystone-1.example.org/v3"][..],
+            &[second, second],
+        ] {
+            assert_eq!(with(same), Err(InvalidConfig::FallbackUrls));
         }
     }
 

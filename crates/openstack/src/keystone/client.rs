@@ -1,17 +1,20 @@
 //! The HTTP client.
 use super::answer::Answer;
+use super::endpoints::{Endpoint, Endpoints};
 use super::error::{Error, Unavailable};
 use super::login::{ApplicationCredential, Login, Scope};
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
 use crate::config::{InvalidConfig, KeystoneConfig};
 use portico_domain::identity::{Named, Project};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Method, Url, redirect};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Certificate, Method, StatusCode, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 const AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
 const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
@@ -23,11 +26,17 @@ const MAX_BODY: usize = 1024 * 1024;
 /// A name longer than this is a mistake or an attack; Keystone's own limit is 255.
 const MAX_REQUEST: usize = 64 * 1024;
 
+/// Calls under way at once. More would wait inside Keystone instead of here, and while it hangs
+/// each of them keeps a connection.
+const MAX_CALLS: usize = 128;
+
 /// A Keystone client; cheap to clone, holds no token.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
-    base: Url,
+    endpoints: Endpoints,
+    timeout: Duration,
+    calls: Arc<Semaphore>,
 }
 
 /// Why a client cannot be built.
@@ -46,13 +55,19 @@ pub enum BuildError {
     Http(#[from] reqwest::Error),
 }
 
-struct Call {
-    operation: &'static str,
-    method: Method,
-    url: Url,
-    headers: HeaderMap,
-    body: Option<Value>,
+pub(super) struct Call {
+    /// Its name in logs and metrics.
+    pub operation: &'static str,
+    pub method: Method,
+    /// Below `/v3`.
+    pub path: String,
+    pub query: Option<&'static str>,
+    pub headers: HeaderMap,
+    pub body: Option<Value>,
 }
+
+/// Without a catalogue, which has tens of KiB on a real cloud, and nothing here reads it.
+const NO_CATALOG: Option<&str> = Some("nocatalog");
 
 impl Client {
     /// A client for the configured Keystone; nothing is sent yet.
@@ -87,12 +102,11 @@ impl Client {
                 builder = builder.add_root_certificate(certificate);
             }
         }
-        let mut base = config.url.clone();
-        let path = base.path().trim_end_matches('/').to_owned();
-        base.set_path(&path);
         Ok(Self {
             http: builder.build()?,
-            base,
+            endpoints: Endpoints::new(config),
+            timeout: config.timeout,
+            calls: Arc::new(Semaphore::new(MAX_CALLS)),
         })
     }
 
@@ -163,7 +177,8 @@ impl Client {
         let call = Call {
             operation: "validate",
             method: Method::GET,
-            url: self.url("auth/tokens", true),
+            path: "auth/tokens".to_owned(),
+            query: NO_CATALOG,
             headers,
             body: None,
         };
@@ -178,7 +193,8 @@ impl Client {
         let call = Call {
             operation: "revoke",
             method: Method::DELETE,
-            url: self.url("auth/tokens", false),
+            path: "auth/tokens".to_owned(),
+            query: None,
             headers: own_token(token)?,
             body: None,
         };
@@ -200,7 +216,8 @@ impl Client {
         let call = Call {
             operation: "projects",
             method: Method::GET,
-            url: self.url("auth/projects", false),
+            path: "auth/projects".to_owned(),
+            query: None,
             headers,
             body: None,
         };
@@ -215,7 +232,8 @@ impl Client {
         let call = Call {
             operation: "version",
             method: Method::GET,
-            url: self.base.clone(),
+            path: String::new(),
+            query: None,
             headers: HeaderMap::new(),
             body: None,
         };
@@ -226,53 +244,97 @@ impl Client {
         Call {
             operation,
             method: Method::POST,
-            url: self.url("auth/tokens", true),
+            path: "auth/tokens".to_owned(),
+            query: NO_CATALOG,
             headers,
             body: Some(body),
         }
     }
 
-    fn url(&self, path: &str, without_catalog: bool) -> Url {
-        let mut url = self.base.clone();
-        url.set_path(&format!("{}/{path}", self.base.path()));
-        if without_catalog {
-            // tens of KiB on a real cloud, and nothing here reads it
-            url.set_query(Some("nocatalog"));
-        }
-        url
-    }
-
-    async fn run<T>(
+    pub(super) async fn run<T>(
         &self,
         call: Call,
         understand: impl FnOnce(Answer) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let operation = call.operation;
         let started = Instant::now();
-        let result = self.send_with_retry(call).await.and_then(understand);
+        let result = self.ask(&call).await.and_then(understand);
         metrics::record(operation, started.elapsed(), &result);
-        if let Err(error) = &result
-            && !error.is_refusal()
-        {
-            tracing::warn!(operation, %error, "keystone call failed");
+        match &result {
+            // one line says that it is gone; one for each of a thousand askers says nothing more
+            Err(Error::Unavailable(Unavailable::NotAsked)) => {}
+            Err(error) if !error.is_refusal() => {
+                tracing::warn!(operation, %error, "keystone call failed");
+            }
+            _ => {}
+        }
+        result
+    }
+
+    /// The answer of the first endpoint that has one; all of them within the timeout.
+    async fn ask(&self, call: &Call) -> Result<Answer, Error> {
+        let deadline = Instant::now() + self.timeout;
+        let timeout = |_| Error::Unavailable(Unavailable::Timeout);
+        let waiting = tokio::time::timeout(self.timeout, self.calls.acquire());
+        let _under_way = waiting.await.map_err(timeout)?;
+        let mut last = Err(Error::Unavailable(Unavailable::NotAsked));
+        for (endpoint, behind) in self.endpoints.admitted() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // what is left is shared with those behind
+            let share = left / u32::try_from(behind + 1).unwrap_or(u32::MAX);
+            last = self.ask_one(endpoint, call, share).await;
+            if behind == 0 || !worth_another(call, &last) {
+                break;
+            }
+        }
+        last
+    }
+
+    async fn ask_one(
+        &self,
+        endpoint: &Endpoint,
+        call: &Call,
+        timeout: Duration,
+    ) -> Result<Answer, Error> {
+        let result = self.send_with_retry(endpoint, call, timeout).await;
+        match &result {
+            Ok(answer) => {
+                let failed = answer.outage();
+                endpoint.learn(failed.as_ref().map_or(Ok(()), Err), answer.retry_after);
+            }
+            Err(error) => endpoint.learn(Err(error), None),
         }
         result
     }
 
     /// A kept connection may turn out closed just when it is used; asking again is harmless for
     /// all but `POST`, which would leave a token that nobody knows.
-    async fn send_with_retry(&self, call: Call) -> Result<Answer, Error> {
-        let repeatable = call.method != Method::POST;
-        match self.send(&call).await {
-            Err(Error::Unavailable(Unavailable::Broken)) if repeatable => self.send(&call).await,
+    async fn send_with_retry(
+        &self,
+        endpoint: &Endpoint,
+        call: &Call,
+        timeout: Duration,
+    ) -> Result<Answer, Error> {
+        let started = Instant::now();
+        match self.send(endpoint, call, timeout).await {
+            Err(Error::Unavailable(Unavailable::Broken)) if call.is_repeatable() => {
+                let left = timeout.saturating_sub(started.elapsed());
+                self.send(endpoint, call, left).await
+            }
             result => result,
         }
     }
 
-    async fn send(&self, call: &Call) -> Result<Answer, Error> {
+    async fn send(
+        &self,
+        endpoint: &Endpoint,
+        call: &Call,
+        timeout: Duration,
+    ) -> Result<Answer, Error> {
         let mut request = self
             .http
-            .request(call.method.clone(), call.url.clone())
+            .request(call.method.clone(), endpoint.url(&call.path, call.query))
+            .timeout(timeout)
             .headers(call.headers.clone());
         if let Some(body) = &call.body {
             let body = serde_json::to_vec(body).map_err(|_| Error::BadRequest)?;
@@ -294,12 +356,36 @@ impl Client {
             let value = response.headers().get(name)?.to_str().ok()?;
             (!value.is_empty()).then(|| SecretString::from(value))
         };
+        let retry_after = response.headers().get(RETRY_AFTER);
         Ok(Answer {
             status: response.status(),
+            retry_after: retry_after
+                .and_then(|value| value.to_str().ok()?.parse().ok())
+                .map(Duration::from_secs),
             subject_token: secret(&SUBJECT_TOKEN),
             receipt: secret(&RECEIPT),
             body,
         })
+    }
+}
+
+impl Call {
+    fn is_repeatable(&self) -> bool {
+        self.method != Method::POST
+    }
+}
+
+/// Whether another endpoint may be asked the same. A `POST` that may have made a token is not sent
+/// again: nobody would know of the first one.
+fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
+    match result {
+        Ok(answer) => {
+            answer.outage().is_some()
+                && (call.is_repeatable() || answer.status != StatusCode::GATEWAY_TIMEOUT)
+        }
+        Err(Error::Unavailable(Unavailable::Connect)) => true,
+        Err(Error::Unavailable(_)) => call.is_repeatable(),
+        Err(_) => false,
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Unavailable {
     Broken,
     #[error("status {0}")]
     Status(u16),
+    #[error("it did not answer just now, and is asked again in a moment")]
+    NotAsked,
 }
 
 impl Error {

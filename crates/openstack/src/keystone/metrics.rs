@@ -1,9 +1,11 @@
 //! What is counted about calls to Keystone.
 use super::Error;
+use super::error::Unavailable;
 use std::time::Duration;
 
 const SECONDS: &str = "portico_keystone_request_seconds";
 const TOTAL: &str = "portico_keystone_requests_total";
+const CIRCUIT: &str = "portico_keystone_circuit_open";
 
 pub(super) fn record<T>(operation: &'static str, took: Duration, result: &Result<T, Error>) {
     let outcome = match result {
@@ -11,11 +13,17 @@ pub(super) fn record<T>(operation: &'static str, took: Duration, result: &Result
         Err(Error::InvalidCredentials | Error::InvalidToken) => "refused",
         Err(Error::Forbidden) => "forbidden",
         Err(Error::BadRequest) => "bad_request",
+        Err(Error::Unavailable(Unavailable::NotAsked)) => "not_asked",
         Err(Error::Unavailable(_)) => "unavailable",
         Err(Error::Malformed(_)) => "malformed",
     };
     metrics::histogram!(SECONDS, "operation" => operation).record(took.as_secs_f64());
     metrics::counter!(TOTAL, "operation" => operation, "outcome" => outcome).increment(1);
+}
+
+/// Whether an endpoint is taken for gone.
+pub(super) fn record_circuit(endpoint: &str, open: bool) {
+    metrics::gauge!(CIRCUIT, "endpoint" => endpoint.to_owned()).set(f64::from(u8::from(open)));
 }
 
 /// Says what the metrics mean. Called once, when a client is built.
@@ -26,4 +34,8 @@ pub(super) fn describe() {
         "Duration of calls to Keystone"
     );
     metrics::describe_counter!(TOTAL, "Calls to Keystone by outcome");
+    metrics::describe_gauge!(
+        CIRCUIT,
+        "1 while an endpoint of Keystone's is taken for gone and hardly asked"
+    );
 }

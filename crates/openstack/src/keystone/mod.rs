@@ -2,7 +2,9 @@
 //!
 //! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
 mod answer;
+mod circuit;
 mod client;
+mod endpoints;
 pub mod error;
 pub mod login;
 mod metrics;

@@ -5,4 +5,6 @@
     reason = "a test that cannot go on has failed"
 )]
 mod environment;
+mod gate;
 mod keystone;
+mod outages;

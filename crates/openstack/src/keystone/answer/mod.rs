@@ -8,10 +8,13 @@ use portico_domain::identity::{Identity, Named, Project, User};
 use reqwest::StatusCode;
 use secrecy::SecretString;
 use serde::de::DeserializeOwned;
+use std::time::Duration;
 
 /// An answer, read to its end.
 pub(super) struct Answer {
     pub status: StatusCode,
+    /// What a busy server asks for.
+    pub retry_after: Option<Duration>,
     /// `X-Subject-Token`.
     pub subject_token: Option<SecretString>,
     /// `Openstack-Auth-Receipt`.
@@ -20,6 +23,13 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// Whether it is no answer of Keystone's but one about its absence.
+    pub fn outage(&self) -> Option<Error> {
+        let status = self.status.as_u16();
+        let outage = matches!(status, 429 | 502..=504);
+        outage.then_some(Error::Unavailable(Unavailable::Status(status)))
+    }
+
     /// To `POST /auth/tokens` with credentials.
     pub fn authenticated(self) -> Result<AuthOutcome, Error> {
         if self.status == StatusCode::UNAUTHORIZED

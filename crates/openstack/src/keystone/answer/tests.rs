@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 fn answer(status: u16, body: &str) -> Answer {
     Answer {
         status: StatusCode::from_u16(status).unwrap(),
+        retry_after: None,
         subject_token: Some("gAAAA-issued".into()),
         receipt: None,
         body: body.as_bytes().to_vec(),

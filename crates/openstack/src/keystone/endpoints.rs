@@ -1,0 +1,92 @@
+//! Where Keystone is: one endpoint, or several of the same cloud of which one answers.
+use super::circuit::{Change, Circuit};
+use super::error::Error;
+use super::metrics;
+use crate::config::KeystoneConfig;
+use reqwest::Url;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// While nobody else could answer, people wait for this one to come back.
+const PROBE_ALONE: Duration = Duration::from_secs(1);
+/// While another answers, a look at this one may cost somebody seconds.
+const PROBE_BESIDE_OTHERS: Duration = Duration::from_secs(15);
+
+/// The endpoints in the order in which they are asked. Clones share what is known of them.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoints(Arc<[Endpoint]>);
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    base: Url,
+    /// Host and port, for logs and metrics.
+    name: String,
+    circuit: Circuit,
+}
+
+impl Endpoints {
+    pub fn new(config: &KeystoneConfig) -> Self {
+        let alone = config.fallback_urls.is_empty();
+        let probe_every = if alone {
+            PROBE_ALONE
+        } else {
+            PROBE_BESIDE_OTHERS
+        };
+        let endpoint = |url: &Url| {
+            let mut base = url.clone();
+            let path = base.path().trim_end_matches('/').to_owned();
+            base.set_path(&path);
+            let endpoint = Endpoint {
+                name: url.authority().to_owned(),
+                base,
+                circuit: Circuit::new(probe_every),
+            };
+            metrics::record_circuit(&endpoint.name, false);
+            endpoint
+        };
+        Self(config.urls().map(endpoint).collect())
+    }
+
+    /// Those worth asking when their turn comes, with how many stand behind each.
+    pub fn admitted(&self) -> impl Iterator<Item = (&Endpoint, usize)> {
+        let behind = |index| self.0.len() - 1 - index;
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, endpoint)| endpoint.circuit.admits(Instant::now()))
+            .map(move |(index, endpoint)| (endpoint, behind(index)))
+    }
+}
+
+impl Endpoint {
+    /// The address of a call below `/v3`; empty for the API's own.
+    pub fn url(&self, path: &str, query: Option<&str>) -> Url {
+        let mut url = self.base.clone();
+        if !path.is_empty() {
+            url.set_path(&format!("{}/{path}", self.base.path()));
+        }
+        url.set_query(query);
+        url
+    }
+
+    /// Learns from a call.
+    pub fn learn(&self, result: Result<(), &Error>, retry_after: Option<Duration>) {
+        let error = result.err().map(ToString::to_string);
+        match self.circuit.learn(result, retry_after, Instant::now()) {
+            Some(Change::Opened) => {
+                tracing::error!(
+                    endpoint = self.name,
+                    error,
+                    "keystone is taken for gone; asked once a moment until it answers"
+                );
+                metrics::record_circuit(&self.name, true);
+            }
+            Some(Change::Closed) => {
+                tracing::info!(endpoint = self.name, "keystone answers again");
+                metrics::record_circuit(&self.name, false);
+            }
+            None => {}
+        }
+    }
+}
