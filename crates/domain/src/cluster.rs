@@ -25,6 +25,10 @@ pub struct ClusterRecord {
     /// IDs of the roles of which a token must carry one; empty: any role will do.
     #[serde(default)]
     pub accepted_roles: Vec<String>,
+    /// Kinds of tokens that count although no one signed in to a project with them. Without a
+    /// project there are no role groups: only grants to the user alone apply.
+    #[serde(default)]
+    pub accepted_tokens: Vec<TokenKind>,
     /// The API server, `https://host:port`.
     pub api_url: String,
     /// The API server's certificate authority (PEM).
@@ -49,6 +53,27 @@ pub struct ClusterRecord {
     /// service of the cloud: turn it off again when nobody needs it.
     #[serde(default)]
     pub raw_keystone_tokens: RawTokens,
+}
+
+/// A kind of token that counts only where a cluster's record says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenKind {
+    /// Without any scope.
+    Unscoped,
+    /// Scoped to a domain.
+    Domain,
+    /// Scoped to the system.
+    System,
+    /// Of a trust, in whose name ever.
+    Trust,
+    /// Of an application credential with access rules, when one of them is for the service type
+    /// `kubernetes`.
+    AccessRules,
+    /// Delegated by OAuth 1, or bound to a client certificate (OAuth 2).
+    Oauth,
+    /// Made from an EC2 signature.
+    Ec2,
 }
 
 /// The form of bare Keystone tokens that a cluster takes; the cloud's token provider decides it.

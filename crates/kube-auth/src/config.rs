@@ -3,6 +3,7 @@ use portico_runtime::tls::{ClientAuth, TlsFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,10 +31,18 @@ pub struct KubeAuthConfig {
     #[serde(default = "default_cache_ttl", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub cache_ttl: Duration,
+    /// How many tokens a second Keystone is asked about for one cluster, at most. What goes beyond
+    /// is answered with "cannot say", so that one cluster's flood takes nothing from the others.
+    #[serde(default = "default_keystone_calls_per_second")]
+    pub keystone_calls_per_second: NonZeroU32,
 }
 
 fn default_listen() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 9443).into()
+}
+
+fn default_keystone_calls_per_second() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(199)
 }
 
 fn default_cache_ttl() -> Duration {

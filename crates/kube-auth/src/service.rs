@@ -9,10 +9,12 @@ use crate::review::{Answer, Review};
 use crate::shape::is_keystone_token;
 use crate::{http, metrics};
 use axum::Router;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
+use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{self, Error};
 use portico_runtime::request_id::RequestId;
 use secrecy::ExposeSecret as _;
@@ -58,6 +60,8 @@ struct Cluster {
     record: ClusterRecord,
     binding: Binding,
     policy: Option<PolicyFile>,
+    /// Of calls to Keystone.
+    limit: DefaultDirectRateLimiter,
 }
 
 /// The webhook for these clusters; reads the key files.
@@ -102,6 +106,7 @@ pub fn service(
             record,
             binding,
             policy,
+            limit: RateLimiter::direct(Quota::per_second(config.keystone_calls_per_second)),
         };
         if known.insert(id, cluster).is_some() {
             return Err(StartError::DuplicateCluster(id));
@@ -189,7 +194,7 @@ impl KubeAuth {
             audiences,
             fingerprint,
             cached,
-        } = self.weigh(&known.record, review).await;
+        } = self.weigh(known, review).await;
         let subject = Subject {
             cluster,
             request_id,
@@ -225,8 +230,9 @@ impl KubeAuth {
         })
     }
 
-    async fn weigh(&self, cluster: &ClusterRecord, review: &Review) -> Weighed {
+    async fn weigh(&self, known: &Cluster, review: &Review) -> Weighed {
         let shared = &*self.shared;
+        let cluster = &known.record;
         let now = Timestamp::now();
         let token = review.token.expose_secret();
         let unasked = |refusal| {
@@ -251,10 +257,18 @@ impl KubeAuth {
         };
         let key = shared.validations.key(&inner);
         let keystone = shared.keystone.clone();
-        let ask = || async move { keystone.validate(&inner).await };
+        let ask = || {
+            let may_ask = known.limit.check().is_ok();
+            async move {
+                if !may_ask {
+                    return Err(Error::Unavailable(Unavailable::Limited));
+                }
+                keystone.validate(&inner).await
+            }
+        };
         let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
-            Ok(details) => decide(&details, cluster, Timestamp::now()).map_or_else(
+            Ok(details) => decide(&details, cluster, shared.keystone.latest_clock()).map_or_else(
                 |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),
                 Decision::Authenticated,
             ),

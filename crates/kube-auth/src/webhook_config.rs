@@ -133,6 +133,7 @@ mod tests {
             accepted_projects: Vec::new(),
             accepted_domains: Vec::new(),
             accepted_roles: Vec::new(),
+            accepted_tokens: Vec::new(),
             api_url: "https://127.0.0.1:6443".to_owned(),
             ca_file: None,
             sealing_key_file: "k.pub".into(),

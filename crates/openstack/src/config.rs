@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
-use url::Url;
+use url::{Host, Url};
 
 /// `[keystone]`: the cloud's identity service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +15,10 @@ pub struct KeystoneConfig {
     /// Other endpoints of the same Keystone, asked in this order when those before do not answer.
     #[serde(default)]
     pub fallback_urls: Vec<Url>,
+    /// Whether a Keystone on another machine may be asked over plain HTTP. Whoever can read that
+    /// network reads every password and token.
+    #[serde(default)]
+    pub allow_plain_http: bool,
     /// Certificate authorities (PEM) to trust instead of the public ones.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
@@ -49,6 +53,10 @@ pub enum InvalidConfig {
         "keystone.fallback_urls: at most 7, each different from the others and from keystone.url"
     )]
     FallbackUrls,
+    #[error(
+        "keystone.url: passwords and tokens would cross the network in the clear; use https, or set keystone.allow_plain_http"
+    )]
+    PlainHttp,
     #[error("keystone.timeout must be between 100ms and 20s")]
     Timeout,
     #[error("keystone.default_domain must not be empty")]
@@ -61,6 +69,7 @@ impl KeystoneConfig {
         Self {
             url,
             fallback_urls: Vec::new(),
+            allow_plain_http: false,
             ca_file: None,
             default_domain: default_domain(),
             timeout: default_timeout(),
@@ -83,6 +92,9 @@ impl KeystoneConfig {
         if !self.fallback_urls.iter().all(is_identity_api) {
             return Err(InvalidConfig::FallbackUrl);
         }
+        if !self.allow_plain_http && !self.urls().all(is_private) {
+            return Err(InvalidConfig::PlainHttp);
+        }
         let different: HashSet<&Url> = self.urls().collect();
         if self.fallback_urls.len() > MAX_FALLBACKS
             || different.len() != self.fallback_urls.len() + 1
@@ -98,6 +110,17 @@ impl KeystoneConfig {
         }
         Ok(())
     }
+}
+
+/// Encrypted, or not leaving this machine.
+fn is_private(url: &Url) -> bool {
+    url.scheme() == "https"
+        || match url.host() {
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            None => false,
+        }
 }
 
 fn is_identity_api(url: &Url) -> bool {
@@ -131,6 +154,33 @@ mod tests {
         ] {
             assert_eq!(with_url(url).validate().is_ok(), valid, "{url}");
         }
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine_unless_it_is_allowed() {
+        for (url, private) in [
+            ("http://127.0.0.1:5000/v3", true),
+            ("http://[::1]:5000/v3", true),
+            ("http://keystone.localhost/v3", true),
+            ("https://keystone.example.org/v3", true),
+            ("http://keystone.example.org/v3", false),
+            ("http://10.0.0.5:5000/v3", false),
+            ("http://169.254.169.254/v3", false),
+            ("http://localhost.example.org/v3", false),
+        ] {
+            let mut config = with_url(url);
+            let expected = if private {
+                Ok(())
+            } else {
+                Err(InvalidConfig::PlainHttp)
+            };
+            assert_eq!(config.validate(), expected, "{url}");
+            config.allow_plain_http = true;
+            assert_eq!(config.validate(), Ok(()), "{url}");
+        }
+        let mut config = with_url("https://keystone.example.org/v3");
+        config.fallback_urls = vec!["http://10.0.0.5:5000/v3".parse().unwrap()];
+        assert_eq!(config.validate(), Err(InvalidConfig::PlainHttp));
     }
 
     #[test]

@@ -26,7 +26,7 @@ fn details(life: Duration) -> TokenDetails {
         methods: Vec::new(),
         audit_ids: Vec::new(),
         application_credential: None,
-        is_trust: false,
+        trust: None,
         is_oauth: false,
     }
 }

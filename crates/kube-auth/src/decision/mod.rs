@@ -3,13 +3,16 @@ use crate::policy::extra as reference;
 use crate::review::UserInfo;
 use jiff::Timestamp;
 use portico_assertion::cluster_token::OpenError;
-use portico_domain::cluster::{ClusterRecord, NotAccepted};
+use portico_domain::cluster::{ClusterRecord, NotAccepted, TokenKind};
 use portico_domain::identity::{Identity, Project};
 use portico_openstack::keystone::{TokenDetails, TokenScope};
 use std::collections::BTreeMap;
 
 /// More roles in one project than any cloud has; a list is never cut silently.
 const MAX_ROLES: usize = 1000;
+
+/// What an application credential's access rule must name to be about Kubernetes.
+const SERVICE_TYPE: &str = "kubernetes";
 
 /// Why the answer is "no"; for the audit log and metrics, never for the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +33,8 @@ pub(crate) enum Refusal {
     Trust,
     #[error("token of an OAuth delegation")]
     OAuth,
+    #[error("token made from an EC2 signature")]
+    Ec2,
     #[error("application credential with access rules")]
     AccessRules,
     #[error("an empty or unprintable name or ID")]
@@ -56,21 +61,25 @@ pub(crate) fn decide(
         return Err(Refusal::Expired);
     }
     let identity = &details.identity;
-    let project = match (&identity.project, details.scope) {
-        (Some(project), TokenScope::Project) => project,
-        (_, scope) => return Err(Refusal::Scope(scope)),
-    };
-    delegated(details)?;
-    usable(identity, project)?;
-    cluster.accepts(identity).map_err(|lacks| match lacks {
-        NotAccepted::Project => Refusal::Project,
-        NotAccepted::Role => Refusal::Role,
-    })?;
+    if !is_scope_accepted(details, cluster) {
+        return Err(Refusal::Scope(details.scope));
+    }
+    delegated(details, cluster)?;
+    usable(identity)?;
+    match cluster.accepts(identity) {
+        Err(NotAccepted::Role) => return Err(Refusal::Role),
+        Err(NotAccepted::Project) if identity.project.is_some() => return Err(Refusal::Project),
+        Err(NotAccepted::Project) if !cluster.accepted_roles.is_empty() => {
+            return Err(Refusal::Role);
+        }
+        // without a project, the record's word for this kind of token is what lets it in
+        Err(NotAccepted::Project) | Ok(()) => {}
+    }
     Ok(UserInfo {
         username: identity.kubernetes_username(),
         uid: identity.user.id.clone(),
         groups: identity.kubernetes_groups(cluster.qualified_groups_only()),
-        extra: extra(details, project),
+        extra: extra(details),
     })
 }
 
@@ -87,33 +96,55 @@ pub(crate) fn audiences(asked: &[String], cluster: &ClusterRecord) -> Result<Vec
     Ok(common)
 }
 
+/// A token is for a project, unless the cluster takes others too.
+fn is_scope_accepted(details: &TokenDetails, cluster: &ClusterRecord) -> bool {
+    let kind = match details.scope {
+        TokenScope::Project => return details.identity.project.is_some(),
+        TokenScope::Unscoped => TokenKind::Unscoped,
+        TokenScope::Domain => TokenKind::Domain,
+        TokenScope::System => TokenKind::System,
+    };
+    // a domain's or the system's roles are no roles here, and must not look like it
+    details.identity.project.is_none()
+        && details.identity.roles.is_empty()
+        && cluster.accepted_tokens.contains(&kind)
+}
+
 /// Rights that somebody handed on for one purpose are not rights in a cluster.
-fn delegated(details: &TokenDetails) -> Result<(), Refusal> {
-    if details.is_trust {
+fn delegated(details: &TokenDetails, cluster: &ClusterRecord) -> Result<(), Refusal> {
+    let accepted = |kind| cluster.accepted_tokens.contains(&kind);
+    if details.trust.is_some() && !accepted(TokenKind::Trust) {
         return Err(Refusal::Trust);
     }
-    if details.is_oauth {
+    if details.is_oauth && !accepted(TokenKind::Oauth) {
         return Err(Refusal::OAuth);
     }
+    let is_ec2 = |method: &String| method == "ec2credential";
+    if details.methods.iter().any(is_ec2) && !accepted(TokenKind::Ec2) {
+        return Err(Refusal::Ec2);
+    }
     let credential = details.application_credential.as_ref();
-    if credential.is_some_and(|credential| credential.has_access_rules) {
-        return Err(Refusal::AccessRules);
+    if let Some(rules) = credential.and_then(|credential| credential.access_rules.as_ref()) {
+        let for_us = rules.iter().any(|service| service == SERVICE_TYPE);
+        if !for_us || !accepted(TokenKind::AccessRules) {
+            return Err(Refusal::AccessRules);
+        }
     }
     Ok(())
 }
 
 /// The API server checks none of this: it would take a nameless user, or one with line breaks.
-fn usable(identity: &Identity, project: &Project) -> Result<(), Refusal> {
+fn usable(identity: &Identity) -> Result<(), Refusal> {
     let user = &identity.user;
     let roles = &identity.roles;
-    if roles.is_empty() {
+    if roles.is_empty() && identity.project.is_some() {
         return Err(Refusal::NoRole);
     }
     if roles.len() > MAX_ROLES {
         return Err(Refusal::TooManyRoles);
     }
     let own = [&user.id, &user.name, &user.domain.id, &user.domain.name];
-    let scope = [&project.id, &project.name];
+    let scope = identity.project.iter().flat_map(of_project);
     let held = roles.iter().flat_map(|role| [&role.id, &role.name]);
     if !own
         .into_iter()
@@ -130,6 +161,10 @@ fn usable(identity: &Identity, project: &Project) -> Result<(), Refusal> {
     Ok(())
 }
 
+fn of_project(project: &Project) -> [&String; 2] {
+    [&project.id, &project.name]
+}
+
 fn printable(text: &str) -> bool {
     // the last two turn the reading direction of whatever stands behind them in a log
     !text.trim().is_empty()
@@ -138,22 +173,32 @@ fn printable(text: &str) -> bool {
         })
 }
 
-fn extra(details: &TokenDetails, project: &Project) -> BTreeMap<&'static str, Vec<String>> {
+fn extra(details: &TokenDetails) -> BTreeMap<&'static str, Vec<String>> {
     let user = &details.identity.user;
     let roles = &details.identity.roles;
     let role_names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
     let mut extra = BTreeMap::from([
         // the keys of k8s-keystone-auth, which policies and tools made for it read
         (reference::ROLES, role_names.clone()),
-        (reference::PROJECT_ID, vec![project.id.clone()]),
-        (reference::PROJECT_NAME, vec![project.name.clone()]),
         (reference::USER_DOMAIN_ID, vec![user.domain.id.clone()]),
         (reference::USER_DOMAIN_NAME, vec![user.domain.name.clone()]),
-        ("portico.dev/project-id", vec![project.id.clone()]),
-        ("portico.dev/project-name", vec![project.name.clone()]),
         ("portico.dev/user-domain-id", vec![user.domain.id.clone()]),
         ("portico.dev/role-names", role_names),
     ]);
+    if let Some(project) = &details.identity.project {
+        for key in [reference::PROJECT_ID, "portico.dev/project-id"] {
+            extra.insert(key, vec![project.id.clone()]);
+        }
+        for key in [reference::PROJECT_NAME, "portico.dev/project-name"] {
+            extra.insert(key, vec![project.name.clone()]);
+        }
+    }
+    if let Some(trust) = &details.trust {
+        extra.insert("portico.dev/trust-id", vec![trust.id.clone()]);
+        extra.insert("portico.dev/trustor-id", vec![trust.trustor_id.clone()]);
+        let impersonation = vec![trust.impersonation.to_string()];
+        extra.insert("portico.dev/trust-impersonation", impersonation);
+    }
     // public, and the same in Keystone's own audit trail
     if let Some(id) = details.audit_ids.first() {
         extra.insert("portico.dev/credential-id", vec![id.clone()]);

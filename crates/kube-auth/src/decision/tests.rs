@@ -1,6 +1,7 @@
 use super::*;
 use portico_domain::cluster::RawTokens;
 use portico_domain::identity::{Named, User};
+use portico_openstack::keystone::Trust;
 use portico_openstack::keystone::token::UsedApplicationCredential;
 use uuid::Uuid;
 
@@ -38,7 +39,7 @@ fn details() -> TokenDetails {
         methods: vec!["password".to_owned()],
         audit_ids: vec!["audit-1".to_owned()],
         application_credential: None,
-        is_trust: false,
+        trust: None,
         is_oauth: false,
     }
 }
@@ -51,6 +52,7 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
         accepted_projects: accepted.iter().map(|id| (*id).to_owned()).collect(),
         accepted_domains: Vec::new(),
         accepted_roles: Vec::new(),
+        accepted_tokens: Vec::new(),
         api_url: "https://127.0.0.1:6443".to_owned(),
         ca_file: None,
         sealing_key_file: "k.pub".into(),
@@ -95,12 +97,8 @@ fn a_cluster_of_several_projects_gets_no_bare_role_ids() {
 
 #[test]
 fn everything_that_is_not_a_users_own_project_token_is_refused() {
-    let ruled = |rules| UsedApplicationCredential {
-        id: "c".to_owned(),
-        has_access_rules: rules,
-    };
     type Change = fn(&mut TokenDetails);
-    let cases: [(Change, Refusal); 20] = [
+    let cases: [(Change, Refusal); 21] = [
         (|d| d.expires_at = at(NOW), Refusal::Expired),
         (
             |d| d.scope = TokenScope::Unscoped,
@@ -118,8 +116,12 @@ fn everything_that_is_not_a_users_own_project_token_is_refused() {
             |d| d.identity.project = None,
             Refusal::Scope(TokenScope::Project),
         ),
-        (|d| d.is_trust = true, Refusal::Trust),
+        (|d| d.trust = Some(trust()), Refusal::Trust),
         (|d| d.is_oauth = true, Refusal::OAuth),
+        (
+            |d| d.methods = vec!["ec2credential".to_owned()],
+            Refusal::Ec2,
+        ),
         (|d| d.identity.roles.clear(), Refusal::NoRole),
         (
             |d| d.identity.roles = vec![named("r"); 1001],
@@ -168,11 +170,87 @@ fn everything_that_is_not_a_users_own_project_token_is_refused() {
         assert_eq!(refused, expected);
     }
     let mut details = details();
-    details.application_credential = Some(ruled(true));
+    details.application_credential = Some(credential(Some(&["compute"])));
     let refused = decide(&details, &cluster(&[]), at(NOW)).unwrap_err();
     assert_eq!(refused, Refusal::AccessRules);
-    details.application_credential = Some(ruled(false));
+    details.application_credential = Some(credential(None));
     assert!(decide(&details, &cluster(&[]), at(NOW)).is_ok());
+}
+
+fn trust() -> Trust {
+    Trust {
+        id: "t".to_owned(),
+        trustor_id: "bob-id".to_owned(),
+        impersonation: false,
+    }
+}
+
+fn credential(rules: Option<&[&str]>) -> UsedApplicationCredential {
+    UsedApplicationCredential {
+        id: "c".to_owned(),
+        access_rules: rules.map(|list| list.iter().map(|one| (*one).to_owned()).collect()),
+    }
+}
+
+#[test]
+fn a_kind_of_token_that_the_record_names_counts_and_no_other() {
+    type Change = fn(&mut TokenDetails);
+    let scope = |scope| {
+        move |d: &mut TokenDetails| {
+            d.scope = scope;
+            d.identity.project = None;
+            d.identity.roles.clear();
+        }
+    };
+    let unscoped = scope(TokenScope::Unscoped);
+    let domain = scope(TokenScope::Domain);
+    let system = scope(TokenScope::System);
+    type Kind<'a> = (TokenKind, &'a dyn Fn(&mut TokenDetails));
+    let kinds: [Kind<'_>; 7] = [
+        (TokenKind::Unscoped, &unscoped),
+        (TokenKind::Domain, &domain),
+        (TokenKind::System, &system),
+        (TokenKind::Trust, &((|d| d.trust = Some(trust())) as Change)),
+        (TokenKind::Oauth, &((|d| d.is_oauth = true) as Change)),
+        (
+            TokenKind::Ec2,
+            &((|d| d.methods = vec!["ec2credential".to_owned()]) as Change),
+        ),
+        (
+            TokenKind::AccessRules,
+            &((|d| d.application_credential = Some(credential(Some(&["kubernetes"])))) as Change),
+        ),
+    ];
+    for (kind, change) in &kinds {
+        let mut details = details();
+        change(&mut details);
+        for (accepted, _) in &kinds {
+            let mut cluster = cluster(&[]);
+            cluster.accepted_tokens = vec![*accepted];
+            let decided = decide(&details, &cluster, at(NOW));
+            assert_eq!(decided.is_ok(), kind == accepted, "{kind:?} {accepted:?}");
+        }
+    }
+    let mut anything = cluster(&[]);
+    anything.accepted_tokens = kinds.iter().map(|(kind, _)| *kind).collect();
+    let mut without_project = details();
+    unscoped(&mut without_project);
+    let user = decide(&without_project, &anything, at(NOW)).unwrap();
+    assert_eq!(user.groups, ["portico:user:u1"]);
+    let mut lent = details();
+    lent.trust = Some(trust());
+    let user = decide(&lent, &anything, at(NOW)).unwrap();
+    assert_eq!(user.extra["portico.dev/trustor-id"], ["bob-id"]);
+    // for something else
+    let mut ruled = details();
+    ruled.application_credential = Some(credential(Some(&["compute"])));
+    assert_eq!(
+        decide(&ruled, &anything, at(NOW)).unwrap_err(),
+        Refusal::AccessRules
+    );
+    // a cluster that wants a role gets nobody without one
+    anything.accepted_roles = vec!["k8s_admin-id".to_owned()];
+    assert!(decide(&without_project, &anything, at(NOW)).is_err());
 }
 
 #[test]

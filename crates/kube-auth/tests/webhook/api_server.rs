@@ -43,6 +43,7 @@ impl Webhook {
             client_ca_file: "unused".into(),
             key_files,
             cache_ttl,
+            keystone_calls_per_second: 200.try_into().unwrap(),
         };
         let mut keystone = KeystoneConfig::new(keystone_url.parse().unwrap());
         keystone.timeout = Duration::from_secs(3);
@@ -74,6 +75,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         accepted_projects: accepted.iter().map(|id| (*id).to_owned()).collect(),
         accepted_domains: Vec::new(),
         accepted_roles: Vec::new(),
+        accepted_tokens: Vec::new(),
         api_url: "https://127.0.0.1:6443".to_owned(),
         ca_file: None,
         sealing_key_file: "unused".into(),

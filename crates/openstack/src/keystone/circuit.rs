@@ -100,7 +100,7 @@ impl Circuit {
 fn is_outage(error: &Error) -> bool {
     match error {
         Error::Unavailable(Unavailable::Status(status)) => matches!(status, 429 | 502..=504),
-        Error::Unavailable(Unavailable::NotAsked) => false,
+        Error::Unavailable(Unavailable::NotAsked | Unavailable::Limited) => false,
         Error::Unavailable(_) => true,
         _ => false,
     }

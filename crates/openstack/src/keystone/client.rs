@@ -3,11 +3,13 @@ use super::answer::Answer;
 use super::endpoints::{Endpoint, Endpoints};
 use super::error::{Error, Unavailable};
 use super::login::{ApplicationCredential, Login, Scope};
+use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
 use crate::config::{InvalidConfig, KeystoneConfig};
+use jiff::Timestamp;
 use portico_domain::identity::{Named, Project};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Certificate, Method, StatusCode, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -37,6 +39,7 @@ pub struct Client {
     endpoints: Endpoints,
     timeout: Duration,
     calls: Arc<Semaphore>,
+    skew: Skew,
 }
 
 /// Why a client cannot be built.
@@ -107,6 +110,7 @@ impl Client {
             endpoints: Endpoints::new(config),
             timeout: config.timeout,
             calls: Arc::new(Semaphore::new(MAX_CALLS)),
+            skew: Skew::default(),
         })
     }
 
@@ -240,6 +244,11 @@ impl Client {
         self.run(call, |answer| answer.version()).await
     }
 
+    /// Keystone's clock now, or ours where that is later: a token that has ended by either has ended.
+    pub fn latest_clock(&self) -> Timestamp {
+        self.skew.latest(Timestamp::now())
+    }
+
     fn post_tokens(&self, operation: &'static str, headers: HeaderMap, body: Value) -> Call {
         Call {
             operation,
@@ -343,6 +352,7 @@ impl Client {
             }
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
+        let asked = Timestamp::now();
         let transport = |error: reqwest::Error| Error::from_transport(&error);
         let mut response = request.send().await.map_err(transport)?;
         let mut body = Vec::new();
@@ -356,6 +366,10 @@ impl Client {
             let value = response.headers().get(name)?.to_str().ok()?;
             (!value.is_empty()).then(|| SecretString::from(value))
         };
+        let date = response.headers().get(DATE);
+        if let Some(date) = date.and_then(|value| value.to_str().ok()) {
+            self.skew.learn(date, asked, Timestamp::now());
+        }
         let retry_after = response.headers().get(RETRY_AFTER);
         Ok(Answer {
             status: response.status(),

@@ -35,6 +35,8 @@ pub enum Unavailable {
     Status(u16),
     #[error("it did not answer just now, and is asked again in a moment")]
     NotAsked,
+    #[error("more was asked at once than one asker may")]
+    Limited,
 }
 
 impl Error {

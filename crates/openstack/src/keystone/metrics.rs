@@ -5,6 +5,7 @@ use std::time::Duration;
 
 const SECONDS: &str = "portico_keystone_request_seconds";
 const TOTAL: &str = "portico_keystone_requests_total";
+const SKEW: &str = "portico_keystone_clock_skew_seconds";
 const CIRCUIT: &str = "portico_keystone_circuit_open";
 
 pub(super) fn record<T>(operation: &'static str, took: Duration, result: &Result<T, Error>) {
@@ -26,6 +27,12 @@ pub(super) fn record_circuit(endpoint: &str, open: bool) {
     metrics::gauge!(CIRCUIT, "endpoint" => endpoint.to_owned()).set(f64::from(u8::from(open)));
 }
 
+/// How far Keystone's clock is ahead of ours.
+pub(super) fn record_skew(seconds: i64) {
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    metrics::gauge!(SKEW).set(seconds as f64);
+}
+
 /// Says what the metrics mean. Called once, when a client is built.
 pub(super) fn describe() {
     metrics::describe_histogram!(
@@ -34,6 +41,11 @@ pub(super) fn describe() {
         "Duration of calls to Keystone"
     );
     metrics::describe_counter!(TOTAL, "Calls to Keystone by outcome");
+    metrics::describe_gauge!(
+        SKEW,
+        metrics::Unit::Seconds,
+        "How far Keystone's clock is ahead of ours; tokens end by whichever is later"
+    );
     metrics::describe_gauge!(
         CIRCUIT,
         "1 while an endpoint of Keystone's is taken for gone and hardly asked"

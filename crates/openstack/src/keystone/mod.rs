@@ -8,10 +8,11 @@ mod endpoints;
 pub mod error;
 pub mod login;
 mod metrics;
+mod skew;
 pub mod token;
 mod wire;
 
 pub use client::{BuildError, Client};
 pub use error::Error;
 pub use login::{ApplicationCredential, Login, Scope, UserRef};
-pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Version};
+pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, Version};

@@ -37,8 +37,8 @@ pub struct TokenDetails {
     pub audit_ids: Vec<String>,
     /// The application credential it was made with.
     pub application_credential: Option<UsedApplicationCredential>,
-    /// Whether it acts by a trust, for another user or not.
-    pub is_trust: bool,
+    /// The trust by which it acts.
+    pub trust: Option<Trust>,
     /// Whether it was delegated by OAuth 1 or bound to a client certificate (OAuth 2).
     pub is_oauth: bool,
 }
@@ -47,8 +47,17 @@ pub struct TokenDetails {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsedApplicationCredential {
     pub id: String,
-    /// Good for some API calls only, none of which is Kubernetes'.
-    pub has_access_rules: bool,
+    /// The service types of its access rules, where it has rules: it is good for those calls only.
+    pub access_rules: Option<Vec<String>>,
+}
+
+/// A trust: rights that one user (the trustor) has lent to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trust {
+    pub id: String,
+    pub trustor_id: String,
+    /// Whether the token's user is the trustor, though somebody else holds it.
+    pub impersonation: bool,
 }
 
 /// What a token is good for.

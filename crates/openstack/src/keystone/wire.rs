@@ -88,7 +88,7 @@ pub(super) struct Token {
     pub roles: Vec<NamedAnswer>,
     pub application_credential: Option<CredentialAnswer>,
     #[serde(rename = "OS-TRUST:trust")]
-    pub trust: Option<Value>,
+    pub trust: Option<TrustAnswer>,
     #[serde(rename = "OS-OAUTH1")]
     pub oauth1: Option<Value>,
     pub oauth2_credential: Option<Value>,
@@ -118,7 +118,24 @@ pub(super) struct NamedAnswer {
 pub(super) struct CredentialAnswer {
     pub id: String,
     /// Absent: no rules. An empty list allows no call at all, so it counts as rules.
-    pub access_rules: Option<Value>,
+    pub access_rules: Option<Vec<RuleAnswer>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RuleAnswer {
+    pub service: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TrustAnswer {
+    pub id: String,
+    pub impersonation: bool,
+    pub trustor_user: IdAnswer,
+}
+
+#[derive(Deserialize)]
+pub(super) struct IdAnswer {
+    pub id: String,
 }
 
 #[derive(Deserialize)]

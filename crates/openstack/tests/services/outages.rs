@@ -63,7 +63,9 @@ async fn a_refusal_is_final_and_no_other_endpoint_is_asked() {
 async fn a_silent_endpoint_costs_its_share_of_the_time_until_it_is_known() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/v3", silent.local_addr().unwrap());
-    let issued = sign_in(&client_of(&[&value("KEYSTONE_URL")])).await.unwrap();
+    let issued = sign_in(&client_of(&[&value("KEYSTONE_URL")]))
+        .await
+        .unwrap();
     let client = client_of(&[&url, &value("KEYSTONE_URL")]);
     let mut calls = JoinSet::new();
     for _ in 0..5 {

@@ -1,7 +1,8 @@
 //! From status, headers and body to a result; no I/O.
 use super::error::{Error, Unavailable};
 use super::token::{
-    AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, UsedApplicationCredential, Version,
+    AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, UsedApplicationCredential,
+    Version,
 };
 use super::wire;
 use portico_domain::identity::{Identity, Named, Project, User};
@@ -164,12 +165,16 @@ impl Answer {
             application_credential: token.application_credential.map(|credential| {
                 UsedApplicationCredential {
                     id: credential.id,
-                    has_access_rules: credential
+                    access_rules: credential
                         .access_rules
-                        .is_some_and(|rules| !rules.is_null()),
+                        .map(|rules| rules.into_iter().map(|rule| rule.service).collect()),
                 }
             }),
-            is_trust: token.trust.is_some(),
+            trust: token.trust.map(|trust| Trust {
+                id: trust.id,
+                trustor_id: trust.trustor_user.id,
+                impersonation: trust.impersonation,
+            }),
             is_oauth: token.oauth1.is_some() || token.oauth2_credential.is_some(),
         })
     }

@@ -133,20 +133,28 @@ fn delegated_tokens_are_marked() {
     };
     let credential = |value: Value| {
         let details = details("application_credential", value);
-        details.application_credential.unwrap().has_access_rules
+        details.application_credential.unwrap().access_rules
     };
-    assert!(!credential(
-        json!({"id": "c", "name": "ci", "restricted": true})
-    ));
-    assert!(credential(json!({"id": "c", "access_rules": []})));
-    assert!(credential(
-        json!({"id": "c", "access_rules": [{"path": "/v1"}]})
-    ));
-    assert!(details("OS-TRUST:trust", json!({"id": "t", "impersonation": true})).is_trust);
+    let plain = json!({"id": "c", "name": "ci", "restricted": true});
+    assert_eq!(credential(plain), None);
+    assert_eq!(
+        credential(json!({"id": "c", "access_rules": []})),
+        Some(vec![])
+    );
+    let rule = json!({"service": "compute", "method": "GET", "path": "/v2.1/servers"});
+    assert_eq!(
+        credential(json!({"id": "c", "access_rules": [rule]})),
+        Some(vec!["compute".to_owned()])
+    );
+    let trust = json!({"id": "t", "impersonation": true, "trustor_user": {"id": "ada"},
+        "trustee_user": {"id": "bob"}});
+    let trust = details("OS-TRUST:trust", trust).trust.unwrap();
+    assert!(trust.impersonation);
+    assert_eq!(trust.trustor_id, "ada");
     assert!(details("OS-OAUTH1", json!({"consumer_id": "c"})).is_oauth);
     assert!(details("oauth2_credential", json!({"x5t#S256": "x"})).is_oauth);
     let plain = answer(200, &token(&project_scope())).validated().unwrap();
-    assert!(plain.application_credential.is_none() && !plain.is_trust && !plain.is_oauth);
+    assert!(plain.application_credential.is_none() && plain.trust.is_none() && !plain.is_oauth);
     assert_eq!(plain.expires_at.to_string(), "2026-11-21T11:55:24Z");
 }
 
