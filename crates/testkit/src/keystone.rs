@@ -23,6 +23,13 @@ pub struct TestUser {
     pub password: SecretString,
 }
 
+/// A domain of one test's own.
+#[derive(Clone, Debug)]
+pub struct TestDomain {
+    pub id: String,
+    pub name: String,
+}
+
 impl KeystoneAdmin {
     /// Signs in with `KEYSTONE_ADMIN_PASSWORD`.
     ///
@@ -52,6 +59,122 @@ impl KeystoneAdmin {
             name,
             password: password.into(),
         })
+    }
+
+    /// A new domain; returns its ID. The name starts with `prefix`.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_domain(&self, prefix: &str) -> Result<TestDomain> {
+        let name = unique(prefix);
+        let domain = json!({ "domain": { "name": name } });
+        let created = self.post("/domains", domain).await?;
+        Ok(TestDomain {
+            id: text(&created, "/domain/id")?,
+            name,
+        })
+    }
+
+    /// A new user of exactly this name, in a domain of the test's own.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_user_called(&self, name: &str, domain: &TestDomain) -> Result<TestUser> {
+        let password = unique("password");
+        let user =
+            json!({ "user": { "name": name, "domain_id": domain.id, "password": password } });
+        let created = self.post("/users", user).await?;
+        Ok(TestUser {
+            id: text(&created, "/user/id")?,
+            name: name.to_owned(),
+            password: password.into(),
+        })
+    }
+
+    /// A new project of exactly this name; returns its ID.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_project_called(&self, name: &str, domain: &TestDomain) -> Result<String> {
+        let project = json!({ "project": { "name": name, "domain_id": domain.id } });
+        let created = self.post("/projects", project).await?;
+        text(&created, "/project/id")
+    }
+
+    /// A new role; returns its ID. Names of roles are unique in the whole cloud.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_role(&self, name: &str) -> Result<String> {
+        let created = self
+            .post("/roles", json!({ "role": { "name": name } }))
+            .await?;
+        text(&created, "/role/id")
+    }
+
+    /// Disables a domain and deletes it with all that is in it.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn delete_domain(&self, domain: &TestDomain) -> Result<()> {
+        let path = format!("/domains/{}", domain.id);
+        self.patch(&path, json!({ "domain": { "enabled": false } }))
+            .await?;
+        self.delete(&path).await
+    }
+
+    /// `GET` below the API's version.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn get(&self, path: &str) -> Result<Value> {
+        self.call(Method::GET, path, None).await
+    }
+
+    /// `POST` below the API's version.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn post(&self, path: &str, body: Value) -> Result<Value> {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// `PATCH` below the API's version.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn patch(&self, path: &str, body: Value) -> Result<Value> {
+        self.call(Method::PATCH, path, Some(body)).await
+    }
+
+    /// `PUT` without a body, below the API's version.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn put(&self, path: &str) -> Result<Value> {
+        self.call(Method::PUT, path, None).await
+    }
+
+    /// `DELETE` below the API's version.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn delete(&self, path: &str) -> Result<()> {
+        self.call(Method::DELETE, path, None).await.map(drop)
+    }
+
+    /// The same calls with somebody else's token.
+    #[must_use]
+    pub fn as_user(&self, token: &SecretString) -> Self {
+        Self {
+            token: token.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// The administrator's own token, scoped to the project `admin`.
+    pub fn token(&self) -> &SecretString {
+        &self.token
     }
 
     /// A new project in the domain `Default`; returns its ID.
@@ -100,6 +223,15 @@ impl KeystoneAdmin {
         let scope = json!({ "project": { "id": project } });
         let password = user.password.expose_secret();
         issue(&self.client, &self.url, &user.name, password, &scope).await
+    }
+
+    /// A token of a user with a scope in the API's own words, or without one.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn token_with_scope(&self, user: &TestUser, scope: Value) -> Result<SecretString> {
+        let user = json!({ "id": user.id, "password": user.password.expose_secret() });
+        token(&self.client, &self.url, user, scope).await
     }
 
     /// Whether Keystone still takes a token.
@@ -153,6 +285,10 @@ async fn issue(
     scope: &Value,
 ) -> Result<SecretString> {
     let user = json!({ "name": name, "domain": { "id": "default" }, "password": password });
+    token(client, url, user, scope.clone()).await
+}
+
+async fn token(client: &Client, url: &str, user: Value, scope: Value) -> Result<SecretString> {
     let identity = json!({ "methods": ["password"], "password": { "user": user } });
     let response = client
         .post(format!("{url}/auth/tokens?nocatalog"))

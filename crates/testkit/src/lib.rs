@@ -7,10 +7,16 @@
     clippy::expect_used,
     reason = "a test that cannot go on has failed"
 )]
+mod cluster;
 mod env;
+mod gate;
 mod keystone;
+mod kube_apiserver;
 mod kubectl;
 
+pub use cluster::{Bearer, Cluster};
 pub use env::TestEnv;
-pub use keystone::{KeystoneAdmin, TestUser};
+pub use gate::Gate;
+pub use keystone::{KeystoneAdmin, TestDomain, TestUser};
+pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;

@@ -1,9 +1,24 @@
-//! The attacks that kubernetes-auth must withstand, by number, against the running services. Each
-//! has a twin that succeeds, so that a dead server withstands nothing.
+//! The attacks that kubernetes-auth must withstand, by number, against the running services
+//! (`PORTICO_TEST_ENV`). Each has a twin that succeeds, so that a dead server withstands nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on fails"
+    reason = "a test that cannot go on has failed"
 )]
-
+#[path = "../webhook/api_server.rs"]
+#[allow(dead_code, reason = "shared with the other test binaries")]
+mod api_server;
+mod authorization;
 mod client;
+mod door;
+mod endpoint;
+mod identity;
+mod kinds_of_tokens;
+mod log;
+mod outages;
+#[path = "../services/proxy.rs"]
+mod proxy;
+mod reviews;
+mod stand_in;
+mod validity;
+mod world;

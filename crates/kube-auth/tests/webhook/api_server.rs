@@ -31,20 +31,32 @@ pub struct Webhook {
 
 impl Webhook {
     pub fn new(clusters: Vec<ClusterRecord>, keystone_url: &str, cache_ttl: Duration) -> Self {
+        Self::configured(clusters, keystone_url, |config| {
+            config.cache_ttl = cache_ttl
+        })
+    }
+
+    /// With settings of the test's own.
+    pub fn configured(
+        clusters: Vec<ClusterRecord>,
+        keystone_url: &str,
+        set: impl FnOnce(&mut KubeAuthConfig),
+    ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (current, retired) = (PrivateKey::generate(), PrivateKey::generate());
         let key_files = vec![dir.path().join("1.key"), dir.path().join("2.key")];
         current.write_new(&key_files[0]).unwrap();
         retired.write_new(&key_files[1]).unwrap();
-        let config = KubeAuthConfig {
+        let mut config = KubeAuthConfig {
             listen: "127.0.0.1:0".parse().unwrap(),
             tls_cert_file: "unused".into(),
             tls_key_file: "unused".into(),
             client_ca_file: "unused".into(),
             key_files,
-            cache_ttl,
+            cache_ttl: Duration::from_secs(10),
             keystone_calls_per_second: 200.try_into().unwrap(),
         };
+        set(&mut config);
         let mut keystone = KeystoneConfig::new(keystone_url.parse().unwrap());
         keystone.timeout = Duration::from_secs(3);
         let keystone = Client::new(&keystone).unwrap();

@@ -5,6 +5,5 @@
     reason = "a test that cannot go on has failed"
 )]
 mod environment;
-mod gate;
 mod keystone;
 mod outages;

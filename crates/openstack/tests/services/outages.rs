@@ -1,8 +1,8 @@
 use crate::environment::value;
-use crate::gate::Gate;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{AuthOutcome, Client, Error, IssuedToken, Login, Scope, UserRef};
+use portico_testkit::Gate;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;

@@ -1,5 +1,5 @@
 //! A gate in front of the real Keystone. Shut, it takes connections and drops them, as a proxy
-//! without a server behind it does.
+//! without a server behind it does: an outage that ends when the test says so.
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +7,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+/// The gate; its connections end with it.
+#[derive(Debug)]
 pub struct Gate {
     address: SocketAddr,
     open: watch::Sender<bool>,
@@ -17,7 +19,7 @@ pub struct Gate {
 impl Gate {
     /// An open gate.
     pub async fn start(keystone_url: &str) -> Self {
-        let upstream = url::Url::parse(keystone_url).unwrap();
+        let upstream = reqwest::Url::parse(keystone_url).unwrap();
         let upstream = upstream.socket_addrs(|| None).unwrap()[0];
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -57,10 +59,12 @@ impl Gate {
         }
     }
 
+    /// Keystone's URL through the gate.
     pub fn url(&self) -> String {
         format!("http://{}/v3", self.address)
     }
 
+    /// Shuts it, which ends every connection, or opens it again.
     pub fn set_open(&self, open: bool) {
         self.open.send(open).unwrap();
     }
