@@ -28,4 +28,6 @@ pub mod webhook_config;
 pub use access::PolicyFileError;
 pub use config::KubeAuthConfig;
 pub use service::{KubeAuth, StartError, service};
-pub use webhook_config::{Question, WebhookConfig, webhook_kubeconfig};
+pub use webhook_config::{
+    Question, WebhookConfig, authorization_configuration, webhook_kubeconfig,
+};

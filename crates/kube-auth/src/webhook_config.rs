@@ -2,6 +2,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_domain::cluster::ClusterRecord;
+use portico_domain::identity::user_group;
 use std::time::Duration;
 
 /// What the API server asks.
@@ -107,6 +108,45 @@ current-context: portico
     )
 }
 
+/// The structured authorization configuration (`apiserver.config.k8s.io/v1`, Kubernetes 1.32 and
+/// newer) that has an API server ask the webhook of the kubeconfig at `config_file`, about our
+/// people only. When the webhook cannot answer, nobody is let through: with the flags, the next
+/// authorizer would be asked.
+pub fn authorization_configuration(config_file: &str, cache_ttl: Duration) -> String {
+    format!(
+        "\
+# Structured authorization, for Kubernetes 1.32 and newer. Start kube-apiserver with
+#   --authorization-config=<this file>
+# and without any --authorization-mode and --authorization-webhook-* flag.
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthorizationConfiguration
+authorizers:
+- type: Node
+  name: node
+- type: Webhook
+  name: portico
+  webhook:
+    subjectAccessReviewVersion: v1
+    matchConditionSubjectAccessReviewVersion: v1
+    timeout: 3s
+    authorizedTTL: {ttl}s
+    unauthorizedTTL: {ttl}s
+    failurePolicy: Deny
+    connectionInfo:
+      type: KubeConfigFile
+      kubeConfigFile: {file}
+    matchConditions:
+    # only people whom Portico has authenticated
+    - expression: \"has(request.groups) && request.groups.exists(group, group.startsWith('{prefix}'))\"
+- type: RBAC
+  name: rbac
+",
+        ttl = cache_ttl.as_secs(),
+        file = quoted(config_file),
+        prefix = user_group(""),
+    )
+}
+
 /// A YAML string; JSON's are.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -175,6 +215,24 @@ mod tests {
                 "    certificate-authority-data: UEVN",
                 "    client-key: \"/etc/kubernetes/pki/portico \\\"odd\\\".key\"",
             ],
+        );
+    }
+
+    #[test]
+    fn the_structured_configuration_denies_when_nobody_answers() {
+        let text = authorization_configuration("/etc/kubernetes/a.yaml", Duration::from_secs(10));
+        let parsed: serde_json::Value = serde_norway::from_str(&text).unwrap();
+        let webhook = &parsed["authorizers"][1]["webhook"];
+        assert_eq!(webhook["failurePolicy"], "Deny");
+        assert_eq!(webhook["authorizedTTL"], "10s");
+        let file = &webhook["connectionInfo"]["kubeConfigFile"];
+        assert_eq!(file, "/etc/kubernetes/a.yaml");
+        let condition = webhook["matchConditions"][0]["expression"]
+            .as_str()
+            .unwrap();
+        assert!(
+            condition.contains("startsWith('portico:user:')"),
+            "{condition}"
         );
     }
 

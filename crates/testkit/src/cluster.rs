@@ -1,7 +1,7 @@
 //! An API server over HTTPS, asked with bearer tokens as kubectl does.
 use crate::TestEnv;
 use anyhow::{Context, Result};
-use reqwest::{Certificate, Client, Method};
+use reqwest::{Certificate, Client, Method, RequestBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -72,6 +72,18 @@ impl Bearer<'_> {
         self.send(Method::GET, path, None).await
     }
 
+    /// The same with more headers.
+    ///
+    /// # Errors
+    /// When the API server does not answer.
+    pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<(u16, Value)> {
+        let mut request = self.request(Method::GET, path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        answer(request).await
+    }
+
     /// The status and body of a `POST`.
     ///
     /// # Errors
@@ -89,20 +101,27 @@ impl Bearer<'_> {
     }
 
     async fn send(&self, method: Method, path: &str, body: Option<Value>) -> Result<(u16, Value)> {
-        let request = self
-            .cluster
-            .client
-            .request(method, format!("{}{path}", self.cluster.url))
-            .bearer_auth(self.token.expose_secret());
-        let request = match body {
+        let request = self.request(method, path);
+        answer(match body {
             Some(body) => request.json(&body),
             None => request,
-        };
-        let response = request.send().await.context("ask the API server")?;
-        let status = response.status().as_u16();
-        let bytes = response.bytes().await?;
-        Ok((status, serde_json::from_slice(&bytes).unwrap_or_default()))
+        })
+        .await
     }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.cluster
+            .client
+            .request(method, format!("{}{path}", self.cluster.url))
+            .bearer_auth(self.token.expose_secret())
+    }
+}
+
+async fn answer(request: RequestBuilder) -> Result<(u16, Value)> {
+    let response = request.send().await.context("ask the API server")?;
+    let status = response.status().as_u16();
+    let bytes = response.bytes().await?;
+    Ok((status, serde_json::from_slice(&bytes).unwrap_or_default()))
 }
 
 fn client(ca: &[u8]) -> Result<Client> {

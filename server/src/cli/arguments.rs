@@ -157,6 +157,10 @@ pub(super) struct WebhookArgs {
     /// For the authorization webhook instead of the token webhook
     #[arg(long)]
     pub authorization: bool,
+    /// The structured authorization configuration instead, for Kubernetes 1.32 and newer; it names
+    /// the kubeconfig that --authorization prints
+    #[arg(long, conflicts_with = "authorization")]
+    pub structured_authorization: bool,
     /// kube-auth, as the API server reaches it (default: https:// and kube_auth.listen)
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,

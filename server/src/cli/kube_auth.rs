@@ -5,7 +5,7 @@ use super::print;
 use crate::config::{Config, files};
 use crate::kube::bootstrap;
 use anyhow::Context as _;
-use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
+use portico_kube_auth::{Question, WebhookConfig, authorization_configuration, webhook_kubeconfig};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::telemetry;
@@ -39,6 +39,12 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
                 format!("no cluster {}; known: {known}", arguments.cluster),
             )
         })?;
+    if arguments.structured_authorization {
+        return print(&authorization_configuration(
+            &arguments.config_file,
+            arguments.cache_ttl,
+        ));
+    }
     let url = match &arguments.url {
         Some(url) => url.clone(),
         None => format!("https://{}", section.listen),

@@ -9,11 +9,13 @@
 #[allow(dead_code, reason = "shared with the other test binaries")]
 mod api_server;
 mod authorization;
+mod bounds;
 mod client;
 mod door;
 mod endpoint;
 mod identity;
 mod kinds_of_tokens;
+mod lab;
 mod log;
 mod outages;
 #[path = "../services/proxy.rs"]
@@ -21,4 +23,5 @@ mod proxy;
 mod reviews;
 mod stand_in;
 mod validity;
+mod ways_in;
 mod world;
