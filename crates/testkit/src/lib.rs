@@ -7,10 +7,12 @@
     clippy::expect_used,
     reason = "a test that cannot go on has failed"
 )]
+mod counting_proxy;
 mod env;
 mod keystone;
 mod kubectl;
 
+pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use keystone::{KeystoneAdmin, TestUser};
 pub use kubectl::Kubectl;

@@ -18,8 +18,9 @@ const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
 const RECEIPT: HeaderName = HeaderName::from_static("openstack-auth-receipt");
 /// Without it Keystone answers 404 for tokens with access rules, and nobody learns why.
 const ACCESS_RULES: HeaderName = HeaderName::from_static("openstack-identity-access-rules");
-/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500.
-const MAX_BODY: usize = 1024 * 1024;
+/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500 KiB, and a
+/// project with five thousand role assignments less than this.
+const MAX_BODY: usize = 4 * 1024 * 1024;
 /// A name longer than this is a mistake or an attack; Keystone's own limit is 255.
 const MAX_REQUEST: usize = 64 * 1024;
 
@@ -46,12 +47,12 @@ pub enum BuildError {
     Http(#[from] reqwest::Error),
 }
 
-struct Call {
-    operation: &'static str,
-    method: Method,
-    url: Url,
-    headers: HeaderMap,
-    body: Option<Value>,
+pub(super) struct Call {
+    pub operation: &'static str,
+    pub method: Method,
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub body: Option<Value>,
 }
 
 impl Client {
@@ -195,13 +196,11 @@ impl Client {
         token: &SecretString,
         home: &Named,
     ) -> Result<Vec<Project>, Error> {
-        let mut headers = own_token(token)?;
-        headers.remove(SUBJECT_TOKEN);
         let call = Call {
             operation: "projects",
             method: Method::GET,
             url: self.url("auth/projects", false),
-            headers,
+            headers: asking_token(token)?,
             body: None,
         };
         self.run(call, |answer| answer.projects(home)).await
@@ -222,7 +221,12 @@ impl Client {
         self.run(call, |answer| answer.version()).await
     }
 
-    fn post_tokens(&self, operation: &'static str, headers: HeaderMap, body: Value) -> Call {
+    pub(super) fn post_tokens(
+        &self,
+        operation: &'static str,
+        headers: HeaderMap,
+        body: Value,
+    ) -> Call {
         Call {
             operation,
             method: Method::POST,
@@ -232,7 +236,7 @@ impl Client {
         }
     }
 
-    fn url(&self, path: &str, without_catalog: bool) -> Url {
+    pub(super) fn url(&self, path: &str, without_catalog: bool) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{path}", self.base.path()));
         if without_catalog {
@@ -242,7 +246,7 @@ impl Client {
         url
     }
 
-    async fn run<T>(
+    pub(super) async fn run<T>(
         &self,
         call: Call,
         understand: impl FnOnce(Answer) -> Result<T, Error>,
@@ -305,11 +309,16 @@ impl Client {
 
 /// The token as both asker and subject.
 fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
+    let mut headers = asking_token(token)?;
     let value = secret_header(token).ok_or(Error::InvalidToken)?;
-    let mut headers = HeaderMap::new();
-    headers.insert(AUTH_TOKEN, value.clone());
     headers.insert(SUBJECT_TOKEN, value);
     Ok(headers)
+}
+
+/// The token as asker.
+pub(super) fn asking_token(token: &SecretString) -> Result<HeaderMap, Error> {
+    let value = secret_header(token).ok_or(Error::InvalidToken)?;
+    Ok(HeaderMap::from_iter([(AUTH_TOKEN, value)]))
 }
 
 /// `None` for what Keystone never issues: empty, or with characters that no header may hold.

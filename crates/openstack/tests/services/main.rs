@@ -6,3 +6,4 @@
 )]
 mod environment;
 mod keystone;
+mod service_account;
