@@ -25,7 +25,7 @@ mod service;
 mod shape;
 pub mod webhook_config;
 
-pub use access::PolicyFileError;
+pub use access::{PolicyFileError, PushError};
 pub use config::KubeAuthConfig;
 pub use service::{KubeAuth, StartError, service};
 pub use webhook_config::{Question, WebhookConfig, webhook_kubeconfig};

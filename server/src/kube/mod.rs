@@ -19,6 +19,7 @@ pub mod logs;
 pub mod namespaces;
 pub mod objects;
 pub mod path;
+pub mod policy_config_map;
 pub mod rbac;
 pub mod reconcile;
 pub mod reviews;

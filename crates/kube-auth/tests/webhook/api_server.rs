@@ -80,6 +80,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
         client_fingerprints: Vec::new(),
         authorization_policy_file: None,
+        authorization_policy_config_map: None,
         raw_keystone_tokens: RawTokens::Off,
     }
 }

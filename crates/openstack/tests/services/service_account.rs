@@ -62,7 +62,7 @@ async fn many(account: &ServiceAccount, times: usize) -> Vec<Result<bool, Servic
     let project = value("PROJECT_ID_ACME");
     let calls = (0..times).map(|_| async {
         let found = account
-            .call(async |client, token| client.project(token, &project).await)
+            .call(async |client, token| client.project(&token, &project).await)
             .await?;
         Ok(found.is_some_and(|found| found.name == "acme"))
     });
@@ -84,11 +84,7 @@ async fn a_hundred_who_wait_sign_in_once() {
 #[tokio::test]
 async fn a_revoked_token_costs_one_sign_in_and_nobody_notices() {
     let own = Own::with_role("reader").await;
-    let token = own
-        .account
-        .call(async |_, token| Ok(token.clone()))
-        .await
-        .unwrap();
+    let token = own.account.call(async |_, token| Ok(token)).await.unwrap();
     own.admin.revoke_token(&token).await.unwrap();
     let answers = many(&own.account, 100).await;
     assert!(
@@ -166,7 +162,7 @@ async fn a_reader_of_the_cloud_reads_projects_roles_and_assignments() {
         .unwrap();
     let account = &own.account;
     let assignments = account
-        .call(async |client, token| client.role_assignments(token, &project).await)
+        .call(async |client, token| client.role_assignments(&token, &project).await)
         .await
         .unwrap()
         .unwrap();
@@ -177,7 +173,7 @@ async fn a_reader_of_the_cloud_reads_projects_roles_and_assignments() {
     };
     assert!(held("k8s_viewer") && !held("k8s_admin"), "{assignments:?}");
     let projects = account
-        .call(async |client, token| client.projects_of_domain(token, "default").await)
+        .call(async |client, token| client.projects_of_domain(&token, "default").await)
         .await
         .unwrap();
     for id in [&project, &value("PROJECT_ID_ACME")] {
@@ -188,7 +184,7 @@ async fn a_reader_of_the_cloud_reads_projects_roles_and_assignments() {
         );
     }
     let roles = account
-        .call(async |client, token| client.roles(token).await)
+        .call(async |client, token| client.roles(&token).await)
         .await
         .unwrap();
     assert!(
@@ -200,8 +196,8 @@ async fn a_reader_of_the_cloud_reads_projects_roles_and_assignments() {
     let gone = account
         .call(async |client, token| {
             Ok((
-                client.project(token, &project).await?,
-                client.role_assignments(token, &project).await?,
+                client.project(&token, &project).await?,
+                client.role_assignments(&token, &project).await?,
             ))
         })
         .await;
@@ -214,7 +210,7 @@ async fn who_may_not_list_is_forbidden_to_and_not_signed_in_again() {
     let own = Own::with_role("k8s_viewer").await;
     let forbidden = own
         .account
-        .call(async |client, token| client.roles(token).await)
+        .call(async |client, token| client.roles(&token).await)
         .await;
     assert_eq!(
         forbidden.err(),
@@ -230,11 +226,7 @@ async fn nothing_printable_holds_the_secret() {
     let wrong = account(&own.proxy.url(), &own.user.name, "hush-hush".into());
     let error = many(&wrong, 1).await.remove(0).unwrap_err();
     assert!(!format!("{error:?} {error}").contains("hush-hush"));
-    let token = own
-        .account
-        .call(async |_, token| Ok(token.clone()))
-        .await
-        .unwrap();
+    let token = own.account.call(async |_, token| Ok(token)).await.unwrap();
     assert!(!token.expose_secret().is_empty());
     assert!(!format!("{:?}", own.account.check().await).contains(token.expose_secret()));
     own.done().await;

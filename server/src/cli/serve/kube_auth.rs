@@ -1,4 +1,6 @@
 use super::{Context, listen, report_keystone, serve_on};
+use crate::cli::service_account;
+use crate::kube::policy_config_map::PolicyWatch;
 use anyhow::Context as _;
 use portico_openstack::keystone;
 
@@ -8,11 +10,29 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         anyhow::bail!("[kube_auth] or [keystone] is missing");
     };
     let listener = listen("kube_auth.listen", section.listen).await?;
-    let keystone = keystone::Client::new(keystone).context("keystone")?;
+    let client = keystone::Client::new(keystone).context("keystone")?;
     if !context.roles.contains(&crate::config::Role::Gateway) {
-        report_keystone(context.readiness, keystone.clone());
+        report_keystone(context.readiness, client.clone());
     }
-    let service = portico_kube_auth::service(section, context.config.clusters.clone(), keystone)?;
+    if let Some(account) = service_account::open(keystone, client.clone())? {
+        // Keystone may be away now: nothing here needs the account at once
+        context.lifecycle.spawn_background(async move {
+            // said in the log by the account itself
+            let _ = account.check().await;
+        });
+    }
+    let service = portico_kube_auth::service(section, context.config.clusters.clone(), client)?;
+    for cluster in &context.config.clusters {
+        let Some(source) = &cluster.authorization_policy_config_map else {
+            continue;
+        };
+        let watch = PolicyWatch::new(cluster.id, source.clone())
+            .await
+            .with_context(|| format!("cluster {}: authorization_policy_config_map", cluster.id))?;
+        context
+            .lifecycle
+            .spawn_background(watch.run(service.clone()));
+    }
     serve_on(
         "kube-auth",
         listener,

@@ -46,7 +46,7 @@ pub(super) async fn tenants(
     let mut projects = BTreeMap::new();
     for id in cluster.projects() {
         match account
-            .call(async |client, token| client.project(token, id).await)
+            .call(async |client, token| client.project(&token, id).await)
             .await?
         {
             Some(project) => {
@@ -59,7 +59,7 @@ pub(super) async fn tenants(
     }
     for domain in &cluster.accepted_domains {
         let listed = account
-            .call(async |client, token| client.projects_of_domain(token, domain).await)
+            .call(async |client, token| client.projects_of_domain(&token, domain).await)
             .await?;
         projects.extend(listed.into_iter().map(|one| (one.id.clone(), one)));
     }
@@ -77,7 +77,7 @@ pub(super) async fn tenants(
             let assignments = if roles_too {
                 let id = &project.id;
                 let assignments = account
-                    .call(async |client, token| client.role_assignments(token, id).await)
+                    .call(async |client, token| client.role_assignments(&token, id).await)
                     .await?;
                 // deleted since it was listed
                 let Some(assignments) = assignments else {

@@ -148,18 +148,21 @@ impl ServiceAccount {
     /// # Errors
     /// With what went wrong; [`Error::InvalidToken`] of the call is taken for a refusal of the
     /// account's own token and never comes out of here.
-    pub async fn call<T>(
+    pub async fn call<T, F>(
         &self,
-        call: impl AsyncFn(&Client, &SecretString) -> Result<T, Error>,
-    ) -> Result<T, ServiceAccountError> {
-        let client = &self.shared.client;
+        call: impl Fn(Client, SecretString) -> F,
+    ) -> Result<T, ServiceAccountError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let client = || self.shared.client.clone();
         let held = self.held().await?;
-        match call(client, &held.token).await {
+        match call(client(), held.token.clone()).await {
             Err(Error::InvalidToken) => {}
             result => return result.map_err(ServiceAccountError::Call),
         }
         let renewed = self.replaced(&held).await?;
-        match call(client, &renewed.token).await {
+        match call(client(), renewed.token).await {
             Err(Error::InvalidToken) => Err(ServiceAccountError::TokenRefused),
             result => result.map_err(ServiceAccountError::Call),
         }
@@ -262,7 +265,7 @@ mod tests {
         for (age, tried) in [(0, false), (50 * 60, true)] {
             let account = account(Duration::from_secs(age), hour);
             for _ in 0..3 {
-                let token = account.call(async |_, token| Ok(token.clone())).await;
+                let token = account.call(async |_, token| Ok(token)).await;
                 assert_eq!(token.unwrap().expose_secret(), "held");
             }
             // the renewal, where there is one, has the turn until it has failed
