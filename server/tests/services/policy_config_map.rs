@@ -1,8 +1,8 @@
 //! A policy in a ConfigMap of the real cluster, read by an account that may read nothing else.
+use crate::account;
 use crate::stack::{OwnNamespace, Stack};
 use k8s_openapi::api::{
-    authentication::v1::TokenRequest,
-    core::v1::{ConfigMap, ServiceAccount},
+    core::v1::ConfigMap,
     rbac::v1::{Role, RoleBinding},
 };
 use kube::{Api, api::Patch};
@@ -20,42 +20,25 @@ const NAME: &str = "k8s-auth-policy";
 const MAGNUMS: &str = include_str!("data/magnum-policy.json");
 
 /// An account that may read one ConfigMap; returns its kubeconfig.
-async fn reader(stack: &Stack, own: &OwnNamespace) -> Value {
-    let client = &own.client;
-    let object = |value: Value| value;
-    let accounts = Api::<ServiceAccount>::namespaced(client.clone(), &own.name);
-    let account = object(json!({ "metadata": { "name": "policy-reader" } }));
+async fn reader(stack: &Stack, own: &OwnNamespace) -> String {
+    let kubeconfig = account::kubeconfig(stack, own, "policy-reader").await;
     let post = Default::default();
-    accounts
-        .create(&post, &serde_json::from_value(account).unwrap())
-        .await
-        .unwrap();
     let role = json!({ "metadata": { "name": "policy-reader" }, "rules": [{
         "apiGroups": [""], "resources": ["configmaps"], "resourceNames": [NAME],
         "verbs": ["get", "list", "watch"],
     }]});
-    Api::<Role>::namespaced(client.clone(), &own.name)
+    Api::<Role>::namespaced(own.client.clone(), &own.name)
         .create(&post, &serde_json::from_value(role).unwrap())
         .await
         .unwrap();
     let binding = json!({ "metadata": { "name": "policy-reader" },
         "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "policy-reader" },
-        "subjects": [{ "kind": "ServiceAccount", "name": "policy-reader", "namespace": own.name }] });
-    Api::<RoleBinding>::namespaced(client.clone(), &own.name)
+        "subjects": [account::subject(own, "policy-reader")] });
+    Api::<RoleBinding>::namespaced(own.client.clone(), &own.name)
         .create(&post, &serde_json::from_value(binding).unwrap())
         .await
         .unwrap();
-    let request: TokenRequest =
-        serde_json::from_value(json!({ "spec": { "audiences": [] } })).unwrap();
-    let token = accounts
-        .create_token_request("policy-reader", &post, &request)
-        .await
-        .unwrap();
-    json!({ "apiVersion": "v1", "kind": "Config", "current-context": "c",
-        "clusters": [{ "name": "c", "cluster": { "server": stack.var("KUBE_API_URL"),
-            "certificate-authority": stack.var("KUBE_CA_FILE") } }],
-        "users": [{ "name": "u", "user": { "token": token.status.unwrap().token } }],
-        "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }] })
+    kubeconfig
 }
 
 fn kube_auth(stack: &Stack, record: ClusterRecord, directory: &tempfile::TempDir) -> KubeAuth {
@@ -85,7 +68,14 @@ async fn with_rules(service: &KubeAuth, cluster: Uuid, rules: usize) -> Arc<Poli
     panic!("no policy of {rules} rules within 10 s");
 }
 
-fn may(policy: &Policy, role: &str, project: &str, verb: &str, what: &str, namespace: &str) -> bool {
+fn may(
+    policy: &Policy,
+    role: &str,
+    project: &str,
+    verb: &str,
+    what: &str,
+    namespace: &str,
+) -> bool {
     let mut user = User {
         name: "vera@Default".to_owned(),
         ..User::default()
@@ -111,7 +101,7 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
     let own = stack.namespace("policy").await;
     let directory = tempfile::tempdir().unwrap();
     let kubeconfig = directory.path().join("policy.kubeconfig");
-    std::fs::write(&kubeconfig, reader(&stack, &own).await.to_string()).unwrap();
+    std::fs::write(&kubeconfig, reader(&stack, &own).await).unwrap();
     let project = stack.var("PROJECT_ID_ACME").to_owned();
     let record: ClusterRecord = serde_json::from_value(json!({
         "id": stack.acme(), "name": "acme-prod", "owner_project": project,
@@ -121,17 +111,18 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
     }))
     .unwrap();
     let source = record.authorization_policy_config_map.clone().unwrap();
-    assert_eq!((source.name.as_str(), source.key.as_str()), (NAME, "policies"));
+    assert_eq!(
+        (source.name.as_str(), source.key.as_str()),
+        (NAME, "policies")
+    );
     let service = kube_auth(&stack, record, &directory);
-    let watch = PolicyWatch::new(stack.acme(), source.clone()).await.unwrap();
+    let watch = PolicyWatch::new(stack.acme(), source.clone())
+        .await
+        .unwrap();
     let task = tokio::spawn(watch.run(service.clone()));
 
     // the account reads this one ConfigMap and nothing else
-    let limited = kube::Config::from_custom_kubeconfig(
-        kube::config::Kubeconfig::read_from(&kubeconfig).unwrap(),
-        &Default::default(),
-    );
-    let limited = kube::Client::try_from(limited.await.unwrap()).unwrap();
+    let limited = server::kube::reconcile::connect(&kubeconfig).await.unwrap();
     let others = Api::<ConfigMap>::namespaced(limited, &own.name);
     assert!(others.list(&Default::default()).await.is_err());
 
@@ -147,16 +138,40 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
     maps.create(&Default::default(), &map).await.unwrap();
     let policy = with_rules(&service, stack.acme(), 3).await;
     for (role, of, verb, what, namespace, allowed) in [
-        ("k8s_admin", project.as_str(), "delete", "secrets", "kube-system", true),
-        ("k8s_developer", &project, "create", "deployments.apps", "shop", true),
-        ("k8s_developer", &project, "create", "deployments.apps", "kube-system", false),
+        (
+            "k8s_admin",
+            project.as_str(),
+            "delete",
+            "secrets",
+            "kube-system",
+            true,
+        ),
+        (
+            "k8s_developer",
+            &project,
+            "create",
+            "deployments.apps",
+            "shop",
+            true,
+        ),
+        (
+            "k8s_developer",
+            &project,
+            "create",
+            "deployments.apps",
+            "kube-system",
+            false,
+        ),
         ("k8s_viewer", &project, "list", "pods", "shop", true),
         ("k8s_viewer", &project, "delete", "pods", "shop", false),
         ("k8s_viewer", "another", "list", "pods", "shop", false),
         ("member", &project, "list", "pods", "shop", false),
     ] {
         let found = may(&policy, role, of, verb, what, namespace);
-        assert_eq!(found, allowed, "{role} of {of}: {verb} {what} in {namespace}");
+        assert_eq!(
+            found, allowed,
+            "{role} of {of}: {verb} {what} in {namespace}"
+        );
     }
 
     // what it opens by accident is named
@@ -169,7 +184,9 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
         (3, "nodes/proxy"),
     ] {
         assert!(
-            found.iter().any(|one| one.rule == rule && one.message.contains(hole)),
+            found
+                .iter()
+                .any(|one| one.rule == rule && one.message.contains(hole)),
             "{hole} of rule {rule} in {found:?}"
         );
     }
@@ -184,7 +201,10 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
         service.policy(stack.acme()).map(|policy| policy.len())
     };
     assert_eq!(change(json!({ "policies": "[{" })).await, Some(3));
-    assert_eq!(change(json!({ "policies": null, "other": "[]" })).await, Some(3));
+    assert_eq!(
+        change(json!({ "policies": null, "other": "[]" })).await,
+        Some(3)
+    );
     maps.delete(NAME, &Default::default()).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(service.policy(stack.acme()).unwrap().len(), 3);
