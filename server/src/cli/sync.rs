@@ -114,14 +114,14 @@ fn told(outcome: &Outcome, dry_run: bool) -> String {
     for note in &outcome.notes {
         let _ = writeln!(text, "note: {note}");
     }
-    let (count, verb) = if dry_run {
-        (plan.steps.len(), "to be made")
+    let (what, count) = if dry_run {
+        ("to be made", plan.steps.len())
     } else {
-        (outcome.done.len(), "made")
+        ("made", outcome.done.len())
     };
     let _ = writeln!(
         text,
-        "{count} changes {verb}, {} objects as they should be",
+        "changes {what}: {count}; objects as they should be: {}",
         plan.unchanged
     );
     text

@@ -15,7 +15,7 @@ use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_testkit::{KeystoneAdmin, TestEnv, TestUser};
 use serde_json::{Value, json};
 use server::kube::reconcile::Pruning;
-use server::kube::sync::{Options, Outcome, Sync, SyncConfig};
+use server::kube::sync::{Options, Outcome, Sync, SyncConfig, SyncError};
 use std::path::PathBuf;
 use uuid::Uuid;
 
@@ -111,14 +111,18 @@ impl Own {
     }
 
     async fn run(&self, options: Options) -> Outcome {
+        self.run_as(&self.reader, options).await.unwrap()
+    }
+
+    async fn run_as(&self, user: &TestUser, options: Options) -> Result<Outcome, SyncError> {
         let mut config = KeystoneConfig::new(self.stack.var("KEYSTONE_URL").parse().unwrap());
         config.service_account = Some(ServiceAccountConfig {
-            user: Some(self.reader.name.clone()),
+            user: Some(user.name.clone()),
             password_file: Some("unused".into()),
             system: true,
             ..ServiceAccountConfig::default()
         });
-        let password = self.reader.password.clone();
+        let password = user.password.clone();
         let client = Client::new(&config).unwrap();
         let account = ServiceAccount::new(&config, client, move |_| Ok(password.clone()));
         let record: ClusterRecord = serde_json::from_value(json!({
@@ -136,7 +140,6 @@ impl Own {
             .unwrap()
             .once()
             .await
-            .unwrap()
     }
 
     /// Does it, and wants no failure.
@@ -346,6 +349,19 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
             "{name}"
         );
     }
+
+    // whoever cannot read Keystone whole does not take that for roles that were taken away
+    own.grant().await;
+    own.sync(NOTHING).await;
+    let options = Options {
+        pruning: ALL,
+        ..Options::default()
+    };
+    let error = own.run_as(&own.member, options).await.unwrap_err();
+    assert!(matches!(error, SyncError::Keystone(_)), "{error}");
+    assert!(own.binding().await.is_some());
+    own.revoke().await;
+    own.sync(BINDINGS).await;
 
     // a namespace that was opted out gets nothing
     own.label(json!("false")).await;

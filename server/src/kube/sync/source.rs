@@ -27,10 +27,12 @@ pub(super) fn cluster_role(
     if !options.roles.is_empty() {
         return Ok(options.roles.get(id).cloned());
     }
-    if name == CLUSTER_ADMIN || name.starts_with("system:") {
+    let lower = name.to_lowercase();
+    if lower == CLUSTER_ADMIN || lower.starts_with("system:") {
         return Err(format!(
-            "role {name} is not bound to the ClusterRole of that name; if that is meant, say \
-             --role {id}={name}"
+            "role {0} is not bound to the ClusterRole of that name; if that is meant, say --role \
+             {id}={0}",
+            name.escape_debug()
         ));
     }
     Ok(Some(name.to_owned()))
@@ -168,9 +170,9 @@ fn bindings<'a>(
         };
         if !known.contains(&cluster_role) {
             return Some(Err(format!(
-                "role {} is not bound: there is no ClusterRole {cluster_role}, or this account may \
-                 not get it",
-                held.name
+                "role {} is not bound: there is no ClusterRole {}, or this account may not get it",
+                held.name.escape_debug(),
+                cluster_role.escape_debug()
             )));
         }
         if !is_label_value(id) {

@@ -68,7 +68,8 @@ pub(super) async fn tenants(
     for project in disabled {
         found.notes.push(format!(
             "project {} ({}) is disabled: its namespace stays",
-            project.id, project.name
+            project.id,
+            project.name.escape_debug()
         ));
         found.disabled.insert(project.id);
     }

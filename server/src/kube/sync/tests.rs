@@ -131,7 +131,7 @@ fn a_role_is_bound_by_its_id_where_one_is_named_and_else_by_its_name() {
         ("r1", "view", &["u"]),
         ("r2", "edit", &["u"]),
         ("r3", "cluster-admin", &["u"]),
-        ("r4", "system:node", &["u"]),
+        ("r4", "System:node", &["u"]),
         ("r5", "member", &["u"]),
     ];
     let found = tenants(vec![tenant("p1", "acme", roles)]);
