@@ -48,6 +48,11 @@ pub struct ClusterRecord {
     /// there is no such endpoint, and RBAC alone decides.
     #[serde(default)]
     pub authorization_policy_file: Option<PathBuf>,
+    /// The same from a ConfigMap of the cluster, as Magnum makes one for k8s-keystone-auth. Until
+    /// the first good policy has been read the endpoint answers 503; a broken or deleted ConfigMap
+    /// leaves the last good one in force. Not together with `authorization_policy_file`.
+    #[serde(default)]
+    pub authorization_policy_config_map: Option<PolicyConfigMap>,
     /// Whether bare Keystone tokens count beside cluster tokens, for people who come from
     /// k8s-keystone-auth. Whoever administers the cluster can read such a token and use it at every
     /// service of the cloud: turn it off again when nobody needs it.
@@ -74,6 +79,35 @@ pub enum TokenKind {
     Oauth,
     /// Made from an EC2 signature.
     Ec2,
+}
+
+/// `[clusters.authorization_policy_config_map]`: where a policy is kept in the cluster itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyConfigMap {
+    /// A kubeconfig of an account that may `get`, `list` and `watch` this one ConfigMap.
+    pub kubeconfig_file: PathBuf,
+    /// Its namespace. Whoever may write there decides who may do what in the cluster.
+    #[serde(default = "default_policy_namespace")]
+    pub namespace: String,
+    /// Its name.
+    #[serde(default = "default_policy_name")]
+    pub name: String,
+    /// The key of the policy in it.
+    #[serde(default = "default_policy_key")]
+    pub key: String,
+}
+
+fn default_policy_namespace() -> String {
+    "kube-system".to_owned()
+}
+
+fn default_policy_name() -> String {
+    "k8s-auth-policy".to_owned()
+}
+
+fn default_policy_key() -> String {
+    "policies".to_owned()
 }
 
 /// The form of bare Keystone tokens that a cluster takes; the cloud's token provider decides it.

@@ -31,6 +31,11 @@ pub struct KubeAuthConfig {
     #[serde(default = "default_cache_ttl", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub cache_ttl: Duration,
+    /// Whether Keystone is asked about tokens with `[keystone.service_account]` instead of with each
+    /// token itself: for clouds that let no token ask about itself, and for trusts in another's
+    /// name. The account needs the role `service`, and no other.
+    #[serde(default)]
+    pub ask_with_service_account: bool,
     /// How many tokens a second Keystone is asked about for one cluster, at most. What goes beyond
     /// is answered with "cannot say", so that one cluster's flood takes nothing from the others.
     #[serde(default = "default_keystone_calls_per_second")]

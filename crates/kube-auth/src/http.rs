@@ -3,7 +3,7 @@ use crate::access::{self, AccessReview};
 use crate::binding::canonical;
 use crate::metrics;
 use crate::review::Review;
-use crate::service::{KubeAuth, Standing};
+use crate::service::{KubeAuth, NoVerdict, Standing};
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -46,6 +46,8 @@ enum Rejection {
     InvalidAccess(#[from] access::Invalid),
     #[error("the cluster has no authorization policy")]
     NoPolicy,
+    #[error("the cluster's authorization policy has not been read yet")]
+    NoPolicyYet,
     #[error("whether the token is valid cannot be said now")]
     CannotSay,
 }
@@ -59,7 +61,7 @@ impl Rejection {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) | Self::InvalidAccess(_) => StatusCode::BAD_REQUEST,
-            Self::CannotSay => StatusCode::SERVICE_UNAVAILABLE,
+            Self::CannotSay | Self::NoPolicyYet => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -72,7 +74,7 @@ impl Rejection {
             Self::TooLarge => "RequestEntityTooLarge",
             Self::TooSlow => "Timeout",
             Self::Invalid(_) | Self::InvalidAccess(_) => "BadRequest",
-            Self::CannotSay => "ServiceUnavailable",
+            Self::CannotSay | Self::NoPolicyYet => "ServiceUnavailable",
         }
     }
 }
@@ -252,7 +254,10 @@ fn answer_access(
     let review = AccessReview::decode(body)?;
     let answer = service
         .access(cluster, &review, request_id)
-        .ok_or(Rejection::NoPolicy)?;
+        .map_err(|none| match none {
+            NoVerdict::NoPolicy => Rejection::NoPolicy,
+            NoVerdict::NotReadYet => Rejection::NoPolicyYet,
+        })?;
     Ok(uncached(&answer))
 }
 

@@ -23,11 +23,13 @@ pub mod policy;
 mod review;
 mod service;
 mod shape;
+mod validator;
 pub mod webhook_config;
 
-pub use access::PolicyFileError;
+pub use access::{PolicyFileError, PushError};
 pub use config::KubeAuthConfig;
 pub use service::{KubeAuth, StartError, service};
+pub use validator::Validator;
 pub use webhook_config::{
     Question, WebhookConfig, authorization_configuration, webhook_kubeconfig,
 };

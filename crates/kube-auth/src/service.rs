@@ -1,12 +1,16 @@
 //! The service: what is known about clusters and keys, and the way of one review.
-use crate::access::{self, AccessReview, PolicyFile, PolicyFileError};
+use crate::access::{
+    self, AccessReview, PolicyFile, PolicyFileError, PolicySource, PushError, PushedPolicy,
+};
 use crate::audit::{self, Decision, Subject};
 use crate::binding::{Binding, Fingerprint, named_cluster};
 use crate::cache::Validations;
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
+use crate::policy::Policy;
 use crate::review::{Answer, Review};
 use crate::shape::is_keystone_token;
+use crate::validator::Validator;
 use crate::{http, metrics};
 use axum::Router;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -14,8 +18,8 @@ use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
+use portico_openstack::keystone::Error;
 use portico_openstack::keystone::error::Unavailable;
-use portico_openstack::keystone::{self, Error};
 use portico_runtime::request_id::RequestId;
 use secrecy::ExposeSecret as _;
 use std::collections::HashMap;
@@ -41,6 +45,20 @@ pub enum StartError {
         cluster: Uuid,
         source: PolicyFileError,
     },
+    #[error(
+        "cluster {0}: authorization_policy_file and authorization_policy_config_map cannot both be \
+         set: take one out"
+    )]
+    TwoPolicies(Uuid),
+}
+
+/// Why nothing can be said about what a user may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoVerdict {
+    /// The cluster has no policy.
+    NoPolicy,
+    /// It has one that could not be read yet.
+    NotReadYet,
 }
 
 /// The webhook. Clones share their state.
@@ -52,14 +70,14 @@ pub struct KubeAuth {
 struct Shared {
     clusters: HashMap<Uuid, Cluster>,
     keys: Vec<PrivateKey>,
-    keystone: keystone::Client,
+    keystone: Validator,
     validations: Validations,
 }
 
 struct Cluster {
     record: ClusterRecord,
     binding: Binding,
-    policy: Option<PolicyFile>,
+    policy: Option<PolicySource>,
     /// Of calls to Keystone.
     limit: DefaultDirectRateLimiter,
 }
@@ -71,7 +89,7 @@ struct Cluster {
 pub fn service(
     config: &KubeAuthConfig,
     clusters: impl IntoIterator<Item = ClusterRecord>,
-    keystone: keystone::Client,
+    keystone: impl Into<Validator>,
 ) -> Result<KubeAuth, StartError> {
     config.validate()?;
     let keys: Result<Vec<_>, _> = config
@@ -93,15 +111,7 @@ pub fn service(
                 "bare Keystone tokens count at this cluster: its administrators can use them everywhere"
             );
         }
-        let policy = record
-            .authorization_policy_file
-            .as_deref()
-            .map(PolicyFile::open)
-            .transpose()
-            .map_err(|source| StartError::Policy {
-                cluster: id,
-                source,
-            })?;
+        let policy = policy_source(&record)?;
         let cluster = Cluster {
             record,
             binding,
@@ -118,10 +128,26 @@ pub fn service(
         shared: Arc::new(Shared {
             clusters: known,
             keys: keys?,
-            keystone,
+            keystone: keystone.into(),
             validations: Validations::new(config.cache_ttl),
         }),
     })
+}
+
+fn policy_source(record: &ClusterRecord) -> Result<Option<PolicySource>, StartError> {
+    let file = record.authorization_policy_file.as_deref();
+    match (file, &record.authorization_policy_config_map) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Ok(Some(PolicySource::Pushed(PushedPolicy::default()))),
+        (Some(path), None) => match PolicyFile::open(path) {
+            Ok(file) => Ok(Some(PolicySource::File(file))),
+            Err(source) => Err(StartError::Policy {
+                cluster: record.id,
+                source,
+            }),
+        },
+        (Some(_), Some(_)) => Err(StartError::TwoPolicies(record.id)),
+    }
 }
 
 /// How an API server stands to the cluster in its request's path.
@@ -138,6 +164,37 @@ impl KubeAuth {
     /// ([`KubeAuthConfig::tls_files`]).
     pub fn router(&self) -> Router {
         http::router(self.clone())
+    }
+
+    /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is no policy
+    /// is logged and counted, and the last good one stays.
+    ///
+    /// # Errors
+    /// When the text is not in force now.
+    pub fn set_policy(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
+        self.pushed(cluster)?.push(cluster, text)
+    }
+
+    /// Notes that a cluster's ConfigMap, or its key, is not there. The last good policy stays.
+    ///
+    /// # Errors
+    /// When the cluster takes its policy from elsewhere.
+    pub fn policy_is_missing(&self, cluster: Uuid, reason: &str) -> Result<(), PushError> {
+        self.pushed(cluster)?.missing(cluster, reason);
+        Ok(())
+    }
+
+    /// The policy in force at a cluster.
+    pub fn policy(&self, cluster: Uuid) -> Option<Arc<Policy>> {
+        let known = self.shared.clusters.get(&cluster)?;
+        known.policy.as_ref()?.current()
+    }
+
+    fn pushed(&self, cluster: Uuid) -> Result<&PushedPolicy, PushError> {
+        match self.shared.clusters.get(&cluster).map(|one| &one.policy) {
+            Some(Some(PolicySource::Pushed(pushed))) => Ok(pushed),
+            _ => Err(PushError::NotTaken(cluster)),
+        }
     }
 
     pub(crate) fn published_keys(&self) -> PublishedKeys {
@@ -212,18 +269,22 @@ impl KubeAuth {
         }
     }
 
-    /// What the cluster's policy says; `None` when it has none.
+    /// What the cluster's policy says.
     pub(crate) fn access(
         &self,
         cluster: Uuid,
         review: &AccessReview,
         request_id: RequestId,
-    ) -> Option<access::Answer> {
-        let policy = self.shared.clusters.get(&cluster)?.policy.as_ref()?;
-        let verdict = policy.current().decide(&review.attributes);
+    ) -> Result<access::Answer, NoVerdict> {
+        let known = self.shared.clusters.get(&cluster);
+        let source = known
+            .and_then(|known| known.policy.as_ref())
+            .ok_or(NoVerdict::NoPolicy)?;
+        let policy = source.current().ok_or(NoVerdict::NotReadYet)?;
+        let verdict = policy.decide(&review.attributes);
         audit::record_access(cluster, request_id, &review.attributes, verdict);
         metrics::record_access(verdict.allowed());
-        Some(if verdict.allowed() {
+        Ok(if verdict.allowed() {
             access::Answer::allowed(review.version)
         } else {
             access::Answer::no_opinion(review.version, "no rule of Portico's policy allows it")
@@ -268,10 +329,11 @@ impl KubeAuth {
         };
         let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
-            Ok(details) => decide(&details, cluster, shared.keystone.latest_clock()).map_or_else(
-                |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),
-                Decision::Authenticated,
-            ),
+            Ok(details) => decide(&details, cluster, shared.keystone.client().latest_clock())
+                .map_or_else(
+                    |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),
+                    Decision::Authenticated,
+                ),
             Err(Error::InvalidToken) => Decision::Refused(Refusal::DeadToken, None),
             Err(error) => Decision::CannotSay(error),
         };

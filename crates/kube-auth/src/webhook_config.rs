@@ -180,6 +180,7 @@ mod tests {
             api_audiences: vec!["a".to_owned()],
             client_fingerprints: Vec::new(),
             authorization_policy_file: None,
+            authorization_policy_config_map: None,
             raw_keystone_tokens: RawTokens::Off,
         };
         webhook_kubeconfig(

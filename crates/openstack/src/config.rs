@@ -1,4 +1,5 @@
 //! The section `[keystone]` of the configuration.
+use crate::keystone::service_account::{InvalidServiceAccount, ServiceAccountConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -29,6 +30,9 @@ pub struct KeystoneConfig {
     #[serde(default = "default_timeout", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
+    /// The account for what a user's own token cannot do; `portico kube-auth sync` needs it.
+    #[serde(default)]
+    pub service_account: Option<ServiceAccountConfig>,
 }
 
 /// Each waits its share of the timeout.
@@ -61,6 +65,8 @@ pub enum InvalidConfig {
     Timeout,
     #[error("keystone.default_domain must not be empty")]
     DefaultDomain,
+    #[error("keystone.service_account: {0}")]
+    ServiceAccount(#[from] InvalidServiceAccount),
 }
 
 impl KeystoneConfig {
@@ -73,6 +79,7 @@ impl KeystoneConfig {
             ca_file: None,
             default_domain: default_domain(),
             timeout: default_timeout(),
+            service_account: None,
         }
     }
 
@@ -107,6 +114,9 @@ impl KeystoneConfig {
         }
         if self.default_domain.is_empty() {
             return Err(InvalidConfig::DefaultDomain);
+        }
+        if let Some(account) = &self.service_account {
+            account.credentials(&self.default_domain)?;
         }
         Ok(())
     }

@@ -101,17 +101,6 @@ impl KeystoneAdmin {
         text(&created, "/project/id")
     }
 
-    /// A new role; returns its ID. Names of roles are unique in the whole cloud.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn create_role(&self, name: &str) -> Result<String> {
-        let created = self
-            .post("/roles", json!({ "role": { "name": name } }))
-            .await?;
-        text(&created, "/role/id")
-    }
-
     /// Disables a domain and deletes it with all that is in it.
     ///
     /// # Errors
@@ -194,6 +183,79 @@ impl KeystoneAdmin {
     pub async fn grant(&self, user: &str, project: &str, role: &str) -> Result<()> {
         let path = format!("/projects/{project}/users/{user}/roles/{role}");
         self.call(Method::PUT, &path, None).await.map(drop)
+    }
+
+    /// Gives a user a role in the whole cloud, by the role's name.
+    ///
+    /// # Errors
+    /// When Keystone refuses, or has no such role.
+    pub async fn grant_system(&self, user: &str, role_name: &str) -> Result<()> {
+        let role = self.role_id(role_name).await?;
+        let path = format!("/system/users/{user}/roles/{role}");
+        self.call(Method::PUT, &path, None).await.map(drop)
+    }
+
+    /// The ID of a role that every cloud has.
+    ///
+    /// # Errors
+    /// When Keystone refuses, or has no such role.
+    pub async fn role_id(&self, name: &str) -> Result<String> {
+        let path = format!("/roles?name={name}");
+        let found = self.call(Method::GET, &path, None).await?;
+        text(&found, "/roles/0/id")
+    }
+
+    /// A new role; returns its ID. Roles are the whole cloud's: delete it again.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn create_role(&self, name: &str) -> Result<String> {
+        let role = json!({ "role": { "name": name } });
+        let created = self.call(Method::POST, "/roles", Some(role)).await?;
+        text(&created, "/role/id")
+    }
+
+    /// Deletes a role, and with it all its assignments.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn delete_role(&self, role: &str) -> Result<()> {
+        let path = format!("/roles/{role}");
+        self.call(Method::DELETE, &path, None).await.map(drop)
+    }
+
+    /// Changes a project, for example `{"enabled": false}`.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn change_project(&self, project: &str, change: Value) -> Result<()> {
+        let path = format!("/projects/{project}");
+        let body = json!({ "project": change });
+        self.call(Method::PATCH, &path, Some(body)).await.map(drop)
+    }
+
+    /// Deletes a project, and with it the role assignments in it.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn delete_project(&self, project: &str) -> Result<()> {
+        let path = format!("/projects/{project}");
+        self.call(Method::DELETE, &path, None).await.map(drop)
+    }
+
+    /// Ends a token of anybody's.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn revoke_token(&self, token: &SecretString) -> Result<()> {
+        let response = self
+            .client
+            .delete(format!("{}/auth/tokens", self.url))
+            .header("x-auth-token", self.token.expose_secret())
+            .header("x-subject-token", token.expose_secret())
+            .send()
+            .await?;
+        accepted(response, "/auth/tokens").map(drop)
     }
 
     /// Takes a role away again.

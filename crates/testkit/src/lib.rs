@@ -8,6 +8,7 @@
     reason = "a test that cannot go on has failed"
 )]
 mod cluster;
+mod counting_proxy;
 mod env;
 mod gate;
 mod keystone;
@@ -15,6 +16,7 @@ mod kube_apiserver;
 mod kubectl;
 
 pub use cluster::{Bearer, Cluster};
+pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use gate::Gate;
 pub use keystone::{KeystoneAdmin, TestDomain, TestUser};

@@ -78,6 +78,7 @@ pub(super) enum KubeAuthCommand {
     Config(WebhookArgs),
     /// Binds the pre-defined roles in every namespace of a cluster
     Bootstrap(BootstrapArgs),
+    Sync(Box<SyncArgs>),
     /// Examines authorization policies before a cluster depends on them
     Policy {
         #[command(subcommand)]
@@ -225,6 +226,73 @@ pub(super) struct BootstrapArgs {
     pub watch: bool,
 }
 
+/// Makes a namespace for each Keystone project of a cluster, and binds the roles held there
+#[derive(Debug, Args)]
+#[command(
+    long_about = "\
+Makes a namespace for each Keystone project that a cluster accepts, and a role binding for each role \
+that somebody holds in the project.
+
+What is made comes from the synchronisation file of k8s-keystone-auth; the projects are those of the \
+cluster's record (owner_project, accepted_projects, accepted_domains); who has which role is read from \
+Keystone with [keystone.service_account]. Bindings name IDs and never names. Only what carries the \
+labels app.kubernetes.io/managed-by=portico and portico.dev/owner=sync is ever changed or deleted, \
+and nothing is put into kube-* or into namespaces labelled portico.dev/bind=false.",
+    after_help = "\
+Look first, then do it once, then keep doing it:
+  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+    --sync-config sync.yaml --dry-run
+  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+    --sync-config sync.yaml
+  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+    --sync-config sync.yaml --watch --prune
+
+sync.yaml, the smallest one that does everything:
+  data-types-to-sync: [projects, role_assignments]"
+)]
+pub(super) struct SyncArgs {
+    /// The cluster's UUID, as in [[clusters]]
+    #[arg(long, value_name = "ID")]
+    pub cluster: Uuid,
+    /// A kubeconfig of the account that may make namespaces and bind the roles
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: PathBuf,
+    /// What is made: the synchronisation file of k8s-keystone-auth (YAML)
+    #[arg(long, value_name = "FILE")]
+    pub sync_config: PathBuf,
+    /// Bind this Keystone role to this ClusterRole; may be repeated, and then no other role is
+    /// bound. Default: each role to the ClusterRole of its name
+    #[arg(long = "role", value_name = "ROLE_ID=CLUSTER_ROLE", value_parser = role_mapping)]
+    pub roles: Vec<(String, String)>,
+    /// Whom bindings name: roles (whoever comes with a token for the project) or users (those who
+    /// have the role, whatever project their token is for)
+    #[arg(long, value_enum, default_value = "roles")]
+    pub subjects: SyncSubjects,
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Delete bindings that were made here and are no longer wanted
+    #[arg(long)]
+    pub prune: bool,
+    /// Delete namespaces, with everything in them, that were made here and whose project is gone or
+    /// no longer the cluster's. Those of disabled projects stay
+    #[arg(long)]
+    pub prune_namespaces: bool,
+    /// Stay, and look again every --interval
+    #[arg(long, conflicts_with = "dry_run")]
+    pub watch: bool,
+    /// How long to wait between two looks
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = interval)]
+    pub interval: Duration,
+}
+
+/// Whom the synchronisation's bindings name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum SyncSubjects {
+    Roles,
+    Users,
+}
+
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
     /// Says whether the configuration can be used, and what is wrong
@@ -258,6 +326,25 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .parse()
         .map(Duration::from_secs)
         .map_err(|_| "must be a number of seconds".to_owned())
+}
+
+/// Keystone lists every assignment anew each time.
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = seconds(text)?;
+    if (Duration::from_secs(5)..=Duration::from_secs(86_400)).contains(&interval) {
+        Ok(interval)
+    } else {
+        Err("must be between 5 and 86400 seconds".to_owned())
+    }
+}
+
+fn role_mapping(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((id, role)) if !id.is_empty() && !role.is_empty() => {
+            Ok((id.to_owned(), role.to_owned()))
+        }
+        _ => Err("must be ROLE_ID=CLUSTER_ROLE".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ pub mod people;
 mod policy;
 mod routes;
 mod serve;
+mod service_account;
+mod sync;
 
 use crate::config::{Config, Role};
 use arguments::{Arguments, Command, KubeAuthCommand};
@@ -50,6 +52,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             Some(KubeAuthCommand::Bootstrap(arguments)) => {
                 kube_auth::bootstrap(&files, arguments).await?;
             }
+            Some(KubeAuthCommand::Sync(arguments)) => return sync::sync(&files, *arguments).await,
             Some(KubeAuthCommand::Policy { command }) => return policy::policy(&command),
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,

@@ -185,6 +185,14 @@ fn check_clusters(clusters: &[ClusterRecord], problems: &mut Vec<Problem>) {
                 problem(key, "an ID must not be empty".to_owned());
             }
         }
+        if cluster.authorization_policy_file.is_some()
+            && cluster.authorization_policy_config_map.is_some()
+        {
+            problem(
+                "authorization_policy_config_map",
+                "authorization_policy_file is set too: take one of them out".to_owned(),
+            );
+        }
         let url = Url::parse(&cluster.api_url).ok();
         if !url.is_some_and(|url| url.scheme() == "https" && url.username().is_empty()) {
             problem(

@@ -102,6 +102,19 @@ fn a_cluster_id_counts_once() {
 }
 
 #[test]
+fn a_policy_comes_from_one_place() {
+    let map = "authorization_policy_config_map = { kubeconfig_file = \"policy.kubeconfig\" }\n";
+    let with = |keys: &str| FULL.replace("[[apps]]", &format!("{keys}\n[[apps]]"));
+    assert_eq!(problems(&with(map), &Role::ALL), "");
+    let both = format!("authorization_policy_file = \"policy.json\"\n{map}");
+    let told = problems(&with(&both), &Role::ALL);
+    assert!(
+        told.contains("clusters.0.authorization_policy_config_map"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_printed_configuration_has_defaults_and_no_passwords() {
     let text = parse(FULL).unwrap().to_toml().unwrap();
     assert!(text.contains("default_domain = \"Default\""), "{text}");

@@ -6,8 +6,11 @@
     reason = "a test that cannot go on has failed"
 )]
 mod access;
+mod account;
 mod bootstrap;
 mod objects;
 mod pages;
+mod policy_config_map;
 mod stack;
 mod streams;
+mod sync;

@@ -2,10 +2,13 @@
 //!
 //! The answer is "yes" or no opinion, never a denial: the API server's next authorizer, RBAC in
 //! most clusters, is asked then.
+mod pushed;
 mod source;
 
+pub use pushed::PushError;
+pub(crate) use pushed::PushedPolicy;
 pub use source::PolicyFileError;
-pub(crate) use source::{PolicyFile, describe};
+pub(crate) use source::{PolicyFile, PolicySource, describe};
 
 use crate::policy::{Attributes, ResourceAttributes, Target, User};
 use crate::review::Rest;

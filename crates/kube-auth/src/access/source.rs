@@ -1,4 +1,6 @@
-//! A policy in a file, read again when it changes. One that cannot be used changes nothing.
+//! Where a policy comes from: a file, read again when it changes, or somebody who hands it over
+//! ([`PushedPolicy`]). One that cannot be used changes nothing.
+use super::PushedPolicy;
 use crate::policy::{Policy, PolicyError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How often the file is looked at, at most.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// No policy is longer; a ConfigMap can hold a mebibyte.
-const MAX_BYTES: u64 = 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
 const LOADS: &str = "portico_authorization_policy_loads_total";
 const RULES: &str = "portico_authorization_policy_rules";
@@ -22,6 +24,23 @@ pub enum PolicyFileError {
     TooLarge { path: PathBuf },
     #[error("{path}: {source}")]
     Policy { path: PathBuf, source: PolicyError },
+}
+
+/// A cluster's policy, wherever it comes from.
+#[derive(Debug)]
+pub(crate) enum PolicySource {
+    File(PolicyFile),
+    Pushed(PushedPolicy),
+}
+
+impl PolicySource {
+    /// The policy in force; `None` until there has been a good one.
+    pub fn current(&self) -> Option<Arc<Policy>> {
+        match self {
+            Self::File(file) => Some(file.current()),
+            Self::Pushed(pushed) => pushed.current(),
+        }
+    }
 }
 
 /// The file with the last good policy.
@@ -79,7 +98,7 @@ impl PolicyFile {
                         state.policy = Arc::new(policy);
                     }
                     Err(error) => {
-                        metrics::counter!(LOADS, "result" => "refused").increment(1);
+                        refused();
                         tracing::error!(%error, "policy refused, the last good one stays");
                     }
                 }
@@ -89,7 +108,15 @@ impl PolicyFile {
     }
 }
 
-fn loaded(policy: &Policy) {
+pub(super) fn refused() {
+    metrics::counter!(LOADS, "result" => "refused").increment(1);
+}
+
+pub(super) fn missing() {
+    metrics::counter!(LOADS, "result" => "missing").increment(1);
+}
+
+pub(super) fn loaded(policy: &Policy) {
     metrics::counter!(LOADS, "result" => "loaded").increment(1);
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
     metrics::gauge!(RULES).set(policy.len() as f64);

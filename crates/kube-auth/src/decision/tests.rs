@@ -62,6 +62,7 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
         ],
         client_fingerprints: Vec::new(),
         authorization_policy_file: None,
+        authorization_policy_config_map: None,
         raw_keystone_tokens: RawTokens::Off,
     }
 }

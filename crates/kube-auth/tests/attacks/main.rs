@@ -5,6 +5,7 @@
     clippy::expect_used,
     reason = "a test that cannot go on has failed"
 )]
+mod account;
 #[path = "../webhook/api_server.rs"]
 #[allow(dead_code, reason = "shared with the other test binaries")]
 mod api_server;

@@ -138,6 +138,35 @@ async fn without_a_policy_there_is_nothing_to_ask() {
 }
 
 #[tokio::test]
+async fn a_policy_from_a_config_map_counts_from_the_first_good_one_on() {
+    let mut record = cluster(1, "p1", &[]);
+    record.authorization_policy_config_map =
+        Some(serde_json::from_value(json!({"kubeconfig_file": "unused"})).unwrap());
+    let webhook = Webhook::new(vec![record], &closed_port(), Duration::from_secs(10));
+    let (id, api_server) = (
+        Uuid::from_u128(1),
+        webhook.api_server_of(Uuid::from_u128(1)),
+    );
+    let service = &webhook.service;
+    let list = || ask(&api_server, V1, pods("shop", "list"));
+    // nobody can say, and nothing is cached
+    service.policy_is_missing(id, "deleted").unwrap();
+    assert!(service.set_policy(id, "[{").is_err());
+    let reply = list().await;
+    assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!reply.headers.contains_key("retry-after"));
+    service.set_policy(id, POLICY).unwrap();
+    assert_eq!(list().await.body["status"], json!({"allowed": true}));
+    assert!(service.set_policy(id, "[{").is_err());
+    service.policy_is_missing(id, "deleted").unwrap();
+    assert_eq!(list().await.body["status"], json!({"allowed": true}));
+    service.set_policy(id, "[]").unwrap();
+    assert_eq!(list().await.body["status"]["allowed"], json!(false));
+    let elsewhere = Uuid::from_u128(2);
+    assert!(service.set_policy(elsewhere, POLICY).is_err());
+}
+
+#[tokio::test]
 async fn one_address_takes_both_reviews_of_whoever_the_certificate_names() {
     let (_dir, api_server) = with_policy();
     let send = |api_server: ApiServer, body: serde_json::Value| async move {

@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use portico_assertion::PrivateKey;
 use portico_domain::cluster::{ClusterRecord, RawTokens};
-use portico_kube_auth::{KubeAuth, KubeAuthConfig, service};
+use portico_kube_auth::{KubeAuth, KubeAuthConfig, Validator, service};
 use portico_openstack::KeystoneConfig;
-use portico_openstack::keystone::Client;
+use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::listener::PeerCertificates;
 use rcgen::{CertificateParams, KeyPair, SanType};
 use rustls_pki_types::CertificateDer;
@@ -43,25 +43,35 @@ impl Webhook {
         set: impl FnOnce(&mut KubeAuthConfig),
     ) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let (current, retired) = (PrivateKey::generate(), PrivateKey::generate());
-        let key_files = vec![dir.path().join("1.key"), dir.path().join("2.key")];
-        current.write_new(&key_files[0]).unwrap();
-        retired.write_new(&key_files[1]).unwrap();
-        let mut config = KubeAuthConfig {
-            listen: "127.0.0.1:0".parse().unwrap(),
-            tls_cert_file: "unused".into(),
-            tls_key_file: "unused".into(),
-            client_ca_file: "unused".into(),
-            key_files,
-            cache_ttl: Duration::from_secs(10),
-            keystone_calls_per_second: 200.try_into().unwrap(),
-        };
+        let (mut config, keys) = config(&dir);
         set(&mut config);
         let mut keystone = KeystoneConfig::new(keystone_url.parse().unwrap());
         keystone.timeout = Duration::from_secs(3);
-        let keystone = Client::new(&keystone).unwrap();
+        Self::validating(config, dir, keys, clusters, Client::new(&keystone).unwrap())
+    }
+
+    /// That asks Keystone with an account of its own.
+    pub fn with_account(
+        clusters: Vec<ClusterRecord>,
+        keystone: &KeystoneConfig,
+        account: impl FnOnce(Client) -> ServiceAccount,
+    ) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (config, keys) = config(&dir);
+        let client = Client::new(keystone).unwrap();
+        let validator = Validator::with_account(client.clone(), account(client));
+        Self::validating(config, dir, keys, clusters, validator)
+    }
+
+    fn validating(
+        config: KubeAuthConfig,
+        dir: TempDir,
+        (current, retired): (PrivateKey, PrivateKey),
+        clusters: Vec<ClusterRecord>,
+        validator: impl Into<Validator>,
+    ) -> Self {
         Self {
-            service: service(&config, clusters, keystone).unwrap(),
+            service: service(&config, clusters, validator).unwrap(),
             current,
             retired,
             _dir: dir,
@@ -76,6 +86,25 @@ impl Webhook {
             router: self.service.router(),
         }
     }
+}
+
+/// The defaults, and the current and a retired key.
+fn config(dir: &TempDir) -> (KubeAuthConfig, (PrivateKey, PrivateKey)) {
+    let (current, retired) = (PrivateKey::generate(), PrivateKey::generate());
+    let key_files = vec![dir.path().join("1.key"), dir.path().join("2.key")];
+    current.write_new(&key_files[0]).unwrap();
+    retired.write_new(&key_files[1]).unwrap();
+    let config = KubeAuthConfig {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        tls_cert_file: "unused".into(),
+        tls_key_file: "unused".into(),
+        client_ca_file: "unused".into(),
+        key_files,
+        cache_ttl: Duration::from_secs(10),
+        ask_with_service_account: false,
+        keystone_calls_per_second: 200.try_into().unwrap(),
+    };
+    (config, (current, retired))
 }
 
 /// A cluster that accepts these projects.
@@ -94,6 +123,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
         client_fingerprints: Vec::new(),
         authorization_policy_file: None,
+        authorization_policy_config_map: None,
         raw_keystone_tokens: RawTokens::Off,
     }
 }

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 mod access;
+#[allow(dead_code, reason = "shared with the other test binaries")]
 mod api_server;
 mod audit;
 mod listener;

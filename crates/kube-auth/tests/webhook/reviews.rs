@@ -379,6 +379,7 @@ async fn records_that_contradict_themselves_stop_the_start() {
             client_ca_file: "a".into(),
             key_files,
             cache_ttl: Duration::from_secs(ttl),
+            ask_with_service_account: false,
             keystone_calls_per_second: 200.try_into().unwrap(),
         };
         let keystone = portico_openstack::KeystoneConfig::new(closed_port().parse().unwrap());

@@ -13,6 +13,7 @@ use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RE
 use reqwest::{Certificate, Method, StatusCode, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +24,9 @@ const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
 const RECEIPT: HeaderName = HeaderName::from_static("openstack-auth-receipt");
 /// Without it Keystone answers 404 for tokens with access rules, and nobody learns why.
 const ACCESS_RULES: HeaderName = HeaderName::from_static("openstack-identity-access-rules");
-/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500.
-const MAX_BODY: usize = 1024 * 1024;
+/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500 KiB, and a
+/// project with five thousand role assignments less than this.
+const MAX_BODY: usize = 4 * 1024 * 1024;
 /// A name longer than this is a mistake or an attack; Keystone's own limit is 255.
 const MAX_REQUEST: usize = 64 * 1024;
 
@@ -64,13 +66,13 @@ pub(super) struct Call {
     pub method: Method,
     /// Below `/v3`.
     pub path: String,
-    pub query: Option<&'static str>,
+    pub query: Option<Cow<'static, str>>,
     pub headers: HeaderMap,
     pub body: Option<Value>,
 }
 
 /// Without a catalogue, which has tens of KiB on a real cloud, and nothing here reads it.
-const NO_CATALOG: Option<&str> = Some("nocatalog");
+const NO_CATALOG: Option<Cow<'static, str>> = Some(Cow::Borrowed("nocatalog"));
 
 impl Client {
     /// A client for the configured Keystone; nothing is sent yet.
@@ -189,6 +191,33 @@ impl Client {
         self.run(call, |answer| answer.validated()).await
     }
 
+    /// Asks about a token of somebody else's; `None` when Keystone does not accept it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the asking token is dead, [`Error::Forbidden`] when its user may
+    /// not ask about others' (it takes the role `service`, or `reader` in the system).
+    pub async fn validate_as(
+        &self,
+        own: &SecretString,
+        subject: &SecretString,
+    ) -> Result<Option<TokenDetails>, Error> {
+        let Some(subject) = secret_header(subject) else {
+            return Ok(None);
+        };
+        let mut headers = asking_token(own)?;
+        headers.insert(SUBJECT_TOKEN, subject);
+        headers.insert(ACCESS_RULES, HeaderValue::from_static("1.0"));
+        let call = Call {
+            operation: "validate",
+            method: Method::GET,
+            path: "auth/tokens".to_owned(),
+            query: NO_CATALOG,
+            headers,
+            body: None,
+        };
+        self.run(call, |answer| answer.validated_by_another()).await
+    }
+
     /// Ends a token, and with it those that were made from it.
     ///
     /// # Errors
@@ -215,14 +244,12 @@ impl Client {
         token: &SecretString,
         home: &Named,
     ) -> Result<Vec<Project>, Error> {
-        let mut headers = own_token(token)?;
-        headers.remove(SUBJECT_TOKEN);
         let call = Call {
             operation: "projects",
             method: Method::GET,
             path: "auth/projects".to_owned(),
             query: None,
-            headers,
+            headers: asking_token(token)?,
             body: None,
         };
         self.run(call, |answer| answer.projects(home)).await
@@ -249,7 +276,12 @@ impl Client {
         self.skew.latest(Timestamp::now())
     }
 
-    fn post_tokens(&self, operation: &'static str, headers: HeaderMap, body: Value) -> Call {
+    pub(super) fn post_tokens(
+        &self,
+        operation: &'static str,
+        headers: HeaderMap,
+        body: Value,
+    ) -> Call {
         Call {
             operation,
             method: Method::POST,
@@ -342,7 +374,10 @@ impl Client {
     ) -> Result<Answer, Error> {
         let mut request = self
             .http
-            .request(call.method.clone(), endpoint.url(&call.path, call.query))
+            .request(
+                call.method.clone(),
+                endpoint.url(&call.path, call.query.as_deref()),
+            )
             .timeout(timeout)
             .headers(call.headers.clone());
         if let Some(body) = &call.body {
@@ -405,11 +440,16 @@ fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
 
 /// The token as both asker and subject.
 fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
+    let mut headers = asking_token(token)?;
     let value = secret_header(token).ok_or(Error::InvalidToken)?;
-    let mut headers = HeaderMap::new();
-    headers.insert(AUTH_TOKEN, value.clone());
     headers.insert(SUBJECT_TOKEN, value);
     Ok(headers)
+}
+
+/// The token as asker.
+pub(super) fn asking_token(token: &SecretString) -> Result<HeaderMap, Error> {
+    let value = secret_header(token).ok_or(Error::InvalidToken)?;
+    Ok(HeaderMap::from_iter([(AUTH_TOKEN, value)]))
 }
 
 /// `None` for what Keystone never issues: empty, or with characters that no header may hold.

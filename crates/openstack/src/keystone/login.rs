@@ -20,6 +20,10 @@ pub enum Scope {
     Project(String),
     /// The project with this name in this domain.
     ProjectName { name: String, domain: String },
+    /// The domain with this name.
+    DomainName(String),
+    /// The whole cloud.
+    System,
 }
 
 /// A sign-in with what the user typed. The methods are those that are present.

@@ -2,17 +2,21 @@
 //!
 //! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
 mod answer;
+pub mod assignments;
 mod circuit;
 mod client;
 mod endpoints;
 pub mod error;
 pub mod login;
 mod metrics;
+pub mod service_account;
 mod skew;
 pub mod token;
 mod wire;
 
+pub use assignments::{ListedProject, RoleAssignment};
 pub use client::{BuildError, Client};
 pub use error::Error;
 pub use login::{ApplicationCredential, Login, Scope, UserRef};
+pub use service_account::{ServiceAccount, ServiceAccountError};
 pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, Version};

@@ -52,6 +52,8 @@ fn auth(identity: Value, scope: &Scope) -> Value {
         Scope::ProjectName { name, domain } => {
             json!({ "project": { "name": name, "domain": { "name": domain } } })
         }
+        Scope::DomainName(name) => json!({ "domain": { "name": name } }),
+        Scope::System => json!({ "system": { "all": true } }),
     };
     json!({ "auth": { "identity": identity, "scope": scope } })
 }

@@ -7,3 +7,4 @@
 mod environment;
 mod keystone;
 mod outages;
+mod service_account;

@@ -1,10 +1,11 @@
 //! What must be reached: Keystone, each API server, our own listeners.
 use super::report::Report;
+use crate::cli::service_account;
 use crate::config::{Config, Role};
 use anyhow::Context as _;
 use futures::future::join_all;
 use portico_domain::cluster::ClusterRecord;
-use portico_openstack::keystone;
+use portico_openstack::{KeystoneConfig, keystone};
 use reqwest::redirect::Policy;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -25,7 +26,27 @@ pub(super) async fn keystone(config: &Config, report: &mut Report) {
             "Keystone",
             format!("{} answers ({})", section.url, version.id),
         ),
-        Err(error) => report.fail("Keystone", format!("{}: {error}", section.url), next),
+        Err(error) => return report.fail("Keystone", format!("{}: {error}", section.url), next),
+    }
+    service_account(section, client, report).await;
+}
+
+async fn service_account(section: &KeystoneConfig, client: keystone::Client, report: &mut Report) {
+    let subject = "service account";
+    let next = "check [keystone.service_account]: the name, the secret's file, and the scope";
+    let account = match service_account::open(section, client) {
+        Ok(None) => return,
+        Ok(Some(account)) => account,
+        Err(error) => return report.fail(subject, format!("{error:#}"), next),
+    };
+    match account.check().await {
+        Ok(found) if found.is_admin() => report.fail(
+            subject,
+            format!("{} has the role admin", found.user.name),
+            "give Portico a user with the role reader alone",
+        ),
+        Ok(found) => report.ok(subject, format!("{} can sign in", found.user.name)),
+        Err(error) => report.fail(subject, error.to_string(), next),
     }
 }
 

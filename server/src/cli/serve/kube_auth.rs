@@ -1,5 +1,8 @@
 use super::{Context, listen, report_keystone, serve_on};
+use crate::cli::service_account;
+use crate::kube::policy_config_map::PolicyWatch;
 use anyhow::Context as _;
+use portico_kube_auth::Validator;
 use portico_openstack::keystone;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -8,11 +11,37 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         anyhow::bail!("[kube_auth] or [keystone] is missing");
     };
     let listener = listen("kube_auth.listen", section.listen).await?;
-    let keystone = keystone::Client::new(keystone).context("keystone")?;
+    let client = keystone::Client::new(keystone).context("keystone")?;
     if !context.roles.contains(&crate::config::Role::Gateway) {
-        report_keystone(context.readiness, keystone.clone());
+        report_keystone(context.readiness, client.clone());
     }
-    let service = portico_kube_auth::service(section, context.config.clusters.clone(), keystone)?;
+    let account = service_account::open(keystone, client.clone())?;
+    let validator = match (&account, section.ask_with_service_account) {
+        (Some(account), true) => Validator::with_account(client.clone(), account.clone()),
+        (None, true) => anyhow::bail!(
+            "kube_auth.ask_with_service_account: there is no [keystone.service_account]"
+        ),
+        (_, false) => client.clone().into(),
+    };
+    if let Some(account) = account {
+        // Keystone may be away now: nothing here needs the account at once
+        context.lifecycle.spawn_background(async move {
+            // said in the log by the account itself
+            let _ = account.check().await;
+        });
+    }
+    let service = portico_kube_auth::service(section, context.config.clusters.clone(), validator)?;
+    for cluster in &context.config.clusters {
+        let Some(source) = &cluster.authorization_policy_config_map else {
+            continue;
+        };
+        let watch = PolicyWatch::new(cluster.id, source.clone())
+            .await
+            .with_context(|| format!("cluster {}: authorization_policy_config_map", cluster.id))?;
+        context
+            .lifecycle
+            .spawn_background(watch.run(service.clone()));
+    }
     serve_on(
         "kube-auth",
         listener,

@@ -2,13 +2,16 @@
 //!
 //! Runs with a service account of its own, which may watch namespaces, write role bindings and
 //! `bind` three ClusterRoles, and nothing else. What a person changed or deleted afterwards is
-//! reported and left alone.
+//! reported and left alone. It wants its bindings through the mechanism that `sync` uses too
+//! ([`super::reconcile`]); only what is remembered of earlier runs is its own.
 mod desired;
 mod reconcile;
 mod state;
 
-pub use desired::{BINDINGS, CLUSTER_READER, DEVELOPER, OPT_OUT_LABEL, VIEWER};
+pub use super::reconcile::OPT_OUT_LABEL;
+pub use desired::{BINDINGS, CLUSTER_READER, DEVELOPER, VIEWER};
 
+use super::reconcile::{Failure, ReconcileError};
 use futures::{StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::runtime::{WatchStreamExt, watcher};
@@ -38,11 +41,10 @@ pub struct Options {
 /// Why nothing can be bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BootstrapError {
-    #[error("{path}: {source}")]
-    Kubeconfig {
-        path: PathBuf,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Cluster(#[from] ReconcileError),
+    #[error("{0}")]
+    Change(Failure),
     #[error(
         "ClusterRole {0} is missing; an administrator applies the pre-defined roles first \
          (kubectl apply -f roles.yaml)"
@@ -53,11 +55,6 @@ pub enum BootstrapError {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("{doing}: {source}")]
-    Kubernetes {
-        doing: String,
-        source: Box<kube::Error>,
-    },
     #[error("watching namespaces: {0}")]
     Watch(Box<watcher::Error>),
 }
@@ -65,7 +62,7 @@ pub enum BootstrapError {
 /// What one pass did and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Bindings made now, as `namespace/name`.
+    /// What was done now, in words.
     pub created: Vec<String>,
     /// Bindings that were as they should be.
     pub unchanged: usize,
@@ -124,7 +121,7 @@ fn outcome(pass: Result<Report, BootstrapError>) {
 
 fn tell(report: &Report) {
     for binding in &report.created {
-        tracing::info!(binding, "role bound");
+        tracing::info!("{binding}");
     }
     for difference in &report.differences {
         tracing::warn!(difference, "left as it is");

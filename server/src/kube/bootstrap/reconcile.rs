@@ -4,20 +4,21 @@ use super::{
     desired::{self, BINDINGS, CLUSTER_READER, DEVELOPER, VIEWER},
     state::State,
 };
+use crate::kube::reconcile::{
+    Care, Observed, Place, Pruning, ReconcileError, Wanted, WantedBinding, apply, connect, observe,
+    plan,
+};
 use k8s_openapi::api::{
     core::v1::Namespace,
-    rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding, RoleRef, Subject},
+    rbac::v1::{ClusterRole, ClusterRoleBinding},
 };
-use kube::{
-    Api, Client, Config, ResourceExt,
-    api::{ListParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::{Api, Client};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// Stands for the cluster where a namespace's UID stands otherwise.
 const CLUSTER: &str = "cluster";
+const OWNER: &str = "bootstrap";
 
 pub(super) struct Reconciler {
     options: Options,
@@ -35,7 +36,7 @@ impl Reconciler {
                 source,
             })?;
         Ok(Self {
-            client: connect(options).await?,
+            client: connect(&options.kubeconfig).await?,
             options: options.clone(),
             state,
             told: BTreeSet::new(),
@@ -52,26 +53,72 @@ impl Reconciler {
         for role in [DEVELOPER, VIEWER, CLUSTER_READER] {
             self.role(role, &mut report).await?;
         }
-        self.cluster_reader(&mut report).await?;
-        let namespaces = Api::<Namespace>::all(self.client.clone())
-            .list(&ListParams::default())
+        let mut observed = observe(&self.client, None).await?;
+        let reader = Api::<ClusterRoleBinding>::all(self.client.clone())
+            .get_opt(CLUSTER_READER)
             .await
-            .map_err(doing("list namespaces"))?;
-        let mut places = BTreeSet::from([CLUSTER.to_owned()]);
-        for namespace in &namespaces {
-            places.extend(namespace.uid());
-            self.bind_in(namespace, &mut report).await?;
+            .map_err(ReconcileError::doing("read the cluster's binding"))?;
+        if let Some(reader) = &reader {
+            observed.cluster_binding(reader);
         }
+        let mut places = BTreeSet::from([CLUSTER.to_owned()]);
+        places.extend(observed.namespaces.values().map(|found| found.uid.clone()));
         self.state.keep_only(&places);
-        self.save()?;
-        Ok(self.news(report))
+        self.pass(
+            observed,
+            vec![desired::cluster_binding(&self.options)],
+            report,
+        )
+        .await
     }
 
     /// One namespace that is new or has changed.
     pub async fn namespace(&mut self, namespace: &Namespace) -> Result<Report, BootstrapError> {
-        let mut report = Report::default();
-        self.bind_in(namespace, &mut report).await?;
+        let observed = observe(&self.client, Some(namespace)).await?;
+        self.pass(observed, Vec::new(), Report::default()).await
+    }
+
+    async fn pass(
+        &mut self,
+        mut observed: Observed,
+        mut bindings: Vec<WantedBinding>,
+        mut report: Report,
+    ) -> Result<Report, BootstrapError> {
+        for (name, namespace) in &observed.namespaces {
+            if desired::excluded(&self.options, name, namespace) {
+                report.skipped.push(name.clone());
+                continue;
+            }
+            let wanted = |binding| desired::role_binding(&self.options, binding, name);
+            bindings.extend(BINDINGS.map(wanted));
+        }
+        observed.made_before = bindings
+            .iter()
+            .map(|binding| binding.place.clone())
+            .filter(|place| self.state.was_bound(uid(&observed, place), &place.name))
+            .collect();
+        let wanted = Wanted {
+            owner: OWNER,
+            care: Care::Once,
+            namespaces: Vec::new(),
+            bindings,
+            keep: BTreeSet::new(),
+        };
+        let plan = plan(&wanted, &observed, Pruning::default());
+        let (done, failed) = apply(&self.client, OWNER, &plan).await;
+        report.created = done;
+        report.unchanged = plan.unchanged;
+        report.differences.extend(plan.differences);
+        for binding in &wanted.bindings {
+            let place = &binding.place;
+            if failed.iter().all(|one| one.place.as_ref() != Some(place)) {
+                self.state.bound(uid(&observed, place), &place.name);
+            }
+        }
         self.save()?;
+        if let Some(failure) = failed.into_iter().next() {
+            return Err(BootstrapError::Change(failure));
+        }
         Ok(self.news(report))
     }
 
@@ -83,7 +130,7 @@ impl Reconciler {
         let role = Api::<ClusterRole>::all(self.client.clone())
             .get_opt(name)
             .await
-            .map_err(doing(format!("read ClusterRole {name}")))?
+            .map_err(ReconcileError::doing(format!("read ClusterRole {name}")))?
             .ok_or(BootstrapError::MissingRole(name))?;
         let rules = serde_json::to_vec(&role.rules).unwrap_or_default();
         let fingerprint = format!("{:x}", Sha256::digest(rules));
@@ -91,74 +138,6 @@ impl Reconciler {
             report.differences.push(format!(
                 "the rules of ClusterRole {name} are not those that were bound first"
             ));
-        }
-        Ok(())
-    }
-
-    async fn cluster_reader(&mut self, report: &mut Report) -> Result<(), BootstrapError> {
-        let api = Api::<ClusterRoleBinding>::all(self.client.clone());
-        let wanted = desired::cluster_binding(&self.options);
-        let found = api
-            .get_opt(CLUSTER_READER)
-            .await
-            .map_err(doing("read the cluster's binding"))?;
-        let known = self.state.was_bound(CLUSTER, CLUSTER_READER);
-        match found {
-            Some(found) => {
-                let same = is_same(
-                    (&found.role_ref, found.subjects.as_deref()),
-                    (&wanted.role_ref, wanted.subjects.as_deref()),
-                );
-                judge(same, CLUSTER_READER, report);
-            }
-            None if known => report.differences.push(format!(
-                "ClusterRoleBinding {CLUSTER_READER} was deleted; people cannot see namespaces"
-            )),
-            None => {
-                let made = api.create(&PostParams::default(), &wanted).await;
-                created(made, CLUSTER_READER.to_owned(), report)?;
-            }
-        }
-        self.state.bound(CLUSTER, CLUSTER_READER);
-        Ok(())
-    }
-
-    async fn bind_in(
-        &mut self,
-        namespace: &Namespace,
-        report: &mut Report,
-    ) -> Result<(), BootstrapError> {
-        let name = namespace.name_any();
-        if desired::excluded(&self.options, namespace) {
-            report.skipped.push(name);
-            return Ok(());
-        }
-        let uid = namespace.uid().unwrap_or_default();
-        let api = Api::<RoleBinding>::namespaced(self.client.clone(), &name);
-        for binding in BINDINGS {
-            let place = format!("{name}/{binding}");
-            let wanted = desired::role_binding(&self.options, binding, &name);
-            let found = api
-                .get_opt(binding)
-                .await
-                .map_err(doing(format!("read RoleBinding {place}")))?;
-            match found {
-                Some(found) => {
-                    let same = is_same(
-                        (&found.role_ref, found.subjects.as_deref()),
-                        (&wanted.role_ref, wanted.subjects.as_deref()),
-                    );
-                    judge(same, &place, report);
-                }
-                None if self.state.was_bound(&uid, binding) => report
-                    .differences
-                    .push(format!("RoleBinding {place} was deleted")),
-                None => {
-                    let made = api.create(&PostParams::default(), &wanted).await;
-                    created(made, place, report)?;
-                }
-            }
-            self.state.bound(&uid, binding);
         }
         Ok(())
     }
@@ -178,56 +157,11 @@ impl Reconciler {
     }
 }
 
-async fn connect(options: &Options) -> Result<Client, BootstrapError> {
-    let failed = |source: Box<dyn std::error::Error + Send + Sync>| BootstrapError::Kubeconfig {
-        path: options.kubeconfig.clone(),
-        source,
-    };
-    let kubeconfig =
-        Kubeconfig::read_from(&options.kubeconfig).map_err(|error| failed(error.into()))?;
-    let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-        .await
-        .map_err(|error| failed(error.into()))?;
-    Client::try_from(config).map_err(|error| failed(error.into()))
-}
-
-type Parts<'a> = (&'a RoleRef, Option<&'a [Subject]>);
-
-fn is_same(found: Parts<'_>, wanted: Parts<'_>) -> bool {
-    found.0.kind == wanted.0.kind
-        && found.0.name == wanted.0.name
-        && desired::same_subjects(found.1, wanted.1)
-}
-
-fn judge(same: bool, place: &str, report: &mut Report) {
-    if same {
-        report.unchanged += 1;
-    } else {
-        report.differences.push(format!(
-            "binding {place} names another role or other subjects"
-        ));
-    }
-}
-
-fn created<T>(
-    made: Result<T, kube::Error>,
-    place: String,
-    report: &mut Report,
-) -> Result<(), BootstrapError> {
-    match made {
-        Ok(_) => report.created.push(place),
-        // another instance was faster, or the namespace is going
-        Err(kube::Error::Api(status)) if status.code == 409 => report.unchanged += 1,
-        Err(kube::Error::Api(status)) if status.code == 404 => {}
-        Err(source) => return Err(doing(format!("bind {place}"))(source)),
-    }
-    Ok(())
-}
-
-fn doing(what: impl Into<String>) -> impl FnOnce(kube::Error) -> BootstrapError {
-    let doing = what.into();
-    move |source| BootstrapError::Kubernetes {
-        doing,
-        source: Box::new(source),
+/// Where a binding is, for the record: a namespace of the same name made later is another place.
+fn uid<'a>(observed: &'a Observed, place: &Place) -> &'a str {
+    let namespace = place.namespace.as_ref();
+    match namespace.and_then(|name| observed.namespaces.get(name)) {
+        Some(found) => &found.uid,
+        None => CLUSTER,
     }
 }

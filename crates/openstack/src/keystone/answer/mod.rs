@@ -63,6 +63,16 @@ impl Answer {
         self.details()
     }
 
+    /// To `GET /auth/tokens` for another token than the asking one: a 404 is about that one, a 401
+    /// about the asking one.
+    pub fn validated_by_another(&self) -> Result<Option<TokenDetails>, Error> {
+        match self.validated() {
+            Ok(details) => Ok(Some(details)),
+            Err(Error::InvalidToken) if self.status == StatusCode::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// To `DELETE /auth/tokens` for the asking token itself: a dead one is refused as the asking
     /// token (401) or as the subject (404).
     pub fn revoked(&self) -> Result<Revoked, Error> {
@@ -112,7 +122,7 @@ impl Answer {
     }
 
     /// A "no" counts only in Keystone's own form: a proxy's 404 page must not sign anybody out.
-    fn expect(&self, success: StatusCode, refused: Error) -> Result<(), Error> {
+    pub fn expect(&self, success: StatusCode, refused: Error) -> Result<(), Error> {
         let status = self.status;
         if status == success {
             return Ok(());
@@ -130,6 +140,14 @@ impl Answer {
             Ok(answer) if answer.error.code == status.as_u16() => Err(error),
             _ => Err(Error::Malformed("an error that is not Keystone's")),
         }
+    }
+
+    /// The roles of a token in whatever it is scoped to; for our own account, whose rights are
+    /// looked at and never passed on.
+    pub fn roles_in_any_scope(&self) -> Vec<Named> {
+        json::<wire::TokenAnswer>(&self.body)
+            .map(|answer| answer.token.roles.into_iter().map(Named::from).collect())
+            .unwrap_or_default()
     }
 
     fn details(&self) -> Result<TokenDetails, Error> {
@@ -180,7 +198,7 @@ impl Answer {
     }
 }
 
-fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
+pub(super) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Error> {
     // serde_json's message may quote the body, so it is dropped
     serde_json::from_slice(body).map_err(|_| Error::Malformed("unexpected content"))
 }

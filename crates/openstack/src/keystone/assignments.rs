@@ -1,0 +1,332 @@
+//! Who has which role where: lists that only an account of Portico's own may read.
+//!
+//! A list is whole or an error. Half of one would look like roles that were taken away.
+use super::answer::{Answer, json};
+use super::client::{Call, Client, asking_token};
+use super::error::Error;
+use portico_domain::identity::Named;
+use reqwest::{Method, StatusCode, Url};
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use url::form_urlencoded::Serializer;
+
+/// The most entries of one list; a cloud's project has a few dozen role assignments.
+const MAX_ENTRIES: usize = 20_000;
+const MAX_PAGES: usize = 50;
+
+/// A user's role in a project, however they came by it: directly, through a group, inherited from
+/// above, or implied by another role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleAssignment {
+    pub user_id: String,
+    pub role: Named,
+}
+
+/// A project as Keystone lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedProject {
+    pub id: String,
+    pub name: String,
+    pub domain_id: String,
+    pub enabled: bool,
+}
+
+impl Client {
+    /// The role assignments in a project; `None` when there is no such project.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// read them.
+    pub async fn role_assignments(
+        &self,
+        token: &SecretString,
+        project_id: &str,
+    ) -> Result<Option<Vec<RoleAssignment>>, Error> {
+        let query = Serializer::new(String::new())
+            .append_pair("scope.project.id", project_id)
+            .append_key_only("effective")
+            .append_key_only("include_names")
+            .finish();
+        let listed: Option<Vec<AssignmentAnswer>> = self
+            .list("role_assignments", "role_assignments", query, token)
+            .await?;
+        Ok(listed.map(|listed| {
+            listed
+                .into_iter()
+                // an assignment to a group that has nobody in it is listed as such
+                .filter_map(|entry| {
+                    Some(RoleAssignment {
+                        user_id: entry.user?.id,
+                        role: entry.role.into(),
+                    })
+                })
+                .collect()
+        }))
+    }
+
+    /// The projects of a domain, disabled ones included; those that act as domains are left out.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// list them.
+    pub async fn projects_of_domain(
+        &self,
+        token: &SecretString,
+        domain_id: &str,
+    ) -> Result<Vec<ListedProject>, Error> {
+        let query = Serializer::new(String::new())
+            .append_pair("domain_id", domain_id)
+            .finish();
+        let listed: Option<Vec<ProjectAnswer>> = self
+            .list("projects_of_domain", "projects", query, token)
+            .await?;
+        let listed = listed.ok_or(Error::Malformed("404 to a list"))?;
+        Ok(listed
+            .into_iter()
+            .filter(|project| !project.is_domain)
+            .map(ListedProject::from)
+            .collect())
+    }
+
+    /// One project; `None` when there is none with this ID.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// see the project.
+    pub async fn project(
+        &self,
+        token: &SecretString,
+        id: &str,
+    ) -> Result<Option<ListedProject>, Error> {
+        if !is_id(id) {
+            return Err(Error::BadRequest);
+        }
+        let call = Call {
+            operation: "project",
+            method: Method::GET,
+            path: format!("projects/{id}"),
+            query: None,
+            headers: asking_token(token)?,
+            body: None,
+        };
+        self.run(call, |answer| {
+            if !found(&answer)? {
+                return Ok(None);
+            }
+            let body: OneProject = json(&answer.body)?;
+            Ok((!body.project.is_domain).then(|| body.project.into()))
+        })
+        .await
+    }
+
+    /// Every role of the cloud, without those that belong to one domain.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// list them.
+    pub async fn roles(&self, token: &SecretString) -> Result<Vec<Named>, Error> {
+        let listed: Option<Vec<NamedAnswer>> =
+            self.list("roles", "roles", String::new(), token).await?;
+        let listed = listed.ok_or(Error::Malformed("404 to a list"))?;
+        Ok(listed.into_iter().map(Named::from).collect())
+    }
+
+    /// All pages of a collection, whose name is its path; `None` for Keystone's own 404.
+    async fn list<T: DeserializeOwned>(
+        &self,
+        operation: &'static str,
+        collection: &'static str,
+        first: String,
+        token: &SecretString,
+    ) -> Result<Option<Vec<T>>, Error> {
+        let mut query = Some(first).filter(|query| !query.is_empty());
+        let mut entries = Vec::new();
+        for _ in 0..MAX_PAGES {
+            let call = Call {
+                operation,
+                method: Method::GET,
+                path: collection.to_owned(),
+                query: query.map(Cow::Owned),
+                headers: asking_token(token)?,
+                body: None,
+            };
+            let Some(page) = self
+                .run(call, |answer| page::<T>(&answer, collection))
+                .await?
+            else {
+                return Ok(None);
+            };
+            entries.extend(page.entries);
+            if entries.len() > MAX_ENTRIES {
+                return Err(Error::Malformed("a list that is too long"));
+            }
+            let Some(next) = page.next else {
+                return Ok(Some(entries));
+            };
+            // its host is Keystone's idea of its own name: the token goes nowhere but where it went
+            query = next.query().map(str::to_owned);
+        }
+        Err(Error::Malformed("a list of too many pages"))
+    }
+}
+
+struct Page<T> {
+    entries: Vec<T>,
+    next: Option<Url>,
+}
+
+fn page<T: DeserializeOwned>(answer: &Answer, collection: &str) -> Result<Option<Page<T>>, Error> {
+    if !found(answer)? {
+        return Ok(None);
+    }
+    let mut body: Map<String, Value> = json(&answer.body)?;
+    if body.get("truncated").and_then(Value::as_bool) == Some(true) {
+        return Err(Error::Malformed("a list that Keystone cut short"));
+    }
+    let entries = body
+        .remove(collection)
+        .ok_or(Error::Malformed("no list in the answer"))?;
+    let next = match body.get("links").and_then(|links| links.get("next")) {
+        None | Some(Value::Null) => None,
+        Some(link) => {
+            let link = link.as_str().and_then(|link| Url::parse(link).ok());
+            Some(link.ok_or(Error::Malformed("a link that is no URL"))?)
+        }
+    };
+    Ok(Some(Page {
+        entries: serde_json::from_value(entries)
+            .map_err(|_| Error::Malformed("unexpected content"))?,
+        next,
+    }))
+}
+
+/// Whether the thing asked about exists. A 404 counts only in Keystone's own form.
+fn found(answer: &Answer) -> Result<bool, Error> {
+    match answer.expect(StatusCode::OK, Error::InvalidToken) {
+        Ok(()) => Ok(true),
+        Err(Error::InvalidToken) if answer.status == StatusCode::NOT_FOUND => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What may stand in a path: Keystone's own IDs are hexadecimal.
+fn is_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=64).contains(&id.len()) && id.bytes().all(plain)
+}
+
+#[derive(Deserialize)]
+struct AssignmentAnswer {
+    user: Option<IdAnswer>,
+    role: NamedAnswer,
+}
+
+#[derive(Deserialize)]
+struct IdAnswer {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct NamedAnswer {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct OneProject {
+    project: ProjectAnswer,
+}
+
+#[derive(Deserialize)]
+struct ProjectAnswer {
+    id: String,
+    name: String,
+    domain_id: Option<String>,
+    enabled: bool,
+    #[serde(default)]
+    is_domain: bool,
+}
+
+impl From<NamedAnswer> for Named {
+    fn from(answer: NamedAnswer) -> Self {
+        Self {
+            id: answer.id,
+            name: answer.name,
+        }
+    }
+}
+
+impl From<ProjectAnswer> for ListedProject {
+    fn from(answer: ProjectAnswer) -> Self {
+        Self {
+            id: answer.id,
+            name: answer.name,
+            domain_id: answer.domain_id.unwrap_or_default(),
+            enabled: answer.enabled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(status: u16, body: &Value) -> Answer {
+        Answer {
+            retry_after: None,
+            status: StatusCode::from_u16(status).unwrap(),
+            subject_token: None,
+            receipt: None,
+            body: body.to_string().into_bytes(),
+        }
+    }
+
+    fn read(status: u16, body: &Value) -> Result<Option<Page<AssignmentAnswer>>, Error> {
+        page(&answer(status, body), "role_assignments")
+    }
+
+    #[test]
+    fn a_list_is_whole_or_an_error() {
+        let entry = json!({"user": {"id": "u"}, "role": {"id": "r", "name": "member"}});
+        let whole = json!({"role_assignments": [entry], "links": {"next": null}});
+        assert_eq!(read(200, &whole).unwrap().unwrap().entries.len(), 1);
+        for cut in [
+            json!({"role_assignments": [entry], "truncated": true}),
+            json!({"role_assignments": [entry], "links": {"next": "?marker=x"}}),
+            json!({"links": {"next": null}}),
+            json!({"role_assignments": [{"user": {"id": "u"}}]}),
+        ] {
+            assert!(matches!(read(200, &cut), Err(Error::Malformed(_))), "{cut}");
+        }
+        let more = json!({"role_assignments": [], "links": {"next": "http://k/v3/x?marker=m"}});
+        let next = read(200, &more).unwrap().unwrap().next.unwrap();
+        assert_eq!(next.query(), Some("marker=m"));
+    }
+
+    #[test]
+    fn only_keystones_own_404_says_that_there_is_nothing() {
+        let keystones = json!({"error": {"code": 404, "message": "", "title": "Not Found"}});
+        assert!(read(404, &keystones).unwrap().is_none());
+        let proxys = json!("nothing here");
+        assert!(matches!(read(404, &proxys), Err(Error::Malformed(_))));
+        let ours = json!({"error": {"code": 401, "message": "", "title": "Unauthorized"}});
+        assert!(matches!(read(401, &ours), Err(Error::InvalidToken)));
+    }
+
+    #[test]
+    fn an_id_leads_nowhere_else() {
+        for (id, good) in [
+            ("915d66fac5204c35aa2ac52c13254e05", true),
+            ("default", true),
+            ("..", false),
+            ("a/b", false),
+            ("", false),
+        ] {
+            assert_eq!(is_id(id), good, "{id}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! One sign-in, by whoever has the turn.
+use super::metrics::{self, Reason};
+use super::{
+    AFTER_OUTAGE, AFTER_REFUSAL, Account, Credentials, Failure, Held, LAST_SECONDS, RENEW_FROM,
+    ServiceAccountError, Shared,
+};
+use crate::keystone::login::{ApplicationCredential, Login};
+use crate::keystone::token::IssuedToken;
+use crate::keystone::{Client, Error, wire};
+use portico_domain::identity::Named;
+use reqwest::header::HeaderMap;
+use secrecy::SecretString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::OwnedMutexGuard;
+
+/// The token that somebody made while this one waited for its turn, or a new one.
+pub(super) async fn unless_newer(
+    shared: Arc<Shared>,
+    mut turn: OwnedMutexGuard<Option<Failure>>,
+    than: u64,
+    reason: Reason,
+) -> Result<Held, ServiceAccountError> {
+    if let Some(held) = shared.current().filter(|held| held.number > than) {
+        return Ok(held);
+    }
+    if let Some(failure) = turn.as_ref().filter(|one| Instant::now() < one.until) {
+        return Err(failure.error.clone());
+    }
+    let outcome = sign_in(&shared, than, reason).await;
+    metrics::record(reason, &outcome);
+    *turn = match &outcome {
+        Ok(held) => {
+            shared.hold(held.clone());
+            None
+        }
+        Err(error) => {
+            let pause = match error {
+                ServiceAccountError::SignIn(error) if !error.is_refusal() => AFTER_OUTAGE,
+                _ => AFTER_REFUSAL,
+            };
+            tracing::error!(%error, "the service account has no token; tried again in {pause:?}");
+            Some(Failure {
+                error: error.clone(),
+                until: Instant::now() + pause,
+            })
+        }
+    };
+    outcome
+}
+
+async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, ServiceAccountError> {
+    let path = shared.credentials.secret_file().to_owned();
+    let secret = (shared.read_secret)(&path).map_err(ServiceAccountError::Secret)?;
+    // the token is as old as the question
+    let made = Instant::now();
+    let (issued, roles) = shared
+        .client
+        .sign_in_account(&shared.credentials, secret)
+        .await
+        .map_err(ServiceAccountError::SignIn)?;
+    let details = issued.details;
+    // Keystone's clock on both sides: ours may be another
+    let life = details.expires_at.duration_since(details.issued_at);
+    let life = Duration::try_from(life).unwrap_or_default();
+    Ok(Held {
+        token: issued.token,
+        account: Account {
+            user: Named {
+                id: details.identity.user.id,
+                name: details.identity.user.name,
+            },
+            roles,
+        },
+        number: than + 1,
+        made,
+        renew_from: made + life.mul_f64(RENEW_FROM),
+        good_until: made + life.saturating_sub(LAST_SECONDS),
+        after_refusal: reason == Reason::Refused,
+    })
+}
+
+impl Client {
+    /// A token of the account, with its roles in whatever it is scoped to.
+    async fn sign_in_account(
+        &self,
+        credentials: &Credentials,
+        secret: SecretString,
+    ) -> Result<(IssuedToken, Vec<Named>), Error> {
+        let body = match credentials {
+            Credentials::ApplicationCredential { id, .. } => {
+                let id = id.clone();
+                wire::application_credential(&ApplicationCredential::Id { id, secret })
+            }
+            Credentials::User { user, scope, .. } => {
+                wire::login(&Login::with_password(user.clone(), secret, scope.clone()))
+            }
+        };
+        let call = self.post_tokens("service_account", HeaderMap::new(), body);
+        self.run(call, |answer| {
+            let roles = answer.roles_in_any_scope();
+            let issued = answer.issued(Error::InvalidCredentials)?;
+            Ok((issued, roles))
+        })
+        .await
+    }
+}

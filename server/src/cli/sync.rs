@@ -1,0 +1,128 @@
+//! `portico kube-auth sync`.
+use super::arguments::{SyncArgs, SyncSubjects};
+use super::error::CliError;
+use super::{print, service_account};
+use crate::config::Config;
+use crate::kube::reconcile::Pruning;
+use crate::kube::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
+use anyhow::Context as _;
+use portico_domain::cluster::ClusterRecord;
+use portico_openstack::keystone::{Client, ServiceAccount};
+use portico_runtime::config::{ConfigError, Problem};
+use portico_runtime::lifecycle::Lifecycle;
+use portico_runtime::telemetry;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitCode, CliError> {
+    let config = Config::load(named)?;
+    // only [log], [keystone] and [[clusters]] count here
+    config.validate(&[])?;
+    telemetry::init(&config.log).context("start logging")?;
+    let (cluster, account) = parties(&config, &arguments)?;
+    let path = &arguments.sync_config;
+    let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+    let sync_config = SyncConfig::parse(&text).with_context(|| format!("{}", path.display()))?;
+    let options = Options {
+        kubeconfig: arguments.kubeconfig,
+        dry_run: arguments.dry_run,
+        pruning: Pruning {
+            bindings: arguments.prune,
+            namespaces: arguments.prune_namespaces,
+        },
+        roles: arguments.roles.into_iter().collect(),
+        subjects: match arguments.subjects {
+            SyncSubjects::Roles => Subjects::Roles,
+            SyncSubjects::Users => Subjects::Users,
+        },
+    };
+    // a warning about its rights, if need be; that it cannot sign in is said by the pass itself
+    let _ = account.check().await;
+    let sync = Sync::new(cluster, account, sync_config, options)
+        .await
+        .context("--kubeconfig")?;
+    if arguments.watch {
+        watch(&sync, arguments.interval).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let outcome = sync.once().await.context("synchronise")?;
+    print(&told(&outcome, arguments.dry_run))?;
+    Ok(if outcome.failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn parties(
+    config: &Config,
+    arguments: &SyncArgs,
+) -> Result<(ClusterRecord, ServiceAccount), CliError> {
+    let invalid = |key: &str, message: String| {
+        CliError::Config(ConfigError::Invalid(vec![Problem::new(key, message)]))
+    };
+    let keystone = config
+        .keystone
+        .as_ref()
+        .ok_or_else(|| invalid("keystone", "the section is missing".to_owned()))?;
+    let client = Client::new(keystone).context("keystone")?;
+    let account = service_account::open(keystone, client)?.ok_or_else(|| {
+        let message = "the section is missing: an account that may read projects and role \
+                       assignments, for example a user with the role reader and system = true";
+        invalid("keystone.service_account", message.to_owned())
+    })?;
+    let cluster = config
+        .clusters
+        .iter()
+        .find(|cluster| cluster.id == arguments.cluster)
+        .ok_or_else(|| invalid("clusters", format!("no cluster {}", arguments.cluster)))?;
+    Ok((cluster.clone(), account))
+}
+
+/// A pass that has started when the stop comes is finished: each of its calls has its time limit.
+async fn watch(sync: &Sync, interval: Duration) -> Result<(), CliError> {
+    let lifecycle = Lifecycle::new(Duration::ZERO);
+    let stop = lifecycle.soft_stop().clone().cancelled_owned();
+    let ((), stopped) = tokio::join!(sync.watch(interval, stop), lifecycle.run_until_stopped());
+    stopped.context("receive signals")?;
+    Ok(())
+}
+
+fn told(outcome: &Outcome, dry_run: bool) -> String {
+    let plan = &outcome.plan;
+    let mut text = String::new();
+    if dry_run {
+        let _ = write!(text, "{plan}");
+    }
+    for done in &outcome.done {
+        let _ = writeln!(text, "{done}");
+    }
+    for failure in &outcome.failed {
+        let _ = writeln!(text, "failed: {failure}");
+    }
+    for stale in &plan.stale {
+        let _ = writeln!(text, "no longer wanted, kept: {stale}");
+    }
+    for difference in &plan.differences {
+        let _ = writeln!(text, "left as it is: {difference}");
+    }
+    for namespace in &plan.skipped {
+        let _ = writeln!(text, "left out: namespace {namespace}");
+    }
+    for note in &outcome.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    let (what, count) = if dry_run {
+        ("to be made", plan.steps.len())
+    } else {
+        ("made", outcome.done.len())
+    };
+    let _ = writeln!(
+        text,
+        "changes {what}: {count}; objects as they should be: {}",
+        plan.unchanged
+    );
+    text
+}

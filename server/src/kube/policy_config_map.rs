@@ -1,0 +1,83 @@
+//! A cluster's authorization policy in a ConfigMap of its own, watched for kube-auth.
+use super::reconcile::{ReconcileError, connect};
+use futures::StreamExt as _;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api, Client,
+    runtime::{WatchStreamExt as _, watcher},
+};
+use portico_domain::cluster::PolicyConfigMap;
+use portico_kube_auth::KubeAuth;
+use uuid::Uuid;
+
+/// The watch of one ConfigMap.
+pub struct PolicyWatch {
+    cluster: Uuid,
+    source: PolicyConfigMap,
+    client: Client,
+}
+
+impl PolicyWatch {
+    /// Reads the kubeconfig; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be used.
+    pub async fn new(cluster: Uuid, source: PolicyConfigMap) -> Result<Self, ReconcileError> {
+        Ok(Self {
+            client: connect(&source.kubeconfig_file).await?,
+            cluster,
+            source,
+        })
+    }
+
+    /// Hands every version of the policy to kube-auth; ends with the task that runs it.
+    pub async fn run(self, service: KubeAuth) {
+        let source = &self.source;
+        let api = Api::<ConfigMap>::namespaced(self.client.clone(), &source.namespace);
+        let mut versions = watcher::watch_object(api, &source.name)
+            .default_backoff()
+            .boxed();
+        while let Some(version) = versions.next().await {
+            match version {
+                Ok(version) => self.hand_over(&service, version.as_ref()),
+                // the watcher starts again by itself, after a pause
+                Err(error) => tracing::warn!(
+                    cluster.id = %self.cluster,
+                    %error,
+                    "the policy's ConfigMap {}/{} cannot be watched now; trying again",
+                    source.namespace,
+                    source.name
+                ),
+            }
+        }
+    }
+
+    fn hand_over(&self, service: &KubeAuth, version: Option<&ConfigMap>) {
+        let PolicyConfigMap {
+            namespace,
+            name,
+            key,
+            ..
+        } = &self.source;
+        let told = match version {
+            None => service.policy_is_missing(
+                self.cluster,
+                &format!("there is no ConfigMap {namespace}/{name}"),
+            ),
+            Some(map) => match map.data.as_ref().and_then(|data| data.get(key)) {
+                Some(text) => {
+                    // what is wrong with it was logged there
+                    let _ = service.set_policy(self.cluster, text);
+                    Ok(())
+                }
+                None => service.policy_is_missing(
+                    self.cluster,
+                    &format!("ConfigMap {namespace}/{name} has no key {key}"),
+                ),
+            },
+        };
+        if let Err(error) = told {
+            tracing::error!(%error, "a policy is watched for nobody");
+        }
+    }
+}

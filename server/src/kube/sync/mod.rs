@@ -1,0 +1,193 @@
+//! `portico kube-auth sync`: a namespace for each project of a cluster, and a role binding for
+//! each role that somebody holds there.
+//!
+//! Reads what k8s-keystone-auth's synchronisation reads, and does it apart from any request: from
+//! Keystone's role assignments and never from tokens, as an account of its own on both sides. It
+//! changes only what it made, known by labels, and through the mechanism that `bootstrap` uses too
+//! ([`super::reconcile`]).
+mod config;
+mod source;
+mod tenants;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{InvalidSyncConfig, SyncConfig};
+pub use source::{OWNER, PROJECT_LABEL};
+pub use tenants::{HeldRole, Tenant, Tenants};
+
+use super::reconcile::{Failure, Plan, Pruning, ReconcileError, apply, connect, observe, plan};
+use k8s_openapi::api::rbac::v1::ClusterRole;
+use kube::{Api, Client};
+use portico_domain::cluster::ClusterRecord;
+use portico_openstack::keystone::{ServiceAccount, ServiceAccountError};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    path::PathBuf,
+    time::Duration,
+};
+
+/// How it is done.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// A kubeconfig of the service account that may make namespaces and bind the roles.
+    pub kubeconfig: PathBuf,
+    /// Changes nothing.
+    pub dry_run: bool,
+    pub pruning: Pruning,
+    /// ClusterRoles by the Keystone role's ID; empty: by the role's name.
+    pub roles: BTreeMap<String, String>,
+    pub subjects: Subjects,
+}
+
+/// Whom a binding names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subjects {
+    /// Whoever comes with a token for the project in which they have the role.
+    #[default]
+    Roles,
+    /// The users who have the role, whatever project their token is for.
+    Users,
+}
+
+/// Why nothing can be synchronised. Nothing was changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    #[error(transparent)]
+    Cluster(#[from] ReconcileError),
+    #[error("ask Keystone for projects and role assignments: {0}")]
+    Keystone(#[from] ServiceAccountError),
+}
+
+/// What one pass found and did.
+#[derive(Debug)]
+pub struct Outcome {
+    pub plan: Plan,
+    /// What could not be wanted, in words.
+    pub notes: Vec<String>,
+    /// What was done, in words; nothing in a dry run.
+    pub done: Vec<String>,
+    pub failed: Vec<Failure>,
+}
+
+/// The synchronisation of one cluster.
+pub struct Sync {
+    cluster: ClusterRecord,
+    account: ServiceAccount,
+    config: SyncConfig,
+    options: Options,
+    client: Client,
+}
+
+impl Sync {
+    /// Reads the kubeconfig; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When the kubeconfig cannot be used.
+    pub async fn new(
+        cluster: ClusterRecord,
+        account: ServiceAccount,
+        config: SyncConfig,
+        options: Options,
+    ) -> Result<Self, SyncError> {
+        Ok(Self {
+            client: connect(&options.kubeconfig).await?,
+            cluster,
+            account,
+            config,
+            options,
+        })
+    }
+
+    /// One pass.
+    ///
+    /// # Errors
+    /// When Keystone or the cluster cannot be read, before anything is changed.
+    pub async fn once(&self) -> Result<Outcome, SyncError> {
+        let found =
+            tenants::tenants(&self.account, &self.cluster, self.config.role_assignments).await?;
+        let observed = observe(&self.client, None).await?;
+        let known = self.cluster_roles(&found).await?;
+        let (wanted, notes) =
+            source::wanted(&self.config, &self.options, &found, &observed, &known);
+        let plan = plan(&wanted, &observed, self.options.pruning);
+        let (done, failed) = if self.options.dry_run {
+            (Vec::new(), Vec::new())
+        } else {
+            apply(&self.client, OWNER, &plan).await
+        };
+        Ok(Outcome {
+            plan,
+            notes,
+            done,
+            failed,
+        })
+    }
+
+    /// A pass every `interval` until `stop` is ready. A pass that fails is told and tried again.
+    pub async fn watch(&self, interval: Duration, stop: impl Future<Output = ()> + Send) {
+        let mut told = BTreeSet::new();
+        let mut ticks = tokio::time::interval(interval);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => return,
+                _ = ticks.tick() => {}
+            }
+            // a pass that has started is finished: each of its steps is whole in itself
+            match self.once().await {
+                Ok(outcome) => tell(&outcome, &mut told),
+                Err(error) => {
+                    tracing::error!(%error, "nothing was synchronised; tried again in {interval:?}");
+                }
+            }
+        }
+    }
+
+    /// Which of the ClusterRoles that may be bound exist.
+    async fn cluster_roles(&self, found: &Tenants) -> Result<BTreeSet<String>, SyncError> {
+        let held = found.tenants.iter().flat_map(|tenant| &tenant.roles);
+        let names: BTreeSet<String> = held
+            .filter_map(|(id, held)| source::cluster_role(&self.options, id, &held.name).ok()?)
+            .collect();
+        let api = Api::<ClusterRole>::all(self.client.clone());
+        let mut known = BTreeSet::new();
+        for name in names {
+            match api.get_opt(&name).await {
+                Ok(Some(_)) => {
+                    known.insert(name);
+                }
+                Ok(None) => {}
+                Err(kube::Error::Api(status)) if status.code == 403 => {}
+                Err(error) => {
+                    let doing = ReconcileError::doing(format!("read ClusterRole {name}"));
+                    return Err(doing(error).into());
+                }
+            }
+        }
+        Ok(known)
+    }
+}
+
+fn tell(outcome: &Outcome, told: &mut BTreeSet<String>) {
+    for done in &outcome.done {
+        tracing::info!("{done}");
+    }
+    for failure in &outcome.failed {
+        tracing::error!("{failure}");
+    }
+    let plan = &outcome.plan;
+    let stale = plan
+        .stale
+        .iter()
+        .map(|stale| format!("{stale} is no longer wanted, and is kept"));
+    let left = plan.differences.iter().chain(&outcome.notes).cloned();
+    for message in left.chain(stale) {
+        // once and not every minute
+        if told.insert(message.clone()) {
+            tracing::warn!("{message}");
+        }
+    }
+}
