@@ -2,20 +2,21 @@
 use crate::access::{self, AccessReview, PolicyFile, PolicyFileError};
 use crate::audit::{self, Decision, Subject};
 use crate::binding::{Binding, Fingerprint, named_cluster};
-use crate::cache::Validations;
+use crate::cache::{Known, TokenKey, Validations};
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
+use crate::opened::OpenedTokens;
 use crate::review::{Answer, Review};
 use crate::shape::is_keystone_token;
 use crate::{http, metrics};
 use axum::Router;
 use jiff::Timestamp;
-use portico_assertion::cluster_token;
+use portico_assertion::cluster_token::{self, OpenError};
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::keystone::{self, Error};
 use portico_runtime::request_id::RequestId;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -52,6 +53,7 @@ struct Shared {
     keys: Vec<PrivateKey>,
     keystone: keystone::Client,
     validations: Validations,
+    opened: OpenedTokens,
 }
 
 struct Cluster {
@@ -115,6 +117,7 @@ pub fn service(
             keys: keys?,
             keystone,
             validations: Validations::new(config.cache_ttl),
+            opened: OpenedTokens::new(),
         }),
     })
 }
@@ -241,18 +244,14 @@ impl KubeAuth {
             Ok(audiences) => audiences,
             Err(refusal) => return unasked(refusal),
         };
-        let inner = if sealed {
-            match cluster_token::open(&shared.keys, cluster.id, token, now) {
-                Ok(opened) => opened.keystone_token,
+        let (key, known) = if sealed {
+            match self.opened(cluster.id, token, now).await {
+                Ok(known) => known,
                 Err(error) => return unasked(Refusal::ClusterToken(error)),
             }
         } else {
-            review.token.clone()
+            self.validated(review.token.clone()).await
         };
-        let key = shared.validations.key(&inner);
-        let keystone = shared.keystone.clone();
-        let ask = || async move { keystone.validate(&inner).await };
-        let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
             Ok(details) => decide(&details, cluster, Timestamp::now()).map_or_else(
                 |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),
@@ -267,6 +266,42 @@ impl KubeAuth {
             fingerprint: key.fingerprint(),
             cached: known.cached,
         }
+    }
+
+    /// What is known about the Keystone token in a cluster token.
+    async fn opened(
+        &self,
+        cluster: Uuid,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<(TokenKey, Known), OpenError> {
+        if token.len() > cluster_token::MAX_LEN {
+            return Err(OpenError::Shape);
+        }
+        let shared = &*self.shared;
+        let sealed = shared.validations.key_at(cluster, token);
+        if let Some(key) = shared.opened.get(&sealed, now)
+            && let Some(details) = shared.validations.fresh(key).await
+        {
+            let answer = Ok(details);
+            let cached = true;
+            return Ok((key, Known { answer, cached }));
+        }
+        let opened = cluster_token::open(&shared.keys, cluster, token, now)?;
+        let (key, known) = self.validated(opened.keystone_token).await;
+        if known.answer.is_ok() {
+            shared.opened.insert(sealed, key, opened.validity);
+        }
+        Ok((key, known))
+    }
+
+    /// What is known about a Keystone token.
+    async fn validated(&self, token: SecretString) -> (TokenKey, Known) {
+        let validations = &self.shared.validations;
+        let key = validations.key(&token);
+        let keystone = self.shared.keystone.clone();
+        let ask = || async move { keystone.validate(&token).await };
+        (key, validations.get(key, ask).await)
     }
 }
 

@@ -15,6 +15,7 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 use zeroize::Zeroizing;
 
 /// Bytes, as [`weight`] reckons them: some 100,000 tokens with a handful of roles.
@@ -38,6 +39,13 @@ impl TokenKey {
         }
         text
     }
+
+    /// A number for tables; nobody can choose it.
+    pub fn place(&self) -> usize {
+        self.0[24..]
+            .iter()
+            .fold(0, |place, &byte| place << 8 | usize::from(byte))
+    }
 }
 
 impl fmt::Debug for TokenKey {
@@ -60,7 +68,11 @@ struct Valid {
 
 impl Valid {
     fn wants_refresh(&self) -> bool {
-        Instant::now() >= self.refresh_from && !self.refreshed.swap(true, Ordering::Relaxed)
+        self.is_due() && !self.refreshed.swap(true, Ordering::Relaxed)
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.refresh_from && !self.refreshed.load(Ordering::Relaxed)
     }
 }
 
@@ -145,6 +157,20 @@ impl Validations {
         let mut mac = self.secret.clone();
         mac.update(text.as_bytes());
         TokenKey(mac.finalize().into_bytes().into())
+    }
+
+    /// The place of a cluster token at one cluster.
+    pub fn key_at(&self, cluster: Uuid, token: &str) -> TokenKey {
+        let mut mac = self.secret.clone();
+        mac.update(cluster.as_bytes());
+        mac.update(token.as_bytes());
+        TokenKey(mac.finalize().into_bytes().into())
+    }
+
+    /// A "yes" that need not be asked about again yet.
+    pub async fn fresh(&self, key: TokenKey) -> Option<Arc<TokenDetails>> {
+        let valid = self.valid.get(&key).await?;
+        (!valid.is_due()).then_some(valid.details)
     }
 
     /// What is known about the token, or what `ask` says. `ask` runs once however many wait.
