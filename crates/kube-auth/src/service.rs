@@ -1,7 +1,7 @@
 //! The service: what is known about clusters and keys, and the way of one review.
 use crate::access::{self, AccessReview, PolicyFile, PolicyFileError};
 use crate::audit::{self, Decision, Subject};
-use crate::binding::{Binding, Fingerprint, named_cluster};
+use crate::binding::{Binding, Certificates};
 use crate::cache::{Known, TokenKey, Validations};
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
@@ -50,6 +50,7 @@ pub struct KubeAuth {
 
 struct Shared {
     clusters: HashMap<Uuid, Cluster>,
+    certificates: Certificates,
     keys: Vec<PrivateKey>,
     keystone: keystone::Client,
     validations: Validations,
@@ -114,6 +115,7 @@ pub fn service(
     Ok(KubeAuth {
         shared: Arc::new(Shared {
             clusters: known,
+            certificates: Certificates::default(),
             keys: keys?,
             keystone,
             validations: Validations::new(config.cache_ttl),
@@ -147,9 +149,10 @@ impl KubeAuth {
         cluster: Uuid,
         certificate: &rustls_pki_types::CertificateDer<'_>,
     ) -> Standing {
+        let shown = self.shared.certificates.shown(certificate);
         match self.shared.clusters.get(&cluster) {
-            Some(known) if known.binding.allows(cluster, certificate) => Standing::Bound,
-            None if Binding::Uri.allows(cluster, certificate) => Standing::UnknownCluster,
+            Some(known) if known.binding.allows(cluster, &shown) => Standing::Bound,
+            None if Binding::Uri.allows(cluster, &shown) => Standing::UnknownCluster,
             _ => Standing::Stranger,
         }
     }
@@ -160,15 +163,15 @@ impl KubeAuth {
         certificate: &rustls_pki_types::CertificateDer<'_>,
     ) -> Option<Uuid> {
         let clusters = &self.shared.clusters;
-        let named = named_cluster(certificate).filter(|id| {
+        let shown = self.shared.certificates.shown(certificate);
+        let named = shown.named.filter(|id| {
             clusters
                 .get(id)
                 .is_some_and(|known| known.binding == Binding::Uri)
         });
-        let fingerprint = Fingerprint::of(certificate);
         let pinned = clusters
             .iter()
-            .filter(|(_, known)| known.binding.pins(&fingerprint))
+            .filter(|(_, known)| known.binding.pins(&shown.fingerprint))
             .map(|(id, _)| *id);
         let mut bound = named.into_iter().chain(pinned);
         match (bound.next(), bound.next()) {
