@@ -20,6 +20,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 /// Why the service cannot start.
@@ -42,6 +43,10 @@ pub enum StartError {
     },
 }
 
+/// Opening takes longer than anything else here. A flood of garbage waits in line for it, while
+/// reviews of tokens that were opened before go past.
+const OPENED_AT_ONCE: usize = 1;
+
 /// The webhook. Clones share their state.
 #[derive(Clone)]
 pub struct KubeAuth {
@@ -55,6 +60,8 @@ struct Shared {
     keystone: keystone::Client,
     validations: Validations,
     opened: OpenedTokens,
+    /// A permit for each token that is being opened.
+    opening: Semaphore,
 }
 
 struct Cluster {
@@ -120,6 +127,7 @@ pub fn service(
             keystone,
             validations: Validations::new(config.cache_ttl),
             opened: OpenedTokens::new(),
+            opening: Semaphore::new(OPENED_AT_ONCE),
         }),
     })
 }
@@ -290,7 +298,11 @@ impl KubeAuth {
             let cached = true;
             return Ok((key, Known { answer, cached }));
         }
-        let opened = cluster_token::open(&shared.keys, cluster, token, now)?;
+        let opened = {
+            // never closed, so there is always a permit to wait for
+            let _permit = shared.opening.acquire().await;
+            cluster_token::open(&shared.keys, cluster, token, now)?
+        };
         let (key, known) = self.validated(opened.keystone_token).await;
         if known.answer.is_ok() {
             shared.opened.insert(sealed, key, opened.validity);
