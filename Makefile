@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop
+.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop bench-kube-auth soak
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## everything on this machine, from nothing to a URL; the first time it builds Kubernetes
 	@scripts/demo.sh start
@@ -30,6 +30,12 @@ test-services: ## tests against real services; starts what does not run
 
 e2e: ## browser tests over the whole stack; starts what does not run
 	@scripts/test.sh e2e
+
+bench-kube-auth: ## kube-auth's speed beside an echo; writes docs/performance (starts what does not run)
+	@scripts/test.sh bench-kube-auth
+
+soak: ## 100,000 reviews of two identities while the cache expires: no mix-up, flat memory
+	@scripts/test.sh soak
 
 test-stop: ## stops the test stack
 	@scripts/test.sh stop

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh services|e2e|all|stop: tests against real services. The test stack is started when it does not run, and left running
+# test.sh services|e2e|all|bench-kube-auth|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
 # for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -53,6 +53,23 @@ e2e() {
   stage "browser tests" npm test --workspace end2end
 }
 
+# both in one command: one at a time would be built with other features, and again
+release_build() {
+  stage "release build" cargo build --locked --release -p server -p portico-bench
+}
+
+bench_kube_auth() {
+  prepare
+  release_build
+  stage "benchmark" "${CARGO_TARGET_DIR:-target}/release/kube-auth" measure "$@"
+}
+
+soak() {
+  prepare
+  release_build
+  stage "soak" "${CARGO_TARGET_DIR:-target}/release/kube-auth" soak "$@"
+}
+
 all() {
   local ours=yes
   ! scripts/stack.sh status > /dev/null 2>&1 || ours=no
@@ -66,9 +83,11 @@ all() {
 
 case ${1:-} in
   services | e2e | all) "$1" ;;
+  bench-kube-auth) bench_kube_auth "${@:2}" ;;
+  soak) soak "${@:2}" ;;
   stop) scripts/stack.sh down ;;
   *)
-    echo "usage: test.sh services|e2e|all|stop" >&2
+    echo "usage: test.sh services|e2e|all|bench-kube-auth|soak|stop" >&2
     exit 2
     ;;
 esac

@@ -5,6 +5,8 @@
 use portico_domain::cluster::ClusterRecord;
 use rustls_pki_types::CertificateDer;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 use uuid::Uuid;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
@@ -59,10 +61,10 @@ impl Binding {
     }
 
     /// Whether the owner of this certificate may ask about the cluster.
-    pub fn allows(&self, cluster: Uuid, certificate: &CertificateDer<'_>) -> bool {
+    pub fn allows(&self, cluster: Uuid, shown: &Shown) -> bool {
         match self {
-            Self::Uri => named_cluster(certificate) == Some(cluster),
-            Self::Pinned(_) => self.pins(&Fingerprint::of(certificate)),
+            Self::Uri => shown.named == Some(cluster),
+            Self::Pinned(_) => self.pins(&shown.fingerprint),
         }
     }
 
@@ -72,8 +74,52 @@ impl Binding {
     }
 }
 
+/// What counts of a client certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The one cluster that it names.
+    pub named: Option<Uuid>,
+    pub fingerprint: Fingerprint,
+}
+
+impl Shown {
+    /// Reads a certificate.
+    pub fn by(certificate: &CertificateDer<'_>) -> Self {
+        Self {
+            named: named_cluster(certificate),
+            fingerprint: Fingerprint::of(certificate),
+        }
+    }
+}
+
+/// More API servers than ask one Portico.
+const MAX_CERTIFICATES: usize = 1024;
+
+/// What was read of certificates before: connections are kept, and reading one again takes longer
+/// than to find it here. The listener has verified each of them.
+#[derive(Default)]
+pub(crate) struct Certificates(RwLock<HashMap<CertificateDer<'static>, Shown>>);
+
+impl Certificates {
+    /// What counts of this one.
+    pub fn shown(&self, certificate: &CertificateDer<'_>) -> Shown {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shown) = known.get(certificate) {
+            return *shown;
+        }
+        drop(known);
+        let shown = Shown::by(certificate);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_CERTIFICATES {
+            known.clear();
+        }
+        known.insert(certificate.clone().into_owned(), shown);
+        shown
+    }
+}
+
 /// The cluster that a certificate names; none when it names several.
-pub(crate) fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
+fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
     let (rest, certificate) = X509Certificate::from_der(certificate).ok()?;
     if !rest.is_empty() {
         return None;
@@ -140,10 +186,11 @@ mod tests {
             (vec![format!("https://x/portico:cluster:{ID}")], false),
         ] {
             let certificate = certificate(&uris);
-            assert_eq!(Binding::Uri.allows(id, &certificate), allowed, "{uris:?}");
+            let shown = Shown::by(&certificate);
+            assert_eq!(Binding::Uri.allows(id, &shown), allowed, "{uris:?}");
         }
         let broken = CertificateDer::from(b"not a certificate".to_vec());
-        assert!(!Binding::Uri.allows(id, &broken));
+        assert!(!Binding::Uri.allows(id, &Shown::by(&broken)));
     }
 
     #[test]
@@ -151,8 +198,24 @@ mod tests {
         let id = Uuid::parse_str(ID).unwrap();
         let (pinned, named) = (certificate(&[]), certificate(&[named(ID)]));
         let binding = Binding::Pinned(vec![Fingerprint::of(&pinned)]);
-        assert!(binding.allows(id, &pinned));
-        assert!(!binding.allows(id, &named));
+        assert!(binding.allows(id, &Shown::by(&pinned)));
+        assert!(!binding.allows(id, &Shown::by(&named)));
+    }
+
+    #[test]
+    fn what_is_remembered_of_a_certificate_is_its_own_and_bounded() {
+        let certificates = Certificates::default();
+        let (first, second) = (certificate(&[named(ID)]), certificate(&[named(OTHER)]));
+        for _ in 0..2 {
+            assert_eq!(certificates.shown(&first), Shown::by(&first));
+            assert_eq!(certificates.shown(&second), Shown::by(&second));
+        }
+        assert_eq!(certificates.0.read().unwrap().len(), 2);
+        for number in 0..2 * MAX_CERTIFICATES {
+            certificates.shown(&CertificateDer::from(number.to_be_bytes().to_vec()));
+        }
+        assert!(certificates.0.read().unwrap().len() <= MAX_CERTIFICATES);
+        assert_eq!(certificates.shown(&first), Shown::by(&first));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A review goes this way: the client certificate must be bound to the cluster in the path
 //! ([`binding`]); only then the body is read and decoded ([`review`]); the cluster token is
-//! opened (`portico_assertion::cluster_token`); Keystone is asked about the token inside, or
+//! opened (`portico_assertion::cluster_token`, [`opened`]); Keystone is asked about the token inside, or
 //! the [`cache`] answers; [`decision`] weighs what Keystone said; one line goes to the audit log.
 //!
 //! It has three answers and never mixes them up: 200 with an identity, 200 with
@@ -19,6 +19,7 @@ pub mod config;
 mod decision;
 mod http;
 mod metrics;
+mod opened;
 pub mod policy;
 mod review;
 mod service;

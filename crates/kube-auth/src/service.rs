@@ -3,10 +3,11 @@ use crate::access::{
     self, AccessReview, PolicyFile, PolicyFileError, PolicySource, PushError, PushedPolicy,
 };
 use crate::audit::{self, Decision, Subject};
-use crate::binding::{Binding, Fingerprint, named_cluster};
-use crate::cache::Validations;
+use crate::binding::{Binding, Certificates};
+use crate::cache::{Known, TokenKey, Validations};
 use crate::config::{InvalidConfig, KubeAuthConfig};
 use crate::decision::{Refusal, audiences, decide};
+use crate::opened::OpenedTokens;
 use crate::policy::Policy;
 use crate::review::{Answer, Review};
 use crate::shape::is_keystone_token;
@@ -15,16 +16,17 @@ use crate::{http, metrics};
 use axum::Router;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use jiff::Timestamp;
-use portico_assertion::cluster_token;
+use portico_assertion::cluster_token::{self, OpenError};
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::keystone::Error;
 use portico_openstack::keystone::error::Unavailable;
 use portico_runtime::request_id::RequestId;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 /// Why the service cannot start.
@@ -61,6 +63,10 @@ pub(crate) enum NoVerdict {
     NotReadYet,
 }
 
+/// Opening takes longer than anything else here. A flood of garbage waits in line for it, while
+/// reviews of tokens that were opened before go past.
+const OPENED_AT_ONCE: usize = 1;
+
 /// The webhook. Clones share their state.
 #[derive(Clone)]
 pub struct KubeAuth {
@@ -69,9 +75,13 @@ pub struct KubeAuth {
 
 struct Shared {
     clusters: HashMap<Uuid, Cluster>,
+    certificates: Certificates,
     keys: Vec<PrivateKey>,
     keystone: Validator,
     validations: Validations,
+    opened: OpenedTokens,
+    /// A permit for each token that is being opened.
+    opening: Semaphore,
 }
 
 struct Cluster {
@@ -127,9 +137,12 @@ pub fn service(
     Ok(KubeAuth {
         shared: Arc::new(Shared {
             clusters: known,
+            certificates: Certificates::default(),
             keys: keys?,
             keystone: keystone.into(),
             validations: Validations::new(config.cache_ttl),
+            opened: OpenedTokens::new(),
+            opening: Semaphore::new(OPENED_AT_ONCE),
         }),
     })
 }
@@ -206,9 +219,10 @@ impl KubeAuth {
         cluster: Uuid,
         certificate: &rustls_pki_types::CertificateDer<'_>,
     ) -> Standing {
+        let shown = self.shared.certificates.shown(certificate);
         match self.shared.clusters.get(&cluster) {
-            Some(known) if known.binding.allows(cluster, certificate) => Standing::Bound,
-            None if Binding::Uri.allows(cluster, certificate) => Standing::UnknownCluster,
+            Some(known) if known.binding.allows(cluster, &shown) => Standing::Bound,
+            None if Binding::Uri.allows(cluster, &shown) => Standing::UnknownCluster,
             _ => Standing::Stranger,
         }
     }
@@ -219,15 +233,15 @@ impl KubeAuth {
         certificate: &rustls_pki_types::CertificateDer<'_>,
     ) -> Option<Uuid> {
         let clusters = &self.shared.clusters;
-        let named = named_cluster(certificate).filter(|id| {
+        let shown = self.shared.certificates.shown(certificate);
+        let named = shown.named.filter(|id| {
             clusters
                 .get(id)
                 .is_some_and(|known| known.binding == Binding::Uri)
         });
-        let fingerprint = Fingerprint::of(certificate);
         let pinned = clusters
             .iter()
-            .filter(|(_, known)| known.binding.pins(&fingerprint))
+            .filter(|(_, known)| known.binding.pins(&shown.fingerprint))
             .map(|(id, _)| *id);
         let mut bound = named.into_iter().chain(pinned);
         match (bound.next(), bound.next()) {
@@ -308,26 +322,14 @@ impl KubeAuth {
             Ok(audiences) => audiences,
             Err(refusal) => return unasked(refusal),
         };
-        let inner = if sealed {
-            match cluster_token::open(&shared.keys, cluster.id, token, now) {
-                Ok(opened) => opened.keystone_token,
+        let (key, known) = if sealed {
+            match self.opened(known, token, now).await {
+                Ok(known) => known,
                 Err(error) => return unasked(Refusal::ClusterToken(error)),
             }
         } else {
-            review.token.clone()
+            self.validated(known, review.token.clone()).await
         };
-        let key = shared.validations.key(&inner);
-        let keystone = shared.keystone.clone();
-        let ask = || {
-            let may_ask = known.limit.check().is_ok();
-            async move {
-                if !may_ask {
-                    return Err(Error::Unavailable(Unavailable::Limited));
-                }
-                keystone.validate(&inner).await
-            }
-        };
-        let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
             Ok(details) => decide(&details, cluster, shared.keystone.client().latest_clock())
                 .map_or_else(
@@ -343,6 +345,55 @@ impl KubeAuth {
             fingerprint: key.fingerprint(),
             cached: known.cached,
         }
+    }
+
+    /// What is known about the Keystone token in a cluster token.
+    async fn opened(
+        &self,
+        cluster: &Cluster,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<(TokenKey, Known), OpenError> {
+        let id = cluster.record.id;
+        if token.len() > cluster_token::MAX_LEN {
+            return Err(OpenError::Shape);
+        }
+        let shared = &*self.shared;
+        let sealed = shared.validations.key_at(id, token);
+        if let Some(key) = shared.opened.get(&sealed, now)
+            && let Some(details) = shared.validations.fresh(key).await
+        {
+            let answer = Ok(details);
+            let cached = true;
+            return Ok((key, Known { answer, cached }));
+        }
+        let opened = {
+            // never closed, so there is always a permit to wait for
+            let _permit = shared.opening.acquire().await;
+            cluster_token::open(&shared.keys, id, token, now)?
+        };
+        let (key, known) = self.validated(cluster, opened.keystone_token).await;
+        if known.answer.is_ok() {
+            shared.opened.insert(sealed, key, opened.validity);
+        }
+        Ok((key, known))
+    }
+
+    /// What is known about a Keystone token.
+    async fn validated(&self, cluster: &Cluster, token: SecretString) -> (TokenKey, Known) {
+        let validations = &self.shared.validations;
+        let key = validations.key(&token);
+        let keystone = self.shared.keystone.clone();
+        let ask = || {
+            let may_ask = cluster.limit.check().is_ok();
+            async move {
+                if !may_ask {
+                    return Err(Error::Unavailable(Unavailable::Limited));
+                }
+                keystone.validate(&token).await
+            }
+        };
+        (key, validations.get(key, ask).await)
     }
 }
 

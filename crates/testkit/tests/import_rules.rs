@@ -47,6 +47,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("portico-testkit", &["portico-domain"]),
+    (
+        "portico-bench",
+        &["portico-assertion", "portico-runtime", "portico-testkit"],
+    ),
     ("xtask", &[]),
 ];
 

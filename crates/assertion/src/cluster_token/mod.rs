@@ -34,8 +34,31 @@ pub struct SealedClusterToken {
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub keystone_token: SecretString,
+    pub validity: Validity,
+}
+
+/// From when to when a cluster token counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validity {
     pub issued_at: Timestamp,
     pub expires_at: Timestamp,
+}
+
+impl Validity {
+    /// Says whether it counts now, allowing for clocks that differ.
+    ///
+    /// # Errors
+    /// When it does not count yet, or no longer.
+    pub fn check(&self, now: Timestamp) -> Result<(), OpenError> {
+        let now = now.as_second();
+        if self.issued_at.as_second() > now + SKEW_SECONDS {
+            return Err(OpenError::NotYetValid);
+        }
+        if self.expires_at.as_second() + SKEW_SECONDS <= now {
+            return Err(OpenError::Expired);
+        }
+        Ok(())
+    }
 }
 
 /// Why a token cannot be sealed.
@@ -162,16 +185,14 @@ impl Content<'_> {
         if self.exp - self.iat > MAX_LIFETIME_SECONDS {
             return Err(OpenError::LifetimeTooLong);
         }
-        if self.iat > now.as_second() + SKEW_SECONDS {
-            return Err(OpenError::NotYetValid);
-        }
-        if self.exp + SKEW_SECONDS <= now.as_second() {
-            return Err(OpenError::Expired);
-        }
-        Ok(Opened {
-            keystone_token: self.token.as_ref().into(),
+        let validity = Validity {
             issued_at,
             expires_at,
+        };
+        validity.check(now)?;
+        Ok(Opened {
+            keystone_token: self.token.as_ref().into(),
+            validity,
         })
     }
 }

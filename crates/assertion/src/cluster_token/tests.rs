@@ -55,7 +55,7 @@ fn what_is_sealed_can_be_opened_until_its_end_and_the_skew() {
         assert_eq!(opened.as_ref().err().copied(), expected, "at {}", now - NOW);
         if let Ok(opened) = opened {
             assert_eq!(opened.keystone_token.expose_secret(), "gAAAA-inner");
-            assert_eq!(opened.issued_at, at(NOW));
+            assert_eq!(opened.validity.issued_at, at(NOW));
         }
     }
 }
@@ -194,7 +194,7 @@ proptest! {
         let token = seal(key.public(), cluster(id), &inner.clone().into(), at(NOW + life), at(NOW)).unwrap();
         let opened = open(&[key], cluster(id), token.token.expose_secret(), at(NOW)).unwrap();
         prop_assert_eq!(opened.keystone_token.expose_secret(), inner);
-        prop_assert!(opened.expires_at <= at(NOW + life));
+        prop_assert!(opened.validity.expires_at <= at(NOW + life));
     }
 
     #[test]

@@ -15,9 +15,10 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Bytes, as [`weight`] reckons them: some 100,000 tokens with a handful of roles.
+/// Bytes, as [`weight`] reckons them: more than 100,000 tokens with a handful of roles.
 const MAX_VALID: u64 = 128 * 1024 * 1024;
 /// In a cache of their own, so that a flood of dead tokens pushes no live one out.
 const MAX_INVALID: u64 = 10_000;
@@ -38,6 +39,13 @@ impl TokenKey {
         }
         text
     }
+
+    /// A number for tables; nobody can choose it.
+    pub fn place(&self) -> usize {
+        self.0[24..]
+            .iter()
+            .fold(0, |place, &byte| place << 8 | usize::from(byte))
+    }
 }
 
 impl fmt::Debug for TokenKey {
@@ -50,41 +58,46 @@ impl fmt::Debug for TokenKey {
 const REFRESH_FROM: f64 = 0.8;
 
 #[derive(Clone)]
-struct Valid {
-    details: Arc<TokenDetails>,
+struct Valid(Arc<Entry>);
+
+struct Entry {
+    /// Packed: as a structure of some twenty short texts it would take three times the memory.
+    details: Box<[u8]>,
     refresh_from: Instant,
     fresh_until: Instant,
     /// Asked again already, once for each entry: an outage is not made worse.
-    refreshed: Arc<AtomicBool>,
+    refreshed: AtomicBool,
 }
 
 impl Valid {
+    fn details(&self) -> Result<TokenDetails, Error> {
+        postcard::from_bytes(&self.0.details).map_err(|_| UNPACKABLE)
+    }
+
     fn wants_refresh(&self) -> bool {
-        Instant::now() >= self.refresh_from && !self.refreshed.swap(true, Ordering::Relaxed)
+        self.is_due() && !self.0.refreshed.swap(true, Ordering::Relaxed)
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.0.refresh_from && !self.0.refreshed.load(Ordering::Relaxed)
     }
 }
 
+/// Never seen: what was packed here is unpacked here.
+const UNPACKABLE: Error = Error::Malformed("its details cannot be kept");
+
 /// What an entry takes of memory, roughly.
 fn weight(_: &TokenKey, valid: &Valid) -> u32 {
-    /// The structures, the map's own share and short texts (IDs have 32 characters).
-    const BASE: usize = 768;
-    const ROLE: usize = 2 * size_of::<String>() + 48;
-    let details = &valid.details;
-    let roles = &details.identity.roles;
-    let texts: usize = roles
-        .iter()
-        .map(|role| role.id.len() + role.name.len())
-        .sum();
-    let project = details.identity.project.as_ref();
-    let names = details.identity.user.name.len() + project.map_or(0, |one| one.name.len());
-    u32::try_from(BASE + roles.len() * ROLE + texts + names).unwrap_or(u32::MAX)
+    /// The entry itself and the map's own share.
+    const BASE: usize = 640;
+    u32::try_from(BASE + valid.0.details.len()).unwrap_or(u32::MAX)
 }
 
 struct UntilStale;
 
 impl Expiry<TokenKey, Valid> for UntilStale {
     fn expire_after_create(&self, _: &TokenKey, valid: &Valid, now: Instant) -> Option<Duration> {
-        Some(valid.fresh_until.saturating_duration_since(now))
+        Some(valid.0.fresh_until.saturating_duration_since(now))
     }
 
     fn expire_after_update(
@@ -101,7 +114,7 @@ impl Expiry<TokenKey, Valid> for UntilStale {
 /// What is known about a token, and whether it was known before.
 #[derive(Debug)]
 pub(crate) struct Known {
-    pub answer: Result<Arc<TokenDetails>, Error>,
+    pub answer: Result<TokenDetails, Error>,
     /// No call to Keystone was made for this asker alone.
     pub cached: bool,
 }
@@ -147,6 +160,23 @@ impl Validations {
         TokenKey(mac.finalize().into_bytes().into())
     }
 
+    /// The place of a cluster token at one cluster.
+    pub fn key_at(&self, cluster: Uuid, token: &str) -> TokenKey {
+        let mut mac = self.secret.clone();
+        mac.update(cluster.as_bytes());
+        mac.update(token.as_bytes());
+        TokenKey(mac.finalize().into_bytes().into())
+    }
+
+    /// A "yes" that need not be asked about again yet.
+    pub async fn fresh(&self, key: TokenKey) -> Option<TokenDetails> {
+        let valid = self.valid.get(&key).await?;
+        if valid.is_due() {
+            return None;
+        }
+        valid.details().ok()
+    }
+
     /// What is known about the token, or what `ask` says. `ask` runs once however many wait.
     pub async fn get<Ask, Asked>(&self, key: TokenKey, ask: Ask) -> Known
     where
@@ -164,7 +194,7 @@ impl Validations {
                 self.refresh(key, ask());
             }
             return Known {
-                answer: Ok(valid.details),
+                answer: valid.details(),
                 cached: true,
             };
         }
@@ -176,8 +206,8 @@ impl Validations {
         let answer = self.valid.try_get_with(key, first).await;
         Known {
             answer: answer
-                .map(|valid| valid.details)
-                .map_err(|error| (*error).clone()),
+                .map_err(|error| (*error).clone())
+                .and_then(|valid| valid.details()),
             cached: !asked.load(Ordering::Relaxed),
         }
     }
@@ -208,12 +238,13 @@ impl Validations {
         match ask.await {
             Ok(details) => {
                 let ttl = self.ttl.min(life_left(&details)).mul_f64(jitter());
-                Ok(Valid {
-                    details: Arc::new(details),
+                let details = postcard::to_stdvec(&details).map_err(|_| UNPACKABLE)?;
+                Ok(Valid(Arc::new(Entry {
+                    details: details.into(),
                     refresh_from: since + ttl.mul_f64(REFRESH_FROM),
                     fresh_until: since + ttl,
-                    refreshed: Arc::default(),
-                })
+                    refreshed: AtomicBool::new(false),
+                })))
             }
             Err(error) => {
                 if error == Error::InvalidToken {

@@ -2,6 +2,7 @@ use super::*;
 use portico_domain::identity::{Identity, Named, User};
 use portico_openstack::keystone::TokenScope;
 use portico_openstack::keystone::error::Unavailable;
+use portico_openstack::keystone::token::UsedApplicationCredential;
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::Barrier;
 
@@ -195,4 +196,24 @@ async fn two_processes_share_no_fingerprint() {
     assert_eq!(a.key_of("t"), a.key_of("t"));
     assert_ne!(a.key_of("t").fingerprint(), b.key_of("t").fingerprint());
     assert_eq!(a.key_of("t").fingerprint().len(), 12);
+}
+
+#[tokio::test]
+async fn what_is_kept_is_what_keystone_said() {
+    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let key = cache.key_of("t");
+    let mut said = details(LONG);
+    said.audit_ids = vec!["audit".to_owned()];
+    said.identity.user.name = "ada lovelace \u{1f511}".to_owned();
+    said.application_credential = Some(UsedApplicationCredential {
+        id: "credential".to_owned(),
+        access_rules: Some(vec!["kubernetes".to_owned()]),
+    });
+    for _ in 0..2 {
+        let known = cache.get(key, || asked.answer(Ok(said.clone()))).await;
+        assert_eq!(known.answer.unwrap(), said);
+    }
+    assert_eq!(cache.fresh(key).await, Some(said));
+    assert_eq!(cache.fresh(cache.key_of("u")).await, None);
+    assert_eq!(asked.times(), 1);
 }

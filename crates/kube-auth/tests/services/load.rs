@@ -80,3 +80,41 @@ async fn a_dead_token_is_asked_about_once_and_strange_ones_never() {
     }
     assert_eq!(proxy.validations(), 1);
 }
+
+/// The long version is `make soak`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn identities_asked_about_in_turn_are_never_mixed_up() {
+    let env = TestEnv::load().unwrap();
+    let proxy = Proxy::start(env.get("KEYSTONE_URL").unwrap()).await;
+    // so short that both are asked about again and again
+    let stack = Stack::behind(&proxy.url(), Duration::from_millis(100));
+    let mut users = Vec::new();
+    for user in ["ada", "devi"] {
+        let issued = stack.sign_in_to(user, "acme").await;
+        let id = stack.value(&format!("USER_ID_{}", user.to_uppercase()));
+        users.push((id, [stack.sealed(&issued, 1), stack.sealed(&issued, 1)]));
+    }
+    let users = Arc::new(users);
+    let api_server = stack.webhook.api_server_of(Uuid::from_u128(1));
+    let askers: Vec<_> = (0..8)
+        .map(|asker| {
+            let (users, api_server) = (Arc::clone(&users), api_server.clone());
+            tokio::spawn(async move {
+                for number in 0..250 {
+                    let (id, tokens) = &users[(asker + number) % 2];
+                    let reply = api_server.review(V1, &tokens[number / 2 % 2]).await;
+                    assert_eq!(reply.body["status"]["user"]["uid"], *id);
+                    let (other, _) = &users[(asker + number + 1) % 2];
+                    assert!(!reply.text.contains(other), "{}", reply.text);
+                    if number % 50 == 0 {
+                        tokio::time::sleep(Duration::from_millis(40)).await;
+                    }
+                }
+            })
+        })
+        .collect();
+    for asker in askers {
+        asker.await.unwrap();
+    }
+    assert!(proxy.validations() > 2, "the cache never expired");
+}

@@ -2,6 +2,7 @@
 use jiff::Timestamp;
 use portico_domain::identity::Identity;
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 
 /// The result of a sign-in step that was not refused.
 #[derive(Clone, Debug)]
@@ -23,8 +24,9 @@ pub struct IssuedToken {
     pub details: TokenDetails,
 }
 
-/// What a token is, as of the answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a token is, as of the answer. Serialized it is smaller, for those who keep many; it is no
+/// format of Keystone's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenDetails {
     /// User, project and roles; no project and no roles unless `scope` is `Project`.
     pub identity: Identity,
@@ -44,7 +46,7 @@ pub struct TokenDetails {
 }
 
 /// The application credential behind a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsedApplicationCredential {
     pub id: String,
     /// The service types of its access rules, where it has rules: it is good for those calls only.
@@ -52,7 +54,7 @@ pub struct UsedApplicationCredential {
 }
 
 /// A trust: rights that one user (the trustor) has lent to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     pub id: String,
     pub trustor_id: String,
@@ -61,7 +63,7 @@ pub struct Trust {
 }
 
 /// What a token is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TokenScope {
     Unscoped,
     Project,
