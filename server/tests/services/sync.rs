@@ -79,7 +79,9 @@ impl Own {
                   "verbs": ["create", "delete", "get", "list"] },
                 { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["rolebindings"],
                   "verbs": ["create", "delete", "get", "list", "update"] },
-                { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"],
+                { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterrolebindings"],
+              "verbs": ["list"] },
+            { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"],
                   "resourceNames": [own.role_name], "verbs": ["bind", "get"] },
             ]),
         )
@@ -111,10 +113,18 @@ impl Own {
     }
 
     async fn run(&self, options: Options) -> Outcome {
-        self.run_as(&self.reader, options).await.unwrap()
+        self.run_as(&self.reader, EVERYTHING, options)
+            .await
+            .unwrap()
     }
 
-    async fn run_as(&self, user: &TestUser, options: Options) -> Result<Outcome, SyncError> {
+    async fn run_as(
+        &self,
+        user: &TestUser,
+        config: &str,
+        options: Options,
+    ) -> Result<Outcome, SyncError> {
+        let sync_config = SyncConfig::parse(config).unwrap();
         let mut config = KeystoneConfig::new(self.stack.var("KEYSTONE_URL").parse().unwrap());
         config.service_account = Some(ServiceAccountConfig {
             user: Some(user.name.clone()),
@@ -134,8 +144,7 @@ impl Own {
             kubeconfig: self.kubeconfig.clone(),
             ..options
         };
-        let config = SyncConfig::parse(EVERYTHING).unwrap();
-        Sync::new(record, account.unwrap().unwrap(), config, options)
+        Sync::new(record, account.unwrap().unwrap(), sync_config, options)
             .await
             .unwrap()
             .once()
@@ -193,9 +202,13 @@ impl Own {
 
     /// Whether somebody with this group may read pods in the project's namespace.
     async fn may(&self, group: &str) -> bool {
+        self.may_in(&self.target(), group).await
+    }
+
+    async fn may_in(&self, namespace: &str, group: &str) -> bool {
         let review: SubjectAccessReview = serde_json::from_value(json!({ "spec": {
             "user": "somebody", "groups": [group],
-            "resourceAttributes": { "namespace": self.target(), "verb": "get", "resource": "pods" },
+            "resourceAttributes": { "namespace": namespace, "verb": "get", "resource": "pods" },
         }}))
         .unwrap();
         Api::<SubjectAccessReview>::all(self.namespace.client.clone())
@@ -314,6 +327,35 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
             .unwrap();
     }
 
+    // where a mapped group is bound, the role's holders are, for as long as the group is
+    let (elsewhere, mapped) = (&own.namespace.name, format!("operators-of-{}", own.project));
+    let original = json!({ "metadata": { "name": "operators" },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": own.role_name },
+        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": mapped }] });
+    let originals = Api::<RoleBinding>::namespaced(own.namespace.client.clone(), elsewhere);
+    originals
+        .create(
+            &Default::default(),
+            &serde_json::from_value(original).unwrap(),
+        )
+        .await
+        .unwrap();
+    let mapping = format!(
+        "{EVERYTHING}\nrole-mappings: [{{keystone-role: {}, groups: [{mapped}]}}]",
+        own.role_name
+    );
+    for allowed in [true, false] {
+        let options = Options {
+            pruning: BINDINGS,
+            ..Options::default()
+        };
+        let outcome = own.run_as(&own.reader, &mapping, options).await.unwrap();
+        assert_eq!(outcome.done.len(), 1, "{outcome:?}");
+        assert_eq!(own.may_in(elsewhere, &group).await, allowed);
+        let _ = originals.delete("operators", &Default::default()).await;
+    }
+
     // what somebody changed of ours is put right
     let foreign = json!({ "subjects": [{ "apiGroup": "rbac.authorization.k8s.io",
         "kind": "Group", "name": "intruders" }] });
@@ -357,7 +399,10 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
         pruning: ALL,
         ..Options::default()
     };
-    let error = own.run_as(&own.member, options).await.unwrap_err();
+    let error = own
+        .run_as(&own.member, EVERYTHING, options)
+        .await
+        .unwrap_err();
     assert!(matches!(error, SyncError::Keystone(_)), "{error}");
     assert!(own.binding().await.is_some());
     own.revoke().await;

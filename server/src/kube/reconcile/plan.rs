@@ -119,7 +119,8 @@ fn one(wanted: &Wanted, binding: &WantedBinding, observed: &Observed, plan: &mut
         }
         return;
     };
-    let same_role = found.role_kind == "ClusterRole" && found.role_name == binding.cluster_role;
+    let same_role =
+        found.role_kind == binding.role_kind.as_str() && found.role_name == binding.role_name;
     let ours = owned_by(&found.labels, wanted.owner);
     if same_role && found.subjects == binding.subjects() && (ours || wanted.care == Care::Once) {
         plan.unchanged += 1;
@@ -202,7 +203,8 @@ impl fmt::Display for Step {
 }
 
 fn after(wanted: &WantedBinding) -> String {
-    line("ClusterRole", &wanted.cluster_role, &wanted.subjects())
+    let kind = wanted.role_kind.as_str();
+    line(kind, &wanted.role_name, &wanted.subjects())
 }
 
 fn before(found: &FoundBinding) -> String {

@@ -12,11 +12,13 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 
-pub use config::{InvalidSyncConfig, SyncConfig};
+pub use config::{InvalidSyncConfig, RoleGroups, SyncConfig};
 pub use source::{OWNER, PROJECT_LABEL};
 pub use tenants::{HeldRole, Tenant, Tenants};
 
-use super::reconcile::{Failure, Plan, Pruning, ReconcileError, apply, connect, observe, plan};
+use super::reconcile::{
+    Failure, Plan, Pruning, ReconcileError, apply, connect, observe, observe_cluster_bindings, plan,
+};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::{Api, Client};
 use portico_domain::cluster::ClusterRecord;
@@ -105,9 +107,13 @@ impl Sync {
     /// # Errors
     /// When Keystone or the cluster cannot be read, before anything is changed.
     pub async fn once(&self) -> Result<Outcome, SyncError> {
-        let found =
-            tenants::tenants(&self.account, &self.cluster, self.config.role_assignments).await?;
-        let observed = observe(&self.client, None).await?;
+        let maps_groups = !self.config.role_groups.is_empty();
+        let with_roles = self.config.role_assignments || maps_groups;
+        let found = tenants::tenants(&self.account, &self.cluster, with_roles).await?;
+        let mut observed = observe(&self.client, None).await?;
+        if maps_groups {
+            observe_cluster_bindings(&self.client, &mut observed).await?;
+        }
         let known = self.cluster_roles(&found).await?;
         let (wanted, notes) =
             source::wanted(&self.config, &self.options, &found, &observed, &known);
