@@ -22,6 +22,8 @@ use uuid::Uuid;
 const EVERYTHING: &str =
     "data-types-to-sync: [projects, role_assignments]\nnamespace-format: 't-sync-%i'";
 
+const RESTRICTED: (&str, &str) = ("pod-security.kubernetes.io/enforce", "restricted");
+
 /// A project and a role of the test's own, with a ClusterRole of the same name.
 struct Own {
     stack: Stack,
@@ -142,6 +144,7 @@ impl Own {
         .unwrap();
         let options = Options {
             kubeconfig: self.kubeconfig.clone(),
+            namespace_labels: [(RESTRICTED.0.to_owned(), RESTRICTED.1.to_owned())].into(),
             ..options
         };
         Sync::new(record, account.unwrap().unwrap(), sync_config, options)
@@ -298,6 +301,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
     assert_eq!(outcome.done.len(), 2, "{:?}", outcome.done);
     let made = own.target_namespace().await.unwrap();
     assert_eq!(made.labels()["portico.dev/project-id"], own.project);
+    assert_eq!(made.labels()[RESTRICTED.0], RESTRICTED.1);
     assert!(own.may(&group).await);
     assert!(
         !own.may(&format!("portico:project:{}:role:other", own.project))

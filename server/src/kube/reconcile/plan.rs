@@ -3,10 +3,7 @@ use super::{
     Care, FoundBinding, FoundNamespace, FoundSubject, Observed, Place, Wanted, WantedBinding,
     WantedNamespace, is_system, observe::owned_by,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt};
 
 /// What may be deleted of what a source made and no longer wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,14 +139,11 @@ fn one(wanted: &Wanted, binding: &WantedBinding, observed: &Observed, plan: &mut
 }
 
 fn leftover_namespaces(wanted: &Wanted, observed: &Observed, pruning: Pruning, plan: &mut Plan) {
-    let names: BTreeMap<&str, ()> = wanted
-        .namespaces
-        .iter()
-        .map(|namespace| (namespace.name.as_str(), ()))
-        .collect();
+    let names = wanted.namespaces.iter().map(|one| one.name.as_str());
+    let names: BTreeSet<&str> = names.collect();
     for (name, found) in &observed.namespaces {
         if !owned_by(&found.labels, wanted.owner)
-            || names.contains_key(name.as_str())
+            || names.contains(name.as_str())
             || found.terminating
         {
             continue;

@@ -41,6 +41,8 @@ pub struct Options {
     /// ClusterRoles by the Keystone role's ID; empty: by the role's name.
     pub roles: BTreeMap<String, String>,
     pub subjects: Subjects,
+    /// What namespaces get besides our own labels when they are made.
+    pub namespace_labels: BTreeMap<String, String>,
 }
 
 /// Whom a binding names.

@@ -82,9 +82,11 @@ pub(super) fn wanted(
             continue;
         }
         if config.projects {
+            let mut labels = options.namespace_labels.clone();
+            labels.insert(PROJECT_LABEL.to_owned(), tenant.id.clone());
             wanted.namespaces.push(WantedNamespace {
                 name: namespace.clone(),
-                labels: BTreeMap::from([(PROJECT_LABEL.to_owned(), tenant.id.clone())]),
+                labels,
                 annotations: BTreeMap::from([(PROJECT_NAME.to_owned(), tenant.name.clone())]),
             });
         } else if !observed.namespaces.contains_key(&namespace) {
