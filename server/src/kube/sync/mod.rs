@@ -22,7 +22,7 @@ use super::reconcile::{
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::{Api, Client};
 use portico_domain::cluster::ClusterRecord;
-use portico_openstack::keystone::{ServiceAccount, ServiceAccountError};
+use portico_openstack::keystone::{self, ServiceAccount, ServiceAccountError};
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -60,8 +60,22 @@ pub enum Subjects {
 pub enum SyncError {
     #[error(transparent)]
     Cluster(#[from] ReconcileError),
+    #[error(
+        "Keystone forbids the service account to read projects and role assignments: give its user \
+         the role reader and set system = true, or domain to that of the projects"
+    )]
+    Forbidden,
     #[error("ask Keystone for projects and role assignments: {0}")]
-    Keystone(#[from] ServiceAccountError),
+    Keystone(ServiceAccountError),
+}
+
+impl From<ServiceAccountError> for SyncError {
+    fn from(error: ServiceAccountError) -> Self {
+        match error {
+            ServiceAccountError::Call(keystone::Error::Forbidden) => Self::Forbidden,
+            error => Self::Keystone(error),
+        }
+    }
 }
 
 /// What one pass found and did.
