@@ -195,6 +195,39 @@ impl KeystoneAdmin {
         self.call(Method::PUT, &path, None).await.map(drop)
     }
 
+    /// Gives a user a role in the domain `Default`, by the role's name.
+    ///
+    /// # Errors
+    /// When Keystone refuses, or has no such role.
+    pub async fn grant_domain(&self, user: &str, role_name: &str) -> Result<()> {
+        let role = self.role_id(role_name).await?;
+        let path = format!("/domains/default/users/{user}/roles/{role}");
+        self.call(Method::PUT, &path, None).await.map(drop)
+    }
+
+    /// An application credential of a user in a project, with all roles held there: ID and secret.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn application_credential(
+        &self,
+        user: &TestUser,
+        project: &str,
+    ) -> Result<(String, SecretString)> {
+        let token = self.token_of(user, project).await?;
+        let path = format!("/users/{}/application_credentials", user.id);
+        let response = self
+            .client
+            .post(format!("{}{path}", self.url))
+            .header("x-auth-token", token.expose_secret())
+            .json(&json!({ "application_credential": { "name": unique("credential") } }))
+            .send()
+            .await?;
+        let created: Value = accepted(response, &path)?.json().await?;
+        let secret = text(&created, "/application_credential/secret")?;
+        Ok((text(&created, "/application_credential/id")?, secret.into()))
+    }
+
     /// The ID of a role that every cloud has.
     ///
     /// # Errors

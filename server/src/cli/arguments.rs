@@ -268,6 +268,10 @@ pub(super) struct SyncArgs {
     /// have the role, whatever project their token is for)
     #[arg(long, value_enum, default_value = "roles")]
     pub subjects: SyncSubjects,
+    /// A label for namespaces when they are made, for example
+    /// pod-security.kubernetes.io/enforce=restricted; may be repeated
+    #[arg(long = "namespace-label", value_name = "KEY=VALUE", value_parser = label)]
+    pub namespace_labels: Vec<(String, String)>,
     /// Print what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -335,6 +339,13 @@ fn interval(text: &str) -> Result<Duration, String> {
         Ok(interval)
     } else {
         Err("must be between 5 and 86400 seconds".to_owned())
+    }
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("must be KEY=VALUE".to_owned()),
     }
 }
 

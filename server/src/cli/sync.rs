@@ -37,6 +37,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
             SyncSubjects::Roles => Subjects::Roles,
             SyncSubjects::Users => Subjects::Users,
         },
+        namespace_labels: arguments.namespace_labels.into_iter().collect(),
     };
     // a warning about its rights, if need be; that it cannot sign in is said by the pass itself
     let _ = account.check().await;

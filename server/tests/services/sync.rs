@@ -22,6 +22,8 @@ use uuid::Uuid;
 const EVERYTHING: &str =
     "data-types-to-sync: [projects, role_assignments]\nnamespace-format: 't-sync-%i'";
 
+const RESTRICTED: (&str, &str) = ("pod-security.kubernetes.io/enforce", "restricted");
+
 /// A project and a role of the test's own, with a ClusterRole of the same name.
 struct Own {
     stack: Stack,
@@ -79,7 +81,9 @@ impl Own {
                   "verbs": ["create", "delete", "get", "list"] },
                 { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["rolebindings"],
                   "verbs": ["create", "delete", "get", "list", "update"] },
-                { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"],
+                { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterrolebindings"],
+              "verbs": ["list"] },
+            { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"],
                   "resourceNames": [own.role_name], "verbs": ["bind", "get"] },
             ]),
         )
@@ -111,10 +115,18 @@ impl Own {
     }
 
     async fn run(&self, options: Options) -> Outcome {
-        self.run_as(&self.reader, options).await.unwrap()
+        self.run_as(&self.reader, EVERYTHING, options)
+            .await
+            .unwrap()
     }
 
-    async fn run_as(&self, user: &TestUser, options: Options) -> Result<Outcome, SyncError> {
+    async fn run_as(
+        &self,
+        user: &TestUser,
+        config: &str,
+        options: Options,
+    ) -> Result<Outcome, SyncError> {
+        let sync_config = SyncConfig::parse(config).unwrap();
         let mut config = KeystoneConfig::new(self.stack.var("KEYSTONE_URL").parse().unwrap());
         config.service_account = Some(ServiceAccountConfig {
             user: Some(user.name.clone()),
@@ -132,10 +144,10 @@ impl Own {
         .unwrap();
         let options = Options {
             kubeconfig: self.kubeconfig.clone(),
+            namespace_labels: [(RESTRICTED.0.to_owned(), RESTRICTED.1.to_owned())].into(),
             ..options
         };
-        let config = SyncConfig::parse(EVERYTHING).unwrap();
-        Sync::new(record, account.unwrap().unwrap(), config, options)
+        Sync::new(record, account.unwrap().unwrap(), sync_config, options)
             .await
             .unwrap()
             .once()
@@ -193,9 +205,13 @@ impl Own {
 
     /// Whether somebody with this group may read pods in the project's namespace.
     async fn may(&self, group: &str) -> bool {
+        self.may_in(&self.target(), group).await
+    }
+
+    async fn may_in(&self, namespace: &str, group: &str) -> bool {
         let review: SubjectAccessReview = serde_json::from_value(json!({ "spec": {
             "user": "somebody", "groups": [group],
-            "resourceAttributes": { "namespace": self.target(), "verb": "get", "resource": "pods" },
+            "resourceAttributes": { "namespace": namespace, "verb": "get", "resource": "pods" },
         }}))
         .unwrap();
         Api::<SubjectAccessReview>::all(self.namespace.client.clone())
@@ -285,6 +301,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
     assert_eq!(outcome.done.len(), 2, "{:?}", outcome.done);
     let made = own.target_namespace().await.unwrap();
     assert_eq!(made.labels()["portico.dev/project-id"], own.project);
+    assert_eq!(made.labels()[RESTRICTED.0], RESTRICTED.1);
     assert!(own.may(&group).await);
     assert!(
         !own.may(&format!("portico:project:{}:role:other", own.project))
@@ -312,6 +329,35 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
             )
             .await
             .unwrap();
+    }
+
+    // where a mapped group is bound, the role's holders are, for as long as the group is
+    let (elsewhere, mapped) = (&own.namespace.name, format!("operators-of-{}", own.project));
+    let original = json!({ "metadata": { "name": "operators" },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": own.role_name },
+        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": mapped }] });
+    let originals = Api::<RoleBinding>::namespaced(own.namespace.client.clone(), elsewhere);
+    originals
+        .create(
+            &Default::default(),
+            &serde_json::from_value(original).unwrap(),
+        )
+        .await
+        .unwrap();
+    let mapping = format!(
+        "{EVERYTHING}\nrole-mappings: [{{keystone-role: {}, groups: [{mapped}]}}]",
+        own.role_name
+    );
+    for allowed in [true, false] {
+        let options = Options {
+            pruning: BINDINGS,
+            ..Options::default()
+        };
+        let outcome = own.run_as(&own.reader, &mapping, options).await.unwrap();
+        assert_eq!(outcome.done.len(), 1, "{outcome:?}");
+        assert_eq!(own.may_in(elsewhere, &group).await, allowed);
+        let _ = originals.delete("operators", &Default::default()).await;
     }
 
     // what somebody changed of ours is put right
@@ -357,7 +403,10 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
         pruning: ALL,
         ..Options::default()
     };
-    let error = own.run_as(&own.member, options).await.unwrap_err();
+    let error = own
+        .run_as(&own.member, EVERYTHING, options)
+        .await
+        .unwrap_err();
     assert!(matches!(error, SyncError::Keystone(_)), "{error}");
     assert!(own.binding().await.is_some());
     own.revoke().await;

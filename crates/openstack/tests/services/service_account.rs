@@ -43,17 +43,22 @@ impl Own {
 }
 
 fn account(url: &str, user: &str, password: SecretString) -> ServiceAccount {
-    let mut config = KeystoneConfig::new(url.parse().unwrap());
-    // Keystone answers one request at a time, and a hundred wait for it here
-    config.timeout = std::time::Duration::from_secs(20);
-    config.service_account = Some(ServiceAccountConfig {
+    let section = ServiceAccountConfig {
         user: Some(user.to_owned()),
         password_file: Some("password".into()),
         system: true,
         ..ServiceAccountConfig::default()
-    });
+    };
+    account_of(url, section, password)
+}
+
+fn account_of(url: &str, section: ServiceAccountConfig, secret: SecretString) -> ServiceAccount {
+    let mut config = KeystoneConfig::new(url.parse().unwrap());
+    // Keystone answers one request at a time, and a hundred wait for it here
+    config.timeout = std::time::Duration::from_secs(20);
+    config.service_account = Some(section);
     let client = Client::new(&config).unwrap();
-    ServiceAccount::new(&config, client, move |_| Ok(password.clone()))
+    ServiceAccount::new(&config, client, move |_| Ok(secret.clone()))
         .unwrap()
         .unwrap()
 }
@@ -149,6 +154,56 @@ async fn an_account_with_the_role_admin_is_told_apart() {
         assert_eq!(found.user.name, own.user.name);
         own.done().await;
     }
+}
+
+#[tokio::test]
+async fn it_signs_in_for_a_project_a_domain_or_with_an_application_credential() {
+    let own = Own::with_role("reader").await;
+    let reader = own.admin.role_id("reader").await.unwrap();
+    let acme = value("PROJECT_ID_ACME");
+    own.admin.grant(&own.user.id, &acme, &reader).await.unwrap();
+    own.admin
+        .grant_domain(&own.user.id, "reader")
+        .await
+        .unwrap();
+    let (id, secret) = own
+        .admin
+        .application_credential(&own.user, &acme)
+        .await
+        .unwrap();
+    let user = || ServiceAccountConfig {
+        user: Some(own.user.name.clone()),
+        password_file: Some("password".into()),
+        ..ServiceAccountConfig::default()
+    };
+    let credential = ServiceAccountConfig {
+        application_credential_id: Some(id),
+        secret_file: Some("secret".into()),
+        ..ServiceAccountConfig::default()
+    };
+    let project = ServiceAccountConfig {
+        project: Some("acme".to_owned()),
+        ..user()
+    };
+    let domain = ServiceAccountConfig {
+        domain: Some("Default".to_owned()),
+        ..user()
+    };
+    for (section, secret, lists) in [
+        (credential, secret, false),
+        (project, own.user.password.clone(), false),
+        (domain, own.user.password.clone(), true),
+    ] {
+        let account = account_of(&value("KEYSTONE_URL"), section.clone(), secret);
+        let found = account.check().await.unwrap();
+        assert_eq!(found.user.id, own.user.id);
+        assert!(found.roles.iter().any(|role| role.name == "reader"));
+        let listed = account
+            .call(async |client, token| client.role_assignments(&token, &acme).await)
+            .await;
+        assert_eq!(listed.is_ok(), lists, "{section:?}: {listed:?}");
+    }
+    own.done().await;
 }
 
 #[tokio::test]

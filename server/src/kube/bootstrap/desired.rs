@@ -1,6 +1,6 @@
 //! The bindings as they should be.
 use super::Options;
-use crate::kube::reconcile::{FoundNamespace, Place, WantedBinding};
+use crate::kube::reconcile::{FoundNamespace, Place, RoleKind, WantedBinding};
 use portico_domain::identity::project_role_group;
 use std::collections::BTreeMap;
 
@@ -39,7 +39,8 @@ fn binding(name: &str, namespace: Option<&str>, groups: Vec<String>) -> WantedBi
             namespace: namespace.map(str::to_owned),
             name: name.to_owned(),
         },
-        cluster_role: name.to_owned(),
+        role_kind: RoleKind::ClusterRole,
+        role_name: name.to_owned(),
         groups,
         labels: BTreeMap::new(),
         annotations: BTreeMap::from([(

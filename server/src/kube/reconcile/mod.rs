@@ -13,9 +13,11 @@ mod wanted;
 mod tests;
 
 pub use apply::{Failure, apply};
-pub use observe::{FoundBinding, FoundNamespace, FoundSubject, Observed, observe};
+pub use observe::{
+    FoundBinding, FoundNamespace, FoundSubject, Observed, observe, observe_cluster_bindings,
+};
 pub use plan::{Plan, Pruning, Step, plan};
-pub use wanted::{Care, Place, Wanted, WantedBinding, WantedNamespace};
+pub use wanted::{Care, Place, RoleKind, Wanted, WantedBinding, WantedNamespace};
 
 use kube::{
     Client, Config,

@@ -38,6 +38,13 @@ pub struct FoundBinding {
     pub labels: BTreeMap<String, String>,
 }
 
+impl FoundBinding {
+    /// Whether a source made it.
+    pub fn is_owned_by(&self, owner: &str) -> bool {
+        owned_by(&self.labels, owner)
+    }
+}
+
 /// Whom a binding names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FoundSubject {
@@ -101,6 +108,24 @@ pub async fn observe(
         observed.binding(binding);
     }
     Ok(observed)
+}
+
+/// Adds the bindings for the whole cluster.
+///
+/// # Errors
+/// When they cannot be read.
+pub async fn observe_cluster_bindings(
+    client: &Client,
+    observed: &mut Observed,
+) -> Result<(), ReconcileError> {
+    let bindings = Api::<ClusterRoleBinding>::all(client.clone())
+        .list(&ListParams::default())
+        .await
+        .map_err(ReconcileError::doing("list cluster role bindings"))?;
+    for binding in &bindings {
+        observed.cluster_binding(binding);
+    }
+    Ok(())
 }
 
 impl Observed {

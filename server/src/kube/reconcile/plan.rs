@@ -3,10 +3,7 @@ use super::{
     Care, FoundBinding, FoundNamespace, FoundSubject, Observed, Place, Wanted, WantedBinding,
     WantedNamespace, is_system, observe::owned_by,
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt};
 
 /// What may be deleted of what a source made and no longer wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +116,8 @@ fn one(wanted: &Wanted, binding: &WantedBinding, observed: &Observed, plan: &mut
         }
         return;
     };
-    let same_role = found.role_kind == "ClusterRole" && found.role_name == binding.cluster_role;
+    let same_role =
+        found.role_kind == binding.role_kind.as_str() && found.role_name == binding.role_name;
     let ours = owned_by(&found.labels, wanted.owner);
     if same_role && found.subjects == binding.subjects() && (ours || wanted.care == Care::Once) {
         plan.unchanged += 1;
@@ -141,14 +139,11 @@ fn one(wanted: &Wanted, binding: &WantedBinding, observed: &Observed, plan: &mut
 }
 
 fn leftover_namespaces(wanted: &Wanted, observed: &Observed, pruning: Pruning, plan: &mut Plan) {
-    let names: BTreeMap<&str, ()> = wanted
-        .namespaces
-        .iter()
-        .map(|namespace| (namespace.name.as_str(), ()))
-        .collect();
+    let names = wanted.namespaces.iter().map(|one| one.name.as_str());
+    let names: BTreeSet<&str> = names.collect();
     for (name, found) in &observed.namespaces {
         if !owned_by(&found.labels, wanted.owner)
-            || names.contains_key(name.as_str())
+            || names.contains(name.as_str())
             || found.terminating
         {
             continue;
@@ -202,7 +197,8 @@ impl fmt::Display for Step {
 }
 
 fn after(wanted: &WantedBinding) -> String {
-    line("ClusterRole", &wanted.cluster_role, &wanted.subjects())
+    let kind = wanted.role_kind.as_str();
+    line(kind, &wanted.role_name, &wanted.subjects())
 }
 
 fn before(found: &FoundBinding) -> String {

@@ -13,7 +13,8 @@ fn place(namespace: &str, name: &str) -> Place {
 fn binding(namespace: &str, name: &str, role: &str, groups: &[&str]) -> WantedBinding {
     WantedBinding {
         place: place(namespace, name),
-        cluster_role: role.to_owned(),
+        role_kind: RoleKind::ClusterRole,
+        role_name: role.to_owned(),
         groups: groups.iter().map(|&group| group.to_owned()).collect(),
         labels: BTreeMap::new(),
         annotations: BTreeMap::new(),

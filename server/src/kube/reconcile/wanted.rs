@@ -59,11 +59,31 @@ impl fmt::Display for Place {
     }
 }
 
-/// A binding of groups to a ClusterRole.
+/// Which of the two kinds of roles a binding names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoleKind {
+    #[default]
+    ClusterRole,
+    /// One of the binding's own namespace.
+    Role,
+}
+
+impl RoleKind {
+    /// As Kubernetes spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ClusterRole => "ClusterRole",
+            Self::Role => "Role",
+        }
+    }
+}
+
+/// A binding of groups to a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedBinding {
     pub place: Place,
-    pub cluster_role: String,
+    pub role_kind: RoleKind,
+    pub role_name: String,
     pub groups: Vec<String>,
     pub labels: BTreeMap<String, String>,
     pub annotations: BTreeMap<String, String>,
@@ -105,8 +125,8 @@ impl WantedBinding {
     fn role_ref(&self) -> RoleRef {
         RoleRef {
             api_group: API_GROUP.to_owned(),
-            kind: "ClusterRole".to_owned(),
-            name: self.cluster_role.clone(),
+            kind: self.role_kind.as_str().to_owned(),
+            name: self.role_name.clone(),
         }
     }
 

@@ -14,6 +14,15 @@ pub struct SyncConfig {
     namespace_format: String,
     left_out_ids: Vec<String>,
     left_out_names: Vec<String>,
+    /// Groups by the name of the Keystone role whose holders were in them.
+    pub role_groups: Vec<RoleGroups>,
+}
+
+/// A Keystone role, and the groups that its holders were in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleGroups {
+    pub role_name: String,
+    pub groups: Vec<String>,
 }
 
 /// Why a file cannot be used.
@@ -23,7 +32,10 @@ pub enum InvalidSyncConfig {
     Yaml(String),
     #[error("data-types-to-sync: {0:?} is not known; there are projects and role_assignments")]
     DataType(String),
-    #[error("data-types-to-sync is empty: name projects, role_assignments or both")]
+    #[error(
+        "there is nothing to do: name projects or role_assignments in data-types-to-sync, or groups \
+         in role-mappings"
+    )]
     NothingToDo,
     #[error("namespace-format must hold %i, the project's ID: names are not unique")]
     NoId,
@@ -38,10 +50,10 @@ pub enum InvalidSyncConfig {
     )]
     Username(String),
     #[error(
-        "role-mappings: {role}: groups are not added to what a token says; bind the role itself \
-         where {groups} is bound now: kind Group, name portico:project:<project ID>:role:<role ID>"
+        "role-mappings: {role}: group {group:?} is Kubernetes' own or Portico's, and none that a role \
+         may be given; bind the role to a ClusterRole with --role"
     )]
-    Groups { role: String, groups: String },
+    Group { role: String, group: String },
 }
 
 /// Unknown keys are refused: a misspelt blacklist would leave nothing out.
@@ -80,17 +92,26 @@ impl SyncConfig {
                 _ => return Err(InvalidSyncConfig::DataType(kind)),
             }
         }
+        let mut role_groups = Vec::new();
         for mapping in file.role_mappings.unwrap_or_default() {
             let role = mapping.keystone_role;
             if mapping.username.is_some_and(|name| !name.is_empty()) {
                 return Err(InvalidSyncConfig::Username(role));
             }
-            let groups = mapping.groups.unwrap_or_default().join(", ");
-            if !groups.is_empty() {
-                return Err(InvalidSyncConfig::Groups { role, groups });
+            let groups = mapping.groups.unwrap_or_default();
+            if let Some(group) = groups.iter().find(|group| is_reserved(group)) {
+                let group = group.clone();
+                return Err(InvalidSyncConfig::Group { role, group });
+            }
+            // as there: a mapping without a role is about nobody
+            if !role.is_empty() && !groups.is_empty() {
+                role_groups.push(RoleGroups {
+                    role_name: role,
+                    groups,
+                });
             }
         }
-        if !projects && !role_assignments {
+        if !projects && !role_assignments && role_groups.is_empty() {
             return Err(InvalidSyncConfig::NothingToDo);
         }
         let namespace_format = file.namespace_format.unwrap_or_else(|| "%i".to_owned());
@@ -106,6 +127,7 @@ impl SyncConfig {
             namespace_format,
             left_out_ids: file.projects_blacklist.unwrap_or_default(),
             left_out_names: file.projects_name_blacklist.unwrap_or_default(),
+            role_groups,
         })
     }
 
@@ -123,6 +145,11 @@ impl SyncConfig {
             .into_iter()
             .find(|name| is_namespace_name(name))
     }
+}
+
+fn is_reserved(group: &str) -> bool {
+    let lower = group.trim().to_lowercase();
+    lower.is_empty() || lower.starts_with("system:") || lower.starts_with("portico:")
 }
 
 /// In one go: what a project's name holds of wildcards stays as it is.
@@ -229,8 +256,8 @@ mod tests {
     fn what_cannot_work_or_is_dangerous_is_refused_with_the_way_out() {
         for (text, told) in [
             ("data-types-to-sync: [users]", "users"),
-            ("data-types-to-sync: []", "empty"),
-            ("{}", "empty"),
+            ("data-types-to-sync: []", "nothing to do"),
+            ("{}", "nothing to do"),
             (
                 "data-types-to-sync: [projects]\nnamespace-format: '%n'",
                 "%i",
@@ -261,8 +288,8 @@ mod tests {
                 "audit",
             ),
             (
-                "data-types-to-sync: [projects]\nrole-mappings: [{keystone-role: ops, groups: [a]}]",
-                "portico:project:",
+                "data-types-to-sync: [projects]\nrole-mappings: [{keystone-role: ops, groups: [a, 'system:masters']}]",
+                "system:masters",
             ),
         ] {
             let found = error(text);

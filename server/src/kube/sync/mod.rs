@@ -12,15 +12,17 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 
-pub use config::{InvalidSyncConfig, SyncConfig};
+pub use config::{InvalidSyncConfig, RoleGroups, SyncConfig};
 pub use source::{OWNER, PROJECT_LABEL};
 pub use tenants::{HeldRole, Tenant, Tenants};
 
-use super::reconcile::{Failure, Plan, Pruning, ReconcileError, apply, connect, observe, plan};
+use super::reconcile::{
+    Failure, Plan, Pruning, ReconcileError, apply, connect, observe, observe_cluster_bindings, plan,
+};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use kube::{Api, Client};
 use portico_domain::cluster::ClusterRecord;
-use portico_openstack::keystone::{ServiceAccount, ServiceAccountError};
+use portico_openstack::keystone::{self, ServiceAccount, ServiceAccountError};
 use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
@@ -39,6 +41,8 @@ pub struct Options {
     /// ClusterRoles by the Keystone role's ID; empty: by the role's name.
     pub roles: BTreeMap<String, String>,
     pub subjects: Subjects,
+    /// What namespaces get besides our own labels when they are made.
+    pub namespace_labels: BTreeMap<String, String>,
 }
 
 /// Whom a binding names.
@@ -56,8 +60,22 @@ pub enum Subjects {
 pub enum SyncError {
     #[error(transparent)]
     Cluster(#[from] ReconcileError),
+    #[error(
+        "Keystone forbids the service account to read projects and role assignments: give its user \
+         the role reader and set system = true, or domain to that of the projects"
+    )]
+    Forbidden,
     #[error("ask Keystone for projects and role assignments: {0}")]
-    Keystone(#[from] ServiceAccountError),
+    Keystone(ServiceAccountError),
+}
+
+impl From<ServiceAccountError> for SyncError {
+    fn from(error: ServiceAccountError) -> Self {
+        match error {
+            ServiceAccountError::Call(keystone::Error::Forbidden) => Self::Forbidden,
+            error => Self::Keystone(error),
+        }
+    }
 }
 
 /// What one pass found and did.
@@ -105,9 +123,13 @@ impl Sync {
     /// # Errors
     /// When Keystone or the cluster cannot be read, before anything is changed.
     pub async fn once(&self) -> Result<Outcome, SyncError> {
-        let found =
-            tenants::tenants(&self.account, &self.cluster, self.config.role_assignments).await?;
-        let observed = observe(&self.client, None).await?;
+        let maps_groups = !self.config.role_groups.is_empty();
+        let with_roles = self.config.role_assignments || maps_groups;
+        let found = tenants::tenants(&self.account, &self.cluster, with_roles).await?;
+        let mut observed = observe(&self.client, None).await?;
+        if maps_groups {
+            observe_cluster_bindings(&self.client, &mut observed).await?;
+        }
         let known = self.cluster_roles(&found).await?;
         let (wanted, notes) =
             source::wanted(&self.config, &self.options, &found, &observed, &known);

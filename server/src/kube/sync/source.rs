@@ -1,10 +1,11 @@
 //! From tenants to what the cluster should have; pure.
-use super::{Options, Subjects, SyncConfig, Tenant, Tenants};
+use super::{HeldRole, Options, Subjects, SyncConfig, Tenant, Tenants};
 use crate::kube::reconcile::{
-    Care, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Observed, Place, Wanted, WantedBinding,
-    WantedNamespace,
+    Care, FoundBinding, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Observed, Place, RoleKind,
+    Wanted, WantedBinding, WantedNamespace,
 };
 use portico_domain::identity::{project_role_group, user_group};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The value of the owner label.
@@ -13,6 +14,8 @@ pub const OWNER: &str = "sync";
 pub const PROJECT_LABEL: &str = "portico.dev/project-id";
 const ROLE_LABEL: &str = "portico.dev/role-id";
 const PROJECT_NAME: &str = "portico.dev/project-name";
+/// The binding that one was made beside.
+const MIRRORS: &str = "portico.dev/mirrors";
 const ROLE_NAME: &str = "portico.dev/role-name";
 /// A ClusterRole that no role gets by being named like it.
 const CLUSTER_ADMIN: &str = "cluster-admin";
@@ -54,9 +57,13 @@ pub(super) fn wanted(
         bindings: Vec::new(),
         keep: kept(config, found, observed),
     };
+    mirror(config, options, found, observed, &mut wanted.bindings);
     let mut taken: BTreeMap<String, &str> = BTreeMap::new();
     for tenant in &found.tenants {
         if config.leaves_out(&tenant.id, &tenant.name) {
+            continue;
+        }
+        if !config.projects && !config.role_assignments {
             continue;
         }
         let namespace = match namespace(config, tenant, observed) {
@@ -75,9 +82,11 @@ pub(super) fn wanted(
             continue;
         }
         if config.projects {
+            let mut labels = options.namespace_labels.clone();
+            labels.insert(PROJECT_LABEL.to_owned(), tenant.id.clone());
             wanted.namespaces.push(WantedNamespace {
                 name: namespace.clone(),
-                labels: BTreeMap::from([(PROJECT_LABEL.to_owned(), tenant.id.clone())]),
+                labels,
                 annotations: BTreeMap::from([(PROJECT_NAME.to_owned(), tenant.name.clone())]),
             });
         } else if !observed.namespaces.contains_key(&namespace) {
@@ -178,16 +187,14 @@ fn bindings<'a>(
         if !is_label_value(id) {
             return Some(Err(format!("role {id:?} has no ID that can be a label")));
         }
-        let groups = match options.subjects {
-            Subjects::Roles => vec![project_role_group(&tenant.id, id)],
-            Subjects::Users => held.users.iter().map(|user| user_group(user)).collect(),
-        };
+        let groups = groups(options, tenant, id, held);
         Some(Ok(WantedBinding {
             place: Place {
                 namespace: Some(namespace.to_owned()),
                 name: format!("portico-sync-{}", id.to_lowercase()),
             },
-            cluster_role,
+            role_kind: RoleKind::ClusterRole,
+            role_name: cluster_role,
             groups,
             labels: BTreeMap::from([
                 (PROJECT_LABEL.to_owned(), tenant.id.clone()),
@@ -196,6 +203,73 @@ fn bindings<'a>(
             annotations: BTreeMap::from([(ROLE_NAME.to_owned(), held.name.clone())]),
         }))
     })
+}
+
+fn groups(options: &Options, tenant: &Tenant, role_id: &str, held: &HeldRole) -> Vec<String> {
+    match options.subjects {
+        Subjects::Roles => vec![project_role_group(&tenant.id, role_id)],
+        Subjects::Users => held.users.iter().map(|user| user_group(user)).collect(),
+    }
+}
+
+/// The role mappings: where a mapped group is bound, its role's holders are bound beside it.
+fn mirror(
+    config: &SyncConfig,
+    options: &Options,
+    found: &Tenants,
+    observed: &Observed,
+    bindings: &mut Vec<WantedBinding>,
+) {
+    for mapping in &config.role_groups {
+        let named = |binding: &FoundBinding| {
+            let mut subjects = binding.subjects.iter();
+            subjects.any(|one| one.kind == "Group" && mapping.groups.contains(&one.name))
+        };
+        let mut holders = BTreeSet::new();
+        for tenant in &found.tenants {
+            if config.leaves_out(&tenant.id, &tenant.name) {
+                continue;
+            }
+            for (id, held) in &tenant.roles {
+                if held.name == mapping.role_name {
+                    holders.extend(groups(options, tenant, id, held));
+                }
+            }
+        }
+        if holders.is_empty() {
+            continue;
+        }
+        for (place, binding) in &observed.bindings {
+            if binding.is_owned_by(OWNER) || !named(binding) {
+                continue;
+            }
+            let role_kind = match binding.role_kind.as_str() {
+                "Role" => RoleKind::Role,
+                _ => RoleKind::ClusterRole,
+            };
+            bindings.push(WantedBinding {
+                place: Place {
+                    namespace: place.namespace.clone(),
+                    name: mirror_name(place, &mapping.role_name),
+                },
+                role_kind,
+                role_name: binding.role_name.clone(),
+                groups: holders.iter().cloned().collect(),
+                labels: BTreeMap::new(),
+                annotations: BTreeMap::from([
+                    (ROLE_NAME.to_owned(), mapping.role_name.clone()),
+                    (MIRRORS.to_owned(), place.name.clone()),
+                ]),
+            });
+        }
+    }
+}
+
+/// The same for the same binding and role, and no other's.
+fn mirror_name(place: &Place, role_name: &str) -> String {
+    let parts = format!("{place}\n{role_name}");
+    let digest = format!("{:x}", Sha256::digest(parts));
+    format!("portico-sync-{}", &digest[..32])
 }
 
 fn is_label_value(text: &str) -> bool {

@@ -1,7 +1,8 @@
 use super::source::wanted;
 use super::*;
 use crate::kube::reconcile::{
-    FoundNamespace, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Observed, Wanted,
+    FoundBinding, FoundNamespace, FoundSubject, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL,
+    Observed, Place, RoleKind, Wanted,
 };
 
 fn config(text: &str) -> SyncConfig {
@@ -78,7 +79,7 @@ fn bound(wanted: &Wanted) -> Vec<String> {
             format!(
                 "{}: {} for {}",
                 one.place,
-                one.cluster_role,
+                one.role_name,
                 one.groups.join(" ")
             )
         })
@@ -160,7 +161,7 @@ fn a_role_is_bound_by_its_id_where_one_is_named_and_else_by_its_name() {
             .iter()
             .map(|one| {
                 let role = one.place.name.trim_start_matches("portico-sync-");
-                format!("{role} {}", one.cluster_role)
+                format!("{role} {}", one.role_name)
             })
             .collect();
         assert_eq!(bound, expected);
@@ -267,4 +268,81 @@ fn the_namespace_of_a_disabled_project_is_not_given_up() {
         &known(),
     );
     assert!(wanted.keep.contains("acme-p1") && !wanted.keep.contains("globex-p2"));
+}
+
+#[test]
+fn where_a_mapped_group_is_bound_the_roles_holders_are_bound_too() {
+    let config = config(
+        "data-types-to-sync: []\nrole-mappings:\n- {keystone-role: ops, groups: [operators]}\n",
+    );
+    let bound_to = |group: &str, kind: &str, ours: bool| FoundBinding {
+        role_kind: kind.to_owned(),
+        role_name: "restart".to_owned(),
+        subjects: BTreeSet::from([FoundSubject::group(group.to_owned())]),
+        labels: if ours {
+            made_for("p1").labels
+        } else {
+            BTreeMap::new()
+        },
+        ..FoundBinding::default()
+    };
+    let at = |namespace: Option<&str>, name: &str| Place {
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
+    };
+    let mut observed = cluster(&[("shop", FoundNamespace::default())]);
+    observed.bindings = BTreeMap::from([
+        (
+            at(Some("shop"), "theirs"),
+            bound_to("operators", "Role", false),
+        ),
+        (
+            at(None, "theirs"),
+            bound_to("operators", "ClusterRole", false),
+        ),
+        (
+            at(Some("shop"), "others"),
+            bound_to("developers", "Role", false),
+        ),
+        (
+            at(Some("shop"), "ours"),
+            bound_to("operators", "Role", true),
+        ),
+    ]);
+    let roles: &[(&str, &str, &[&str])] = &[("r1", "ops", &["u1"]), ("r2", "view", &["u1"])];
+    let found = tenants(vec![
+        tenant("p1", "acme", roles),
+        tenant("p2", "globex", roles),
+    ]);
+    let (wanted, notes) = wanted(&config, &Options::default(), &found, &observed, &known());
+    assert!(
+        wanted.namespaces.is_empty() && notes.is_empty(),
+        "{notes:?}"
+    );
+    let bound: Vec<_> = wanted
+        .bindings
+        .iter()
+        .map(|one| {
+            (
+                one.place.namespace.as_deref(),
+                one.role_kind,
+                one.groups.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        bound,
+        [
+            (None, RoleKind::ClusterRole, 2),
+            (Some("shop"), RoleKind::Role, 2)
+        ]
+    );
+    let [first, second] = wanted.bindings.as_slice() else {
+        panic!("two");
+    };
+    assert_eq!(
+        first.groups,
+        ["portico:project:p1:role:r1", "portico:project:p2:role:r1"]
+    );
+    assert_ne!(first.place.name, second.place.name);
 }
