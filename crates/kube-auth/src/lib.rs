@@ -27,5 +27,6 @@ pub mod webhook_config;
 
 pub use access::PolicyFileError;
 pub use config::KubeAuthConfig;
+pub use decision::{CREDENTIAL_ID, identity_extra};
 pub use service::{KubeAuth, StartError, service};
 pub use webhook_config::{Question, WebhookConfig, webhook_kubeconfig};

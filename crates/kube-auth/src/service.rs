@@ -58,6 +58,7 @@ struct Cluster {
     record: ClusterRecord,
     binding: Binding,
     policy: Option<PolicyFile>,
+    label: metrics::Label,
 }
 
 /// The webhook for these clusters; reads the key files.
@@ -102,6 +103,7 @@ pub fn service(
             record,
             binding,
             policy,
+            label: metrics::Label::of(id),
         };
         if known.insert(id, cluster).is_some() {
             return Err(StartError::DuplicateCluster(id));
@@ -174,6 +176,12 @@ impl KubeAuth {
         }
     }
 
+    /// Counts a body from an API server of the cluster that was no review.
+    pub(crate) fn invalid_review(&self, cluster: Uuid) {
+        let known = self.shared.clusters.get(&cluster);
+        metrics::record_rejected(known.map(|known| &known.label), "invalid");
+    }
+
     /// Answers a review of an API server that is bound to the cluster; `None` when nobody can
     /// say.
     pub(crate) async fn review(
@@ -197,7 +205,7 @@ impl KubeAuth {
             cached,
         };
         audit::record(&subject, &decision);
-        metrics::record(decision.as_str(), cached, started.elapsed());
+        metrics::record(&known.label, decision.as_str(), cached, started.elapsed());
         match decision {
             Decision::Authenticated(user) => {
                 Some(Answer::authenticated(review.version, user, audiences))
@@ -214,10 +222,11 @@ impl KubeAuth {
         review: &AccessReview,
         request_id: RequestId,
     ) -> Option<access::Answer> {
-        let policy = self.shared.clusters.get(&cluster)?.policy.as_ref()?;
+        let known = self.shared.clusters.get(&cluster)?;
+        let policy = known.policy.as_ref()?;
         let verdict = policy.current().decide(&review.attributes);
         audit::record_access(cluster, request_id, &review.attributes, verdict);
-        metrics::record_access(verdict.allowed());
+        metrics::record_access(&known.label, verdict.allowed());
         Some(if verdict.allowed() {
             access::Answer::allowed(review.version)
         } else {
@@ -251,7 +260,11 @@ impl KubeAuth {
         };
         let key = shared.validations.key(&inner);
         let keystone = shared.keystone.clone();
-        let ask = || async move { keystone.validate(&inner).await };
+        let ask = || async move {
+            let answer = keystone.validate(&inner).await;
+            metrics::record_keystone(&answer);
+            answer
+        };
         let known = shared.validations.get(key, ask).await;
         let decision = match known.answer {
             Ok(details) => decide(&details, cluster, Timestamp::now()).map_or_else(

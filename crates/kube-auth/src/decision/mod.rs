@@ -139,10 +139,33 @@ fn printable(text: &str) -> bool {
 }
 
 fn extra(details: &TokenDetails, project: &Project) -> BTreeMap<&'static str, Vec<String>> {
-    let user = &details.identity.user;
-    let roles = &details.identity.roles;
-    let role_names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
-    let mut extra = BTreeMap::from([
+    let mut extra = identity_extra(&details.identity, project);
+    // public, and the same in Keystone's own audit trail
+    if let Some(id) = details.audit_ids.first() {
+        extra.insert(CREDENTIAL_ID, vec![id.clone()]);
+    }
+    if let Some(credential) = &details.application_credential {
+        extra.insert(APPLICATION_CREDENTIAL_ID, vec![credential.id.clone()]);
+    }
+    extra
+}
+
+/// The extra key with the public ID of the token, which only kube-auth sees.
+pub const CREDENTIAL_ID: &str = "portico.dev/credential-id";
+const APPLICATION_CREDENTIAL_ID: &str = "portico.dev/application-credential-id";
+
+/// The extra keys that follow from who somebody is; those of the token itself come on top.
+pub fn identity_extra(
+    identity: &Identity,
+    project: &Project,
+) -> BTreeMap<&'static str, Vec<String>> {
+    let user = &identity.user;
+    let role_names: Vec<_> = identity
+        .roles
+        .iter()
+        .map(|role| role.name.clone())
+        .collect();
+    BTreeMap::from([
         // the keys of k8s-keystone-auth, which policies and tools made for it read
         (reference::ROLES, role_names.clone()),
         (reference::PROJECT_ID, vec![project.id.clone()]),
@@ -153,16 +176,7 @@ fn extra(details: &TokenDetails, project: &Project) -> BTreeMap<&'static str, Ve
         ("portico.dev/project-name", vec![project.name.clone()]),
         ("portico.dev/user-domain-id", vec![user.domain.id.clone()]),
         ("portico.dev/role-names", role_names),
-    ]);
-    // public, and the same in Keystone's own audit trail
-    if let Some(id) = details.audit_ids.first() {
-        extra.insert("portico.dev/credential-id", vec![id.clone()]);
-    }
-    if let Some(credential) = &details.application_credential {
-        let key = "portico.dev/application-credential-id";
-        extra.insert(key, vec![credential.id.clone()]);
-    }
-    extra
+    ])
 }
 
 #[cfg(test)]
