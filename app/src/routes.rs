@@ -15,7 +15,7 @@ pub struct RouteEntry {
 }
 
 /// Every page, in the order of the router.
-pub const ROUTES: [RouteEntry; 10] = [
+pub const ROUTES: [RouteEntry; 11] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
     entry(
@@ -52,6 +52,11 @@ pub const ROUTES: [RouteEntry; 10] = [
         "access",
         "/projects/:project/clusters/:cluster/access",
         "Access",
+    ),
+    entry(
+        "authentication",
+        "/projects/:project/clusters/:cluster/authentication",
+        "Authentication",
     ),
     entry("app", "/projects/:project/apps/:app", "App"),
 ];
@@ -170,6 +175,10 @@ pub fn kinds(project: &str, id: Uuid) -> String {
 
 pub fn access(project: &str, id: Uuid) -> String {
     format!("{}/access", cluster(project, id))
+}
+
+pub fn authentication(project: &str, id: Uuid) -> String {
+    format!("{}/authentication", cluster(project, id))
 }
 
 pub fn app(project: &str, app: &str) -> String {

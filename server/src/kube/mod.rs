@@ -21,6 +21,7 @@ pub mod rbac;
 pub mod reviews;
 pub mod table;
 pub mod watch;
+pub mod whoami;
 
 pub use api::Api;
 pub use clusters::Clusters;

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 mod access;
+mod authentication;
 mod bootstrap;
 mod objects;
 mod pages;
