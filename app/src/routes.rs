@@ -227,6 +227,11 @@ pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> S
     }
 }
 
+/// A kubeconfig without a secret, to download.
+pub fn kubeconfig(project: &str, id: Uuid) -> String {
+    format!("{}/kubeconfig", cluster(project, id))
+}
+
 /// The tab's event stream (WebSocket).
 pub fn stream(project: &str) -> String {
     format!("{}/stream", launchpad(project))

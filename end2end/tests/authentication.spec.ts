@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { AuditMark } from "../support/audit";
 import { expect, newContext, test } from "../support/browser";
-import { cluster, projectId, roleId, userId } from "../support/env";
+import { cluster, porticoUrl, projectId, roleId, setting, userId } from "../support/env";
+import { run } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
@@ -66,6 +68,7 @@ test("testing oneself sends a request that the API server writes down", async ({
   // Kubernetes 1.20 cannot say who one is
   await expect(card).toContainText("Computed");
   const event = await review(mark, "selfsubjectaccessreviews", "vera@Default");
+  await card.getByText("As computed: vera@Default").click();
   const groups = card.getByRole("region", { name: "Groups of your request" });
   for (const group of event.user.groups ?? []) {
     if (!group.startsWith("system:")) await expect(groups.getByText(group, { exact: true })).toBeVisible();
@@ -157,6 +160,17 @@ test("kube-auth's figures are there, and renew themselves", async ({ page }) => 
   await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before);
   await expect(card).toContainText("Keystone answers kube-auth");
   await expect(card).toContainText("Half answered within (p50)");
+});
+
+test("the kubeconfig to download holds no secret and names the plugin", async ({ page }) => {
+  await open(page, "vera");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download a kubeconfig" }).click()]);
+  expect(download.suggestedFilename()).toBe("acme-prod.kubeconfig");
+  const text = readFileSync(await download.path(), "utf8");
+  expect(text).toContain(cluster("acme-prod").apiUrl);
+  expect(text).not.toMatch(/token:|password:|client-key|portico_v1/);
+  const view = await run(setting("KUBECTL"), ["--kubeconfig", await download.path(), "config", "view", "-o", "jsonpath={.users[0].user.exec.args}"]);
+  expect(JSON.parse(view.stdout)).toEqual(["credential", "--gateway", porticoUrl, "--cluster", cluster("acme-prod").id]);
 });
 
 test("commands for people and operators name this cluster", async ({ page }) => {

@@ -3,7 +3,7 @@ use super::{
     body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
-    csrf, headers, ssr,
+    csrf, download, headers, ssr,
     ssr::PageState,
 };
 use crate::{
@@ -93,6 +93,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .route(
             "/projects/{project}/clusters/{cluster}/namespaces/{namespace}/pods/{pod}/exec",
             get(stream::terminal::open),
+        )
+        .route(
+            "/projects/{project}/clusters/{cluster}/kubeconfig",
+            get(download::kubeconfig),
         )
         .with_state(services);
     let pages = ssr::routes(&state)

@@ -2,7 +2,7 @@
 use crate::stack::Stack;
 use app::{error::UiErrorKind, ports::Panel};
 use portico_domain::panel::{
-    FiguresView, Health, Reading, UserTest, UserTestOutcome, UserTestRequest,
+    Figures, FiguresView, Health, Reading, UserTest, UserTestOutcome, UserTestRequest,
 };
 
 fn vera(stack: &Stack, namespace: &str) -> UserTestRequest {
@@ -149,16 +149,37 @@ async fn others_are_tested_by_those_only_who_may_ask_about_them() {
 }
 
 #[tokio::test]
-async fn kube_auths_figures_are_read_from_its_admin_port() {
+async fn kube_auths_figures_count_the_reviews_of_the_cluster() {
     let stack = Stack::open();
+    let before = figures(&stack).await;
+    assert!(before.started_at.is_some());
+    let test = stack.panel("vera").await.self_test(stack.acme()).await;
+    assert!(test.unwrap().passed);
+    // what was read is kept for some seconds; another process of the panel reads anew
+    let after = figures(&Stack::open()).await;
+    let (before, after) = (before.since_start, after.since_start);
+    assert!(
+        after.authenticated > before.authenticated,
+        "{before:?} {after:?}"
+    );
+    assert!(after.p50.is_some() && after.p99.is_some());
+}
+
+async fn figures(stack: &Stack) -> Figures {
     let panel = stack.panel("vera").await;
     let view = panel.kube_auth_figures(stack.acme()).await.unwrap();
     let FiguresView::Known(figures) = view else {
         panic!("{view:?}")
     };
-    assert!(figures.started_at.is_some());
-    // a cluster of another project is none of theirs
+    figures
+}
+
+#[tokio::test]
+async fn figures_of_another_projects_cluster_are_not_shown() {
+    let stack = Stack::open();
+    let panel = stack.panel("vera").await;
     let elsewhere = stack.var("CLUSTER2_ID").parse().unwrap();
     let refused = panel.kube_auth_figures(elsewhere).await.unwrap_err();
     assert_eq!(refused.kind, UiErrorKind::NotFound);
+    assert!(panel.kube_auth_figures(stack.acme()).await.is_ok());
 }

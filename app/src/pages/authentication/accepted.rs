@@ -21,7 +21,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     let verdict = verdict(&page.own_token);
     view! {
         <Card title="Who is accepted">
-            <div class="grid gap-4">
+            <div class="grid grid-cols-1 gap-4">
                 {verdict}
                 <TableRegion label="Allow-list">
                     <thead>
@@ -73,7 +73,7 @@ fn row(kind: &'static str, entry: &AcceptedId) -> AnyView {
     view! {
         <tr>
             <td>{kind}</td>
-            <th scope="row" class="cell-text">
+            <th scope="row" class="cell-id">
                 {name.map(|name| view! { <span class="block wrap-anywhere">{name}</span> })}
                 <span class="inline-flex items-center gap-1 font-normal text-faint">
                     <code class="wrap-anywhere">{id.clone()}</code>

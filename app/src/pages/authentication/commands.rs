@@ -1,6 +1,8 @@
 //! Commands for people and for operators, and where to read more.
 use crate::{
+    context::use_session,
     pages::cluster::terminal_help,
+    routes,
     ui::{Card, CodeBlock, Icon, icons},
 };
 use leptos::prelude::*;
@@ -19,12 +21,14 @@ const GUIDES: [(&str, &str); 4] = [
 ];
 
 pub fn cards(cluster: Uuid, page: &AuthenticationView) -> AnyView {
+    let project = use_session().project.get_untracked();
     let terminal = terminal_help::view(&page.terminal);
+    let download = download(routes::kubeconfig(&project, cluster));
     let operators = operators(cluster, page.authorization_policy);
     let guides = guides(page.docs_url.as_deref());
     view! {
         <div class="grid-halves">
-            <Card title="Use from your terminal">{terminal}</Card>
+            <Card title="Use from your terminal">{terminal}{download}</Card>
             <Card title="For the cluster's operators">{operators}</Card>
         </div>
         <Card title="Read more">{guides}</Card>
@@ -32,10 +36,23 @@ pub fn cards(cluster: Uuid, page: &AuthenticationView) -> AnyView {
     .into_any()
 }
 
+fn download(href: String) -> AnyView {
+    view! {
+        <p class="text-muted mt-4 mb-2">
+            "Instead of the third step, or for a tool that wants a file of its own:"
+        </p>
+        <a class="btn" href=href download="" rel="external">
+            <Icon icon=icons::DOWNLOAD />
+            "Download a kubeconfig"
+        </a>
+    }
+    .into_any()
+}
+
 fn operators(cluster: Uuid, policy: bool) -> AnyView {
     let command = format!("portico kube-auth config --cluster {cluster}");
     view! {
-        <div class="grid gap-3">
+        <div class="grid grid-cols-1 gap-3">
             <p>"Where Portico's configuration lies, this prints what the API server needs:"</p>
             <CodeBlock text=command.clone() what="command" />
             <ul class="notes">

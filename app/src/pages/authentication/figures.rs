@@ -107,7 +107,7 @@ fn known(figures: &Figures) -> AnyView {
         ),
     ];
     view! {
-        <div class="grid gap-4">
+        <div class="grid grid-cols-1 gap-4">
             {keystone(&figures.keystone)}
             <TableRegion label="Token reviews">
                 <thead>

@@ -13,7 +13,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     let audiences = page.audiences.join(", ");
     view! {
         <Card title="How this cluster identifies people" aside>
-            <div class="grid gap-4">
+            <div class="grid grid-cols-1 gap-4">
                 {risk}
                 <p>
                     "The username is "

@@ -93,7 +93,7 @@ fn full(cluster: Uuid, page: AuthenticationView) -> AnyView {
             lede="How this cluster learns who you are. Keystone says it; kube-auth hands it on to \
                   the API server; what it allows stands on the Access page."
         />
-        <div class="grid gap-4">
+        <div class="grid grid-cols-1 gap-4">
             {identity::card(&page)}
             {accepted::card(&page)}
             <SelfTestCard cluster last=page.last_self_test.clone() />

@@ -48,7 +48,7 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
                     method="post"
                     action=routes::form_action("authentication/test_self", &project)
                     on:submit=submit
-                    class="grid gap-4"
+                    class="grid grid-cols-1 gap-4"
                 >
                     <input type="hidden" name="cluster" value=cluster.to_string() />
                     <input type="hidden" name="csrf_token" value=csrf_token />
@@ -95,7 +95,7 @@ fn shown(test: &SelfTest) -> AnyView {
     let next_step = test.next_step.clone();
     let stops = test.stops.iter().map(stop).collect_view();
     view! {
-        <div class="grid gap-4" data-test=if test.passed { "passed" } else { "failed" }>
+        <div class="grid grid-cols-1 gap-4" data-test=if test.passed { "passed" } else { "failed" }>
             <Banner tone>
                 <p class="font-semibold">
                     {format!("{verdict} at {at}")}
@@ -137,11 +137,16 @@ fn who(tested: &TestedUser) -> AnyView {
         }
         .into_any()
     };
+    let user = if tested.computed {
+        user::folded(&tested.user, "your request", "As computed")
+    } else {
+        user::view(&tested.user, "your request")
+    };
     view! {
-        <div class="grid gap-3">
+        <div class="grid grid-cols-1 gap-3">
             <h3>"Who you are to it"</h3>
             <p class="flex flex-wrap items-center gap-2">{source}</p>
-            {user::view(&tested.user, "your request")}
+            {user}
         </div>
     }
     .into_any()

@@ -1,5 +1,6 @@
 //! A user as Kubernetes sees them: name, UID, groups and extra keys.
 use crate::{
+    format,
     pages::access::subject::Words,
     ui::{CopyButton, Facts, Icon, TableRegion, icons},
 };
@@ -9,6 +10,27 @@ use portico_domain::panel::{KubernetesGroup, KubernetesUser};
 /// What Kubernetes itself adds to everybody it knows.
 const AUTHENTICATED: &str = "system:authenticated";
 
+/// The same, folded away under what it is.
+pub fn folded(user: &KubernetesUser, label: &'static str, summary: &'static str) -> AnyView {
+    let who = if user.username.is_empty() {
+        user.uid.clone()
+    } else {
+        user.username.clone()
+    };
+    let body = view(user, label);
+    let count = format::counted(user.groups.len(), "group");
+    view! {
+        <details class="fold">
+            <summary>
+                <Icon icon=icons::CHEVRON_RIGHT />
+                <span class="wrap-anywhere">{format!("{summary}: {who}, {count}")}</span>
+            </summary>
+            <div class="mt-2">{body}</div>
+        </details>
+    }
+    .into_any()
+}
+
 pub fn view(user: &KubernetesUser, label: &'static str) -> AnyView {
     let groups = user.groups.iter().map(group).collect_view();
     let rows = [("Username", &user.username), ("UID", &user.uid)]
@@ -16,7 +38,7 @@ pub fn view(user: &KubernetesUser, label: &'static str) -> AnyView {
         .map(|(name, value)| (name.to_owned(), copied(value, name)))
         .collect();
     view! {
-        <div class="grid gap-4">
+        <div class="grid grid-cols-1 gap-4">
             <Facts rows />
             <TableRegion label=format!("Groups of {label}")>
                 <thead>
@@ -59,7 +81,7 @@ fn group(group: &KubernetesGroup) -> AnyView {
     };
     view! {
         <tr>
-            <th scope="row" class="cell-text">
+            <th scope="row" class="cell-id">
                 <span class="inline-flex items-center gap-1">
                     <code class="font-normal wrap-anywhere">{group.name.clone()}</code>
                     <CopyButton text=group.name.clone() what="group" />
@@ -76,7 +98,7 @@ fn extra(extra: &[(String, Vec<String>)]) -> AnyView {
         .iter()
         .map(|(key, values)| {
             view! {
-                <div class="grid gap-0.5">
+                <div class="grid grid-cols-1 gap-0.5">
                     <dt><code class="wrap-anywhere">{key.clone()}</code></dt>
                     <dd class="text-muted wrap-anywhere">{values.join(", ")}</dd>
                 </div>
@@ -89,7 +111,7 @@ fn extra(extra: &[(String, Vec<String>)]) -> AnyView {
                 <Icon icon=icons::CHEVRON_RIGHT />
                 {format!("{} extra keys", extra.len())}
             </summary>
-            <dl class="grid gap-2 mt-2 sm:grid-cols-2">{rows}</dl>
+            <dl class="grid grid-cols-1 gap-2 mt-2 sm:grid-cols-2">{rows}</dl>
         </details>
     }
     .into_any()

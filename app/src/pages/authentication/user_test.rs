@@ -141,7 +141,7 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
             method="post"
             action=routes::form_action("authentication/test_user", &project)
             on:submit=submit
-            class="grid gap-4"
+            class="grid grid-cols-1 gap-4"
         >
             <input type="hidden" name="cluster" value=cluster.to_string() />
             <input type="hidden" name="csrf_token" value=csrf_token />
@@ -312,14 +312,14 @@ fn shown(test: &UserTest) -> AnyView {
         }
     });
     view! {
-        <div class="grid gap-4" data-test="computed">
+        <div class="grid grid-cols-1 gap-4" data-test="computed">
             <p class="flex flex-wrap items-center gap-2">
                 <Badge tone=Tone::Warn icon=icons::INFO text="Computed, not a real sign-in" />
                 <span class="text-muted">{format::moment(test.at)}</span>
             </p>
             {accepted::verdict(acceptance)}
             {table}
-            {user::view(user, "this user")}
+            {user::folded(user, "this user", "Asked about")}
         </div>
     }
     .into_any()
@@ -343,7 +343,7 @@ fn answer(answer: &UserTestAnswer) -> AnyView {
                 <span class="block font-normal text-faint">{spelled(&answer.question)}</span>
             </th>
             <td><Status tone text=word /></td>
-            <td class="cell-text wrap-anywhere">{reason}</td>
+            <td class="cell-id">{reason}</td>
         </tr>
     }
     .into_any()
@@ -351,6 +351,9 @@ fn answer(answer: &UserTestAnswer) -> AnyView {
 
 /// `create pods/exec in shop`.
 fn spelled(question: &RightQuestion) -> String {
+    if question.verb == "*" {
+        return "every verb on every kind".to_owned();
+    }
     let resource = if question.subresource.is_empty() {
         question.resource.clone()
     } else {

@@ -2,6 +2,7 @@
 mod accepted;
 mod figures;
 mod kept;
+mod kubeconfig;
 mod scrape;
 mod self_test;
 mod user;
@@ -9,6 +10,7 @@ mod user_test;
 
 pub use figures::KubeAuthMetrics;
 pub use kept::KeptTests;
+pub use kubeconfig::kubeconfig;
 pub use self_test::self_test;
 pub use user_test::user_test;
 
