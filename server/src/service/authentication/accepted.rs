@@ -34,7 +34,8 @@ pub fn list(names: &Names<'_>, record: &ClusterRecord) -> Accepted {
 }
 
 /// Whether the viewer's own token is accepted.
-pub fn own(identity: &Identity, record: &ClusterRecord, services: &Services) -> Acceptance {
+pub fn own(names: &Names<'_>, record: &ClusterRecord, services: &Services) -> Acceptance {
+    let identity = names.identity;
     let project = identity
         .project
         .as_ref()
@@ -53,10 +54,23 @@ pub fn own(identity: &Identity, record: &ClusterRecord, services: &Services) -> 
                 Lacks::Project => "Choose one of the accepted projects at the top of the page, or \
                     ask for it to be added to the cluster's accepted_projects."
                     .to_owned(),
-                Lacks::Role | Lacks::AnyRole => services.asks_for(),
+                Lacks::Role => format!(
+                    "Ask {} for one of these roles in the project: {}.",
+                    services.support_contact,
+                    accepted_roles(names, record).join(", ")
+                ),
+                Lacks::AnyRole => services.asks_for(),
             }),
         },
     }
+}
+
+/// By name where the viewer may know it.
+fn accepted_roles(names: &Names<'_>, record: &ClusterRecord) -> Vec<String> {
+    let roles = record.accepted_roles.iter();
+    roles
+        .map(|id| names.role(id).unwrap_or_else(|| id.clone()))
+        .collect()
 }
 
 /// Whether the token of somebody else would be accepted.
@@ -137,7 +151,7 @@ fn verdict(identity: &Identity, record: &ClusterRecord) -> Result<String, Lacks>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::authentication::user::tests::{identity, record};
+    use crate::service::authentication::user::tests::{identity, record, with_names};
 
     #[test]
     fn the_reason_names_the_entry_that_counts() {
@@ -170,6 +184,14 @@ mod tests {
                 "{projects:?} {domains:?} {roles:?}"
             );
         }
+    }
+
+    #[test]
+    fn who_lacks_a_role_learns_which_would_do() {
+        with_names(&["r1"], |names| {
+            let roles = accepted_roles(names, &record(&["p1"], &[], &["r7", "r9"]));
+            assert_eq!(roles, ["k8s_viewer", "r9"]);
+        });
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub async fn view(
         authorization_policy: record.authorization_policy_file.is_some(),
         audiences: record.api_audiences.clone(),
         accepted: accepted::list(&names, record),
-        own_token: accepted::own(names.identity, record, services),
+        own_token: accepted::own(&names, record, services),
         last_self_test: kept.own,
         user_test: overview::reading(user_test::form(services, caller, record).await),
         last_user_test: kept.other,
