@@ -86,3 +86,40 @@ pub(crate) fn describe() {
         "When Keystone last gave no answer about a token, in seconds since 1970."
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_runtime::metrics::Metrics;
+
+    #[test]
+    fn reviews_carry_their_cluster_and_strangers_none() {
+        let metrics = Metrics::install().unwrap();
+        let cluster = Uuid::from_u128(0x5eed);
+        record(
+            &Label::of(cluster),
+            "authenticated",
+            true,
+            Duration::from_millis(2),
+        );
+        record_rejected(None, "stranger");
+        record_access(&Label::of(cluster), true);
+        record_keystone(&Err(Error::InvalidToken));
+        let text = metrics.render();
+        for line in [
+            format!(
+                r#"portico_token_reviews_total{{cluster="{cluster}",result="authenticated",cached="true"}} 1"#
+            ),
+            format!(
+                r#"portico_token_review_seconds_bucket{{cluster="{cluster}",result="authenticated",cached="true",le="0.0025"}} 1"#
+            ),
+            format!(r#"portico_access_reviews_total{{cluster="{cluster}",result="allowed"}} 1"#),
+            r#"portico_token_reviews_total{cluster="",result="stranger",cached="false"} 1"#
+                .to_owned(),
+        ] {
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
+        // a refused token is an answer of Keystone's
+        assert!(text.contains(KEYSTONE_ANSWER) && !text.contains(KEYSTONE_FAILURE));
+    }
+}
