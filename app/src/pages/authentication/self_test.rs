@@ -66,7 +66,10 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
                         />
                     </div>
                 </form>
-                <div role="status">
+                <p class="visually-hidden" role="status">
+                    {move || result.with(|test| test.as_ref().map(spoken))}
+                </p>
+                <div>
                     {move || failure.get().map(|error| view! {
                         <div class="mt-4"><InlineError error /></div>
                     })}
@@ -76,6 +79,15 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// The outcome in a few words, for screen readers: the rest is theirs to walk through.
+fn spoken(test: &SelfTest) -> &'static str {
+    if test.passed {
+        "The test has passed."
+    } else {
+        "The test has failed; the reason is below."
+    }
 }
 
 fn shown(test: &SelfTest) -> AnyView {

@@ -155,7 +155,10 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
                 <Button label="Test this user" kind=ButtonKind::Primary submit=true busy />
             </div>
         </form>
-        <div role="status">
+        <p class="visually-hidden" role="status">
+            {move || result.with(|test| test.as_ref().and_then(spoken))}
+        </p>
+        <div>
             {move || failure.get().map(|error| view! {
                 <div class="mt-4"><InlineError error /></div>
             })}
@@ -163,6 +166,20 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
         </div>
     }
     .into_any()
+}
+
+/// For screen readers; what cannot be meant is announced by itself.
+fn spoken(test: &UserTest) -> Option<String> {
+    match &test.outcome {
+        UserTestOutcome::Invalid(_) => None,
+        UserTestOutcome::Asked { answers, .. } => {
+            let yes = answers.iter().filter(|answer| answer.allowed).count();
+            Some(format!(
+                "{yes} of {} questions were answered with yes.",
+                answers.len()
+            ))
+        }
+    }
 }
 
 fn fields(entries: Entries, form: UserTestForm) -> AnyView {
