@@ -53,6 +53,7 @@ fn Signed(session: SessionView) -> impl IntoView {
                     <Route path=path!("namespaces") view=pages::Namespaces />
                     <Route path=path!("kinds") view=pages::Kinds />
                     <Route path=path!("access") view=pages::Access />
+                    <Route path=path!("authentication") view=pages::Authentication />
                     <Route path=path!("resources/:group/:version/:plural") view=pages::List />
                     <Route
                         path=path!("namespaces/:namespace/:group/:version/:plural/:name/:tab?")

@@ -91,6 +91,23 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// A duration of a request: `840 µs`, `3.4 ms`, `1.2 s`.
+pub fn latency(microseconds: u64) -> String {
+    match microseconds {
+        0..1_000 => format!("{microseconds} µs"),
+        1_000..1_000_000 => tenths(microseconds / 100, "ms"),
+        _ => tenths(microseconds / 100_000, "s"),
+    }
+}
+
+fn tenths(tenths: u64, unit: &str) -> String {
+    if tenths >= 1_000 || tenths.is_multiple_of(10) {
+        format!("{} {unit}", tenths / 10)
+    } else {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    }
+}
+
 /// `part` of `whole` in per cent, at most 999.
 pub fn percent(part: u64, whole: u64) -> u64 {
     if whole == 0 {
@@ -208,6 +225,15 @@ mod tests {
         assert_eq!(
             [(0, 0), (1, 3), (9, 3)].map(|(a, b)| percent(a, b)),
             [0, 33, 300]
+        );
+    }
+
+    #[test]
+    fn latencies_keep_one_decimal() {
+        let written = [0, 840, 1_000, 3_456, 250_000, 1_250_000].map(latency);
+        assert_eq!(
+            written,
+            ["0 µs", "840 µs", "1 ms", "3.4 ms", "250 ms", "1.2 s"]
         );
     }
 

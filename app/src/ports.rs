@@ -3,9 +3,10 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
-    AccessView, AlertsView, ChangeDone, ClusterOverview, EventRow, GrantPreview, GrantRequest,
-    Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView, ResourceKind, ResourceTable,
-    RevokeRequest, RightAnswer, RightQuestion, SessionView,
+    AccessView, AlertsView, AuthenticationView, ChangeDone, ClusterOverview, EventRow, FiguresView,
+    GrantPreview, GrantRequest, Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView,
+    ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SelfTest, SessionView,
+    UserTest, UserTestRequest,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -64,6 +65,15 @@ pub trait Panel: Send + Sync {
     ) -> Result<ChangeDone, UiError>;
     async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError>;
     async fn undo(&self, cluster: Uuid, undo: String) -> Result<ChangeDone, UiError>;
+
+    /// How the cluster identifies people. Asks the API server only for what it alone can say.
+    async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError>;
+    async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError>;
+    /// A real request with a new cluster token; a failure is a result.
+    async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError>;
+    /// Access reviews about somebody else, with the viewer's own token.
+    async fn user_test(&self, cluster: Uuid, request: UserTestRequest)
+    -> Result<UserTest, UiError>;
 
     async fn registry(&self, app: String) -> Result<RegistryView, UiError>;
     async fn alerts(&self, app: String) -> Result<AlertsView, UiError>;

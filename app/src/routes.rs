@@ -15,7 +15,7 @@ pub struct RouteEntry {
 }
 
 /// Every page, in the order of the router.
-pub const ROUTES: [RouteEntry; 10] = [
+pub const ROUTES: [RouteEntry; 11] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
     entry(
@@ -52,6 +52,11 @@ pub const ROUTES: [RouteEntry; 10] = [
         "access",
         "/projects/:project/clusters/:cluster/access",
         "Access",
+    ),
+    entry(
+        "authentication",
+        "/projects/:project/clusters/:cluster/authentication",
+        "Authentication",
     ),
     entry("app", "/projects/:project/apps/:app", "App"),
 ];
@@ -172,6 +177,10 @@ pub fn access(project: &str, id: Uuid) -> String {
     format!("{}/access", cluster(project, id))
 }
 
+pub fn authentication(project: &str, id: Uuid) -> String {
+    format!("{}/authentication", cluster(project, id))
+}
+
 pub fn app(project: &str, app: &str) -> String {
     format!("{}/apps/{}", launchpad(project), escaped(app))
 }
@@ -216,6 +225,11 @@ pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> S
         Some(segment) => format!("{base}/{segment}"),
         None => base,
     }
+}
+
+/// A kubeconfig without a secret, to download.
+pub fn kubeconfig(project: &str, id: Uuid) -> String {
+    format!("{}/kubeconfig", cluster(project, id))
 }
 
 /// The tab's event stream (WebSocket).

@@ -93,6 +93,12 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: `${unknownCluster}/access` },
     loading("ada", path.accessPage()),
   ],
+  authentication: [
+    full("ada", path.authenticationPage()),
+    { state: "not-permitted", user: "vera", path: path.authenticationPage() },
+    { state: "error", user: "ada", path: `${unknownCluster}/authentication` },
+    loading("ada", path.authenticationPage()),
+  ],
   app: [
     full("devi", `${path.project()}/apps/registry`),
     full("devi", `${path.project()}/apps/alertmanager`),

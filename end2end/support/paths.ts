@@ -17,4 +17,5 @@ export const pod = (namespace: string, podName: string, tab = "") => object(name
 export const deployment = (namespace: string, deploymentName: string, tab = "") =>
   object(namespace, "apps/v1/deployments", deploymentName, tab);
 
+export const authenticationPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/authentication`;
 export const accessPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/access`;

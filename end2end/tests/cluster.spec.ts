@@ -168,4 +168,7 @@ test("the keyboard is enough", async ({ page }) => {
   await page.keyboard.press("g");
   await page.keyboard.press("n");
   await expect(page).toHaveURL(/\/namespaces$/);
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  await expect(page).toHaveURL(/\/authentication$/);
 });

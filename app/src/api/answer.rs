@@ -52,6 +52,13 @@ pub fn back_with_notice(path: &str, notice: &str, object: &str) {
     }
 }
 
+/// Sends a form that was sent without scripts on to a part of `path`.
+pub fn back_to_part(path: &str, part: &str) {
+    if use_context::<Parts>().is_some_and(|parts| accepts_html(&parts)) {
+        leptos_axum::redirect(&format!("{path}#{part}"));
+    }
+}
+
 fn accepts_html(parts: &Parts) -> bool {
     parts
         .headers

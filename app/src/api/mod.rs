@@ -1,6 +1,7 @@
 //! Server functions, one file a noun: each asks the panel of the request and hands its answer on.
 pub mod access;
 pub mod apps;
+pub mod authentication;
 pub mod clusters;
 pub mod objects;
 pub mod resources;
@@ -18,4 +19,4 @@ mod answer;
 #[cfg(feature = "ssr")]
 pub(crate) use answer::set_status;
 #[cfg(feature = "ssr")]
-use answer::{answer, back_with_notice, panel};
+use answer::{answer, back_to_part, back_with_notice, panel};

@@ -22,7 +22,7 @@ pub const SHORTCUTS: [(&[&str], &str); 11] = [
     (&["g", "c"], "Go to the cluster's overview"),
     (&["g", "n"], "Go to namespaces"),
     (&["g", "p"], "Go to pods; d: deployments, k: all kinds"),
-    (&["g", "a"], "Go to access"),
+    (&["g", "a"], "Go to access; i: authentication"),
 ];
 
 pub fn enabled() -> bool {
@@ -94,6 +94,7 @@ fn destination(key: &str, project: &str, path: &str) -> Option<String> {
         )),
         "k" => Some(routes::kinds(project, cluster)),
         "a" => Some(routes::access(project, cluster)),
+        "i" => Some(routes::authentication(project, cluster)),
         _ => None,
     }
 }

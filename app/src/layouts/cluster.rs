@@ -109,6 +109,11 @@ fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
         ),
         ("All kinds", icons::KINDS, routes::kinds(&project, cluster)),
         ("Access", icons::SHIELD, routes::access(&project, cluster)),
+        (
+            "Authentication",
+            icons::KEY,
+            routes::authentication(&project, cluster),
+        ),
     ]
     .map(|(label, icon, href)| {
         view! { <li><NavItem href label icon=Some(icon) /></li> }

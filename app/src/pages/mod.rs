@@ -1,6 +1,7 @@
 //! One file or folder an address.
 mod access;
 mod app;
+mod authentication;
 mod cluster;
 mod kinds;
 mod launchpad;
@@ -12,6 +13,7 @@ mod start;
 
 pub use access::Access;
 pub use app::App;
+pub use authentication::Authentication;
 pub use cluster::Cluster;
 pub use kinds::Kinds;
 pub use launchpad::Launchpad;

@@ -136,11 +136,11 @@ async fn bound(
             Ok(next.run(request).await)
         }
         (_, Standing::UnknownCluster) => {
-            metrics::record_rejected("unknown_cluster");
+            metrics::record_rejected(None, "unknown_cluster");
             Err(Rejection::UnknownCluster)
         }
         _ => {
-            metrics::record_rejected("stranger");
+            metrics::record_rejected(None, "stranger");
             tracing::warn!(
                 // what is no ID may be anything, of any length
                 cluster.id = cluster.map(tracing::field::display),
@@ -160,7 +160,7 @@ async fn bound_somewhere(
 ) -> Result<Response, Rejection> {
     let cluster = certificate(&request).and_then(|certificate| service.cluster_of(certificate));
     let Some(cluster) = cluster else {
-        metrics::record_rejected("stranger");
+        metrics::record_rejected(None, "stranger");
         tracing::warn!("review refused: the client certificate is not bound to one cluster");
         return Err(Rejection::Stranger);
     };
@@ -188,7 +188,7 @@ async fn token_review(
     let review = read(&headers, body)
         .await
         .and_then(|body| Ok(Review::decode(&body)?))
-        .inspect_err(|_| metrics::record_rejected("invalid"))?;
+        .inspect_err(|_| service.invalid_review(cluster))?;
     answer_review(&service, cluster, &review, request_id).await
 }
 
@@ -213,7 +213,7 @@ async fn webhook(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Rejection> {
-    let invalid = |_: &Rejection| metrics::record_rejected("invalid");
+    let invalid = |_: &Rejection| service.invalid_review(cluster);
     let body = read(&headers, body).await.inspect_err(invalid)?;
     if is_access_review(&body) {
         return answer_access(&service, cluster, &body, request_id).inspect_err(invalid);

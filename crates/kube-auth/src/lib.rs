@@ -29,6 +29,7 @@ pub mod webhook_config;
 
 pub use access::{PolicyFileError, PushError};
 pub use config::KubeAuthConfig;
+pub use decision::{CREDENTIAL_ID, identity_extra};
 pub use service::{KubeAuth, StartError, service};
 pub use validator::Validator;
 pub use webhook_config::{

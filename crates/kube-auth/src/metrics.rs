@@ -1,38 +1,125 @@
-//! What is counted about reviews.
+//! What is counted about reviews, for each configured cluster. The label `cluster` is empty for
+//! whoever could not show that it belongs to one: nobody outside chooses its values.
+use jiff::Timestamp;
+use portico_openstack::keystone::{Error, TokenDetails};
+use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 const TOTAL: &str = "portico_token_reviews_total";
 const ACCESS: &str = "portico_access_reviews_total";
 const SECONDS: &str = "portico_token_review_seconds";
+const KEYSTONE_ANSWER: &str = "portico_kube_auth_keystone_last_answer_timestamp_seconds";
+const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestamp_seconds";
+
+/// A configured cluster's ID as a label.
+#[derive(Clone, Debug)]
+pub(crate) struct Label(Arc<str>);
+
+impl Label {
+    /// The label of a configured cluster.
+    pub fn of(cluster: Uuid) -> Self {
+        Self(cluster.to_string().into())
+    }
+
+    fn or_none(label: Option<&Self>) -> Arc<str> {
+        label.map_or_else(|| Arc::from(""), |label| Arc::clone(&label.0))
+    }
+}
 
 /// Counts a review that got an answer, or none for an outage.
-pub(crate) fn record(result: &'static str, cached: bool, took: Duration) {
+pub(crate) fn record(cluster: &Label, result: &'static str, cached: bool, took: Duration) {
     let cached = if cached { "true" } else { "false" };
-    metrics::counter!(TOTAL, "result" => result, "cached" => cached).increment(1);
-    metrics::histogram!(SECONDS, "result" => result, "cached" => cached).record(took.as_secs_f64());
+    let cluster = Arc::clone(&cluster.0);
+    metrics::counter!(TOTAL, "cluster" => Arc::clone(&cluster), "result" => result, "cached" => cached)
+        .increment(1);
+    metrics::histogram!(SECONDS, "cluster" => cluster, "result" => result, "cached" => cached)
+        .record(took.as_secs_f64());
 }
 
 /// Counts a request that was no review, or came from a stranger.
-pub(crate) fn record_rejected(result: &'static str) {
-    metrics::counter!(TOTAL, "result" => result, "cached" => "false").increment(1);
+pub(crate) fn record_rejected(cluster: Option<&Label>, result: &'static str) {
+    let cluster = Label::or_none(cluster);
+    metrics::counter!(TOTAL, "cluster" => cluster, "result" => result, "cached" => "false")
+        .increment(1);
 }
 
 /// Counts a review of what a user may do.
-pub(crate) fn record_access(allowed: bool) {
+pub(crate) fn record_access(cluster: &Label, allowed: bool) {
     let result = if allowed { "allowed" } else { "no_opinion" };
-    metrics::counter!(ACCESS, "result" => result).increment(1);
+    metrics::counter!(ACCESS, "cluster" => Arc::clone(&cluster.0), "result" => result).increment(1);
+}
+
+/// Notes that Keystone answered about a token, or did not. A refusal of a token is an answer.
+pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
+    let name = match answer {
+        Ok(_) | Err(Error::InvalidToken) => KEYSTONE_ANSWER,
+        Err(_) => KEYSTONE_FAILURE,
+    };
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "exact until far beyond our days"
+    )]
+    metrics::gauge!(name).set(Timestamp::now().as_millisecond() as f64 / 1_000.0);
 }
 
 /// Says what the metrics mean. Called once, when the service is built.
 pub(crate) fn describe() {
     metrics::describe_counter!(
         TOTAL,
-        "Token reviews by result, and whether Keystone was asked."
+        "Token reviews by cluster and result, and whether Keystone was asked."
     );
-    metrics::describe_counter!(ACCESS, "Access reviews by result.");
+    metrics::describe_counter!(ACCESS, "Access reviews by cluster and result.");
     metrics::describe_histogram!(
         SECONDS,
         metrics::Unit::Seconds,
-        "Duration of token reviews."
+        "Duration of token reviews by cluster."
     );
+    metrics::describe_gauge!(
+        KEYSTONE_ANSWER,
+        metrics::Unit::Seconds,
+        "When Keystone last answered about a token, in seconds since 1970."
+    );
+    metrics::describe_gauge!(
+        KEYSTONE_FAILURE,
+        metrics::Unit::Seconds,
+        "When Keystone last gave no answer about a token, in seconds since 1970."
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_runtime::metrics::Metrics;
+
+    #[test]
+    fn reviews_carry_their_cluster_and_strangers_none() {
+        let metrics = Metrics::install().unwrap();
+        let cluster = Uuid::from_u128(0x5eed);
+        record(
+            &Label::of(cluster),
+            "authenticated",
+            true,
+            Duration::from_millis(2),
+        );
+        record_rejected(None, "stranger");
+        record_access(&Label::of(cluster), true);
+        record_keystone(&Err(Error::InvalidToken));
+        let text = metrics.render();
+        for line in [
+            format!(
+                r#"portico_token_reviews_total{{cluster="{cluster}",result="authenticated",cached="true"}} 1"#
+            ),
+            format!(
+                r#"portico_token_review_seconds_bucket{{cluster="{cluster}",result="authenticated",cached="true",le="0.0025"}} 1"#
+            ),
+            format!(r#"portico_access_reviews_total{{cluster="{cluster}",result="allowed"}} 1"#),
+            r#"portico_token_reviews_total{cluster="",result="stranger",cached="false"} 1"#
+                .to_owned(),
+        ] {
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
+        // a refused token is an answer of Keystone's
+        assert!(text.contains(KEYSTONE_ANSWER) && !text.contains(KEYSTONE_FAILURE));
+    }
 }

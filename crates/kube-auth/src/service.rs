@@ -90,6 +90,7 @@ struct Cluster {
     policy: Option<PolicySource>,
     /// Of calls to Keystone.
     limit: DefaultDirectRateLimiter,
+    label: metrics::Label,
 }
 
 /// The webhook for these clusters; reads the key files.
@@ -127,6 +128,7 @@ pub fn service(
             binding,
             policy,
             limit: RateLimiter::direct(Quota::per_second(config.keystone_calls_per_second)),
+            label: metrics::Label::of(id),
         };
         if known.insert(id, cluster).is_some() {
             return Err(StartError::DuplicateCluster(id));
@@ -250,6 +252,12 @@ impl KubeAuth {
         }
     }
 
+    /// Counts a body from an API server of the cluster that was no review.
+    pub(crate) fn invalid_review(&self, cluster: Uuid) {
+        let known = self.shared.clusters.get(&cluster);
+        metrics::record_rejected(known.map(|known| &known.label), "invalid");
+    }
+
     /// Answers a review of an API server that is bound to the cluster; `None` when nobody can
     /// say.
     pub(crate) async fn review(
@@ -273,7 +281,7 @@ impl KubeAuth {
             cached,
         };
         audit::record(&subject, &decision);
-        metrics::record(decision.as_str(), cached, started.elapsed());
+        metrics::record(&known.label, decision.as_str(), cached, started.elapsed());
         match decision {
             Decision::Authenticated(user) => {
                 Some(Answer::authenticated(review.version, user, audiences))
@@ -291,13 +299,13 @@ impl KubeAuth {
         request_id: RequestId,
     ) -> Result<access::Answer, NoVerdict> {
         let known = self.shared.clusters.get(&cluster);
-        let source = known
-            .and_then(|known| known.policy.as_ref())
+        let (known, source) = known
+            .and_then(|known| Some((known, known.policy.as_ref()?)))
             .ok_or(NoVerdict::NoPolicy)?;
         let policy = source.current().ok_or(NoVerdict::NotReadYet)?;
         let verdict = policy.decide(&review.attributes);
         audit::record_access(cluster, request_id, &review.attributes, verdict);
-        metrics::record_access(verdict.allowed());
+        metrics::record_access(&known.label, verdict.allowed());
         Ok(if verdict.allowed() {
             access::Answer::allowed(review.version)
         } else {
@@ -390,7 +398,9 @@ impl KubeAuth {
                 if !may_ask {
                     return Err(Error::Unavailable(Unavailable::Limited));
                 }
-                keystone.validate(&token).await
+                let answer = keystone.validate(&token).await;
+                metrics::record_keystone(&answer);
+                answer
             }
         };
         (key, validations.get(key, ask).await)

@@ -113,6 +113,16 @@ impl Config {
         {
             problems.push(Problem::new("", error.to_string()));
         }
+        let metrics = self
+            .panel
+            .as_ref()
+            .and_then(|panel| panel.kube_auth_metrics_url.as_ref());
+        if metrics.is_some_and(|url| !matches!(url.scheme(), "http" | "https")) {
+            problems.push(Problem::new(
+                "panel.kube_auth_metrics_url",
+                "must start with http:// or https://",
+            ));
+        }
         if let Some(Err(error)) = self.kube_auth.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }

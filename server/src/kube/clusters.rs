@@ -1,15 +1,16 @@
 //! The configured clusters, each with one connection pool that everybody's calls share.
 use super::{
     Api, KubeError,
-    credential::{ClusterTokens, KeystoneToken, SubjectKey},
+    credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     reviews::Verdict,
 };
 use http::HeaderValue;
+use jiff::Timestamp;
 use moka::future::Cache;
 use portico_assertion::PublicKey;
 use portico_domain::{cluster::ClusterRecord, identity::Project, panel::RightQuestion};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::{
     collections::HashMap,
     sync::{
@@ -113,15 +114,39 @@ impl Clusters {
 
     /// A cluster's API with a person's own credential.
     pub async fn api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
-        let cluster = self
-            .by_id
+        let ready = self.ready(id)?;
+        let bearer = self.tokens.bearer(id, &ready.sealing_key, keystone).await?;
+        self.with_bearer(id, ready, keystone, &bearer)
+    }
+
+    /// The same with a cluster token of its own: what it asks first no API server remembers.
+    pub fn fresh_api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
+        let ready = self.ready(id)?;
+        let sealed = credential::fresh(id, &ready.sealing_key, keystone, Timestamp::now())?;
+        self.with_bearer(id, ready, keystone, &sealed.token)
+    }
+
+    /// Stands for a person's token where something is kept for them.
+    pub fn subject(&self, keystone: &KeystoneToken) -> SubjectKey {
+        self.tokens.subject(&keystone.token)
+    }
+
+    fn ready(&self, id: Uuid) -> Result<&Ready, KubeError> {
+        self.by_id
             .get(&id)
-            .ok_or_else(|| KubeError::NotFound("cluster".to_owned()))?;
-        let ready = cluster
+            .ok_or_else(|| KubeError::NotFound("cluster".to_owned()))?
             .ready
             .as_ref()
-            .map_err(|reason| KubeError::Unconfigured(reason.clone()))?;
-        let bearer = self.tokens.bearer(id, &ready.sealing_key, keystone).await?;
+            .map_err(|reason| KubeError::Unconfigured(reason.clone()))
+    }
+
+    fn with_bearer(
+        &self,
+        id: Uuid,
+        ready: &Ready,
+        keystone: &KeystoneToken,
+        bearer: &SecretString,
+    ) -> Result<Api, KubeError> {
         let mut authorization =
             HeaderValue::from_str(&format!("Bearer {}", bearer.expose_secret()))
                 .map_err(|_| KubeError::Unauthenticated)?;

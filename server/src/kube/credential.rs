@@ -69,17 +69,7 @@ impl ClusterTokens {
         {
             return Ok(kept.token.token.clone());
         }
-        let token = cluster_token::seal(
-            sealing_key,
-            cluster,
-            &keystone.token,
-            keystone.expires_at,
-            now,
-        )
-        .map_err(|error| match error {
-            cluster_token::SealError::Expired => KubeError::Unauthenticated,
-            other => KubeError::Unconfigured(other.to_string()),
-        })?;
+        let token = fresh(cluster, sealing_key, keystone, now)?;
         let life = token.expires_at.as_second() - now.as_second();
         let renew_at = Timestamp::from_second(now.as_second() + life * 2 / 3).unwrap_or(now);
         let bearer = token.token.clone();
@@ -88,6 +78,26 @@ impl ClusterTokens {
             .await;
         Ok(bearer)
     }
+}
+
+/// A cluster token that no API server has seen yet.
+pub fn fresh(
+    cluster: Uuid,
+    sealing_key: &PublicKey,
+    keystone: &KeystoneToken,
+    now: Timestamp,
+) -> Result<SealedClusterToken, KubeError> {
+    cluster_token::seal(
+        sealing_key,
+        cluster,
+        &keystone.token,
+        keystone.expires_at,
+        now,
+    )
+    .map_err(|error| match error {
+        cluster_token::SealError::Expired => KubeError::Unauthenticated,
+        other => KubeError::Unconfigured(other.to_string()),
+    })
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub mod reviews;
 pub mod sync;
 pub mod table;
 pub mod watch;
+pub mod whoami;
 
 pub use api::Api;
 pub use clusters::Clusters;

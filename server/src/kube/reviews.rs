@@ -4,9 +4,10 @@ use futures::{StreamExt, stream};
 use http::Method;
 use portico_domain::panel::{ResourceRef, RightQuestion};
 use serde_json::{Value, json};
-use std::sync::atomic::Ordering;
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const OTHERS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 /// Reviews of one page that run at the same time.
 const PARALLEL: usize = 12;
@@ -67,24 +68,62 @@ pub async fn review_now(api: &Api, question: &RightQuestion) -> Result<Verdict, 
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": { "resourceAttributes": {
-            "namespace": question.namespace.as_deref().unwrap_or_default(),
-            "verb": question.verb,
-            "group": question.group,
-            "resource": question.resource,
-            "subresource": question.subresource,
-            "name": question.name.as_deref().unwrap_or_default(),
-        }},
+        "spec": { "resourceAttributes": attributes(question) },
     });
     let answer = api.json(Call::send(Method::POST, REVIEWS, &body)).await?;
-    Ok(Verdict {
+    Ok(verdict(&answer))
+}
+
+/// Somebody, as an access review names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewedSubject {
+    pub user: String,
+    pub uid: String,
+    pub groups: Vec<String>,
+    pub extra: BTreeMap<String, Vec<String>>,
+}
+
+/// Asks what somebody else may do; needs `create` on `subjectaccessreviews`. Never kept.
+pub async fn review_of(
+    api: &Api,
+    subject: &ReviewedSubject,
+    question: &RightQuestion,
+) -> Result<Verdict, KubeError> {
+    let body = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {
+            "user": subject.user,
+            "uid": subject.uid,
+            "groups": subject.groups,
+            "extra": subject.extra,
+            "resourceAttributes": attributes(question),
+        },
+    });
+    let answer = api.json(Call::send(Method::POST, OTHERS, &body)).await?;
+    Ok(verdict(&answer))
+}
+
+fn attributes(question: &RightQuestion) -> Value {
+    json!({
+        "namespace": question.namespace.as_deref().unwrap_or_default(),
+        "verb": question.verb,
+        "group": question.group,
+        "resource": question.resource,
+        "subresource": question.subresource,
+        "name": question.name.as_deref().unwrap_or_default(),
+    })
+}
+
+fn verdict(answer: &Value) -> Verdict {
+    Verdict {
         allowed: answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true),
         reason: answer
             .pointer("/status/reason")
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned(),
-    })
+    }
 }
 
 /// Asks several questions at a time; one answer each, in order.

@@ -33,6 +33,15 @@ pub struct PanelConfig {
     /// Names of Keystone roles by ID, shown where a viewer's own token does not have them.
     #[serde(default)]
     pub role_names: BTreeMap<String, String>,
+    /// Where the panel reads kube-auth's figures: `/metrics` of its admin port, for example
+    /// `http://10.0.0.5:9180/metrics`. Default: the own admin port where kube-auth runs in the same
+    /// process; else the authentication page has no figures.
+    #[serde(default)]
+    pub kube_auth_metrics_url: Option<Url>,
+    /// Where this documentation is published for your people; pages link to it. Without it they
+    /// name the guide only.
+    #[serde(default)]
+    pub docs_url: Option<Url>,
 }
 
 fn default_listen() -> SocketAddr {

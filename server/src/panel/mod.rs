@@ -7,6 +7,7 @@ mod body_limit;
 pub mod caller;
 pub mod config;
 mod csrf;
+mod download;
 mod headers;
 mod router;
 mod ssr;

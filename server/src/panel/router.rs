@@ -3,12 +3,16 @@ use super::{
     body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
-    csrf, headers, ssr,
+    csrf, download, headers, ssr,
     ssr::PageState,
 };
 use crate::{
     kube::Clusters,
-    service::{Apps, Services, access::UndoStore},
+    service::{
+        Apps, Services,
+        access::UndoStore,
+        authentication::{KeptTests, KubeAuthMetrics},
+    },
     stream,
 };
 use axum::{
@@ -42,6 +46,8 @@ pub struct PanelParts {
     pub apps_domain: String,
     pub clusters: Vec<ClusterRecord>,
     pub apps: Vec<AppConfig>,
+    /// Where kube-auth's metrics are read; none: the pages say so.
+    pub kube_auth_metrics_url: Option<Url>,
 }
 
 /// Why the panel cannot be started.
@@ -49,7 +55,7 @@ pub struct PanelParts {
 pub enum PanelError {
     #[error("panel.private_key_file: {0}")]
     Key(#[from] portico_assertion::keys::KeyError),
-    #[error("the client for apps: {0}")]
+    #[error("the client for apps and metrics: {0}")]
     Client(#[from] reqwest::Error),
 }
 
@@ -61,9 +67,12 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         clusters: Clusters::new(parts.clusters),
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
         undo: UndoStore::default(),
+        tests: KeptTests::default(),
+        kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url)?,
         public_url: parts.public_url,
         support_contact: parts.config.support_contact,
         role_names: parts.config.role_names,
+        docs_url: parts.config.docs_url,
     });
     let leptos = LeptosOptions::builder()
         .output_name("app")
@@ -84,6 +93,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .route(
             "/projects/{project}/clusters/{cluster}/namespaces/{namespace}/pods/{pod}/exec",
             get(stream::terminal::open),
+        )
+        .route(
+            "/projects/{project}/clusters/{cluster}/kubeconfig",
+            get(download::kubeconfig),
         )
         .with_state(services);
     let pages = ssr::routes(&state)

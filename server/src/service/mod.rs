@@ -3,6 +3,7 @@
 pub mod access;
 mod apps;
 mod attention;
+pub mod authentication;
 mod capacity;
 pub mod error;
 pub mod health;
@@ -21,6 +22,7 @@ use crate::{
     panel::caller::Caller,
 };
 use access::{Names, UndoStore};
+use authentication::{KeptTests, KubeAuthMetrics};
 use error::ServiceError;
 use portico_domain::cluster::{ClusterRecord, NotAccepted};
 use std::collections::BTreeMap;
@@ -32,9 +34,12 @@ pub struct Services {
     pub clusters: Clusters,
     pub apps: Apps,
     pub undo: UndoStore,
+    pub tests: KeptTests,
+    pub kube_auth_metrics: KubeAuthMetrics,
     pub public_url: Url,
     pub support_contact: String,
     pub role_names: BTreeMap<String, String>,
+    pub docs_url: Option<Url>,
 }
 
 impl Services {
@@ -45,11 +50,7 @@ impl Services {
         cluster: Uuid,
     ) -> Result<(Api, &ClusterRecord), ServiceError> {
         let token = caller.token().ok_or(KubeError::NoToken)?;
-        let project = caller.project().ok_or(KubeError::NoToken)?;
-        let record = self
-            .clusters
-            .record(project, cluster)
-            .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))?;
+        let record = self.record(caller, cluster)?;
         record.accepts(caller.identity()).map_err(|lacks| {
             ServiceError::not_permitted(match lacks {
                 NotAccepted::Project => "This cluster does not accept sign-ins from this project.",
@@ -57,6 +58,14 @@ impl Services {
             })
         })?;
         Ok((self.clusters.api(cluster, token).await?, record))
+    }
+
+    /// The record of a cluster that the caller's project may see.
+    pub fn record(&self, caller: &Caller, cluster: Uuid) -> Result<&ClusterRecord, ServiceError> {
+        let project = caller.project().ok_or(KubeError::NoToken)?;
+        self.clusters
+            .record(project, cluster)
+            .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))
     }
 
     /// The names that the caller may see.

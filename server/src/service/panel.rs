@@ -1,5 +1,8 @@
 //! [`Panel`] for one caller.
-use super::{Services, access, attention, error::ServiceError, lists, object, overview, rights};
+use super::{
+    Services, access, attention, authentication, error::ServiceError, lists, object, overview,
+    rights,
+};
 use crate::{
     kube::{Api, changes},
     panel::{
@@ -16,10 +19,10 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
     panel::{
-        AccessView, AlertsView, Attention, ChangeDone, ClusterCard, ClusterOverview, EventRow,
-        GrantPreview, GrantRequest, Health, Launchpad, ListQuery, ObjectRef, ObjectView,
-        RegistryView, ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion,
-        SessionView,
+        AccessView, AlertsView, Attention, AuthenticationView, ChangeDone, ClusterCard,
+        ClusterOverview, EventRow, FiguresView, GrantPreview, GrantRequest, Health, Launchpad,
+        ListQuery, ObjectRef, ObjectView, RegistryView, ResourceKind, ResourceTable, RevokeRequest,
+        RightAnswer, RightQuestion, SelfTest, SessionView, UserTest, UserTestRequest,
     },
 };
 use std::sync::Arc;
@@ -355,6 +358,53 @@ impl Panel for PanelService {
             Ok((done, target)) => self.audited("undo", cluster, &target, Ok(done)),
             Err(error) => self.audited("undo", cluster, "", Err(error)),
         }
+    }
+
+    async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError> {
+        let record = self.ui(self.services.record(&self.caller, cluster))?;
+        self.ui(authentication::view(&self.services, &self.caller, record).await)
+    }
+
+    async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError> {
+        self.ui(self.services.record(&self.caller, cluster))?;
+        Ok(self.services.kube_auth_metrics.of(cluster).await)
+    }
+
+    async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let record = self.ui(services.record(caller, cluster))?;
+        let test = authentication::self_test(services, caller, record).await;
+        let outcome = if test.passed {
+            Outcome::Done
+        } else {
+            Outcome::Failed
+        };
+        audit::record(caller, "test_self", cluster, "", outcome);
+        let kept = test.clone();
+        let tests = &services.tests;
+        tests
+            .keep(services, caller, cluster, |all| all.own = Some(kept))
+            .await;
+        Ok(test)
+    }
+
+    async fn user_test(
+        &self,
+        cluster: Uuid,
+        request: UserTestRequest,
+    ) -> Result<UserTest, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let record = self.ui(services.record(caller, cluster))?;
+        let target = request.user_id.chars().take(64).collect::<String>();
+        let answer = authentication::user_test(services, caller, record, request).await;
+        if let Ok(test) = &answer {
+            let kept = test.clone();
+            let tests = &services.tests;
+            tests
+                .keep(services, caller, cluster, |all| all.other = Some(kept))
+                .await;
+        }
+        self.audited("test_user", cluster, &target, answer)
     }
 
     async fn registry(&self, app: String) -> Result<RegistryView, UiError> {

@@ -7,6 +7,7 @@
 )]
 mod access;
 mod account;
+mod authentication;
 mod bootstrap;
 mod objects;
 mod pages;

@@ -22,7 +22,11 @@ use server::{
         caller::{Caller, Gatekeeper},
         config::PanelConfig,
     },
-    service::{Apps, PanelService, Services, access::UndoStore},
+    service::{
+        Apps, PanelService, Services,
+        access::UndoStore,
+        authentication::{KeptTests, KubeAuthMetrics},
+    },
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use url::Url;
@@ -50,6 +54,11 @@ pub struct Stack {
 
 impl Stack {
     pub fn open() -> Self {
+        Self::open_with(|_| {})
+    }
+
+    /// The same with other records of the clusters.
+    pub fn open_with(change: impl FnOnce(&mut Vec<ClusterRecord>)) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let path = std::env::var("PORTICO_TEST_ENV").expect("PORTICO_TEST_ENV names an env file");
         let env: BTreeMap<_, _> = std::fs::read_to_string(path)
@@ -59,7 +68,8 @@ impl Stack {
             .map(|(name, value)| (name.to_owned(), value.trim_matches(['\'', '"']).to_owned()))
             .collect();
         let text = std::fs::read_to_string(&env["PORTICO_CONFIG"]).unwrap();
-        let config: Config = toml::from_str(&text).unwrap();
+        let mut config: Config = toml::from_str(&text).unwrap();
+        change(&mut config.clusters);
         let signing = SigningKey::generate();
         let services = Services {
             clusters: Clusters::new(config.clusters.clone()),
@@ -70,6 +80,9 @@ impl Stack {
             )
             .unwrap(),
             undo: UndoStore::default(),
+            tests: KeptTests::default(),
+            kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env))).unwrap(),
+            docs_url: None,
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -169,12 +182,15 @@ impl Stack {
                 support_contact: "the platform team".to_owned(),
                 public_url: None,
                 role_names: role_names(&self.env),
+                kube_auth_metrics_url: None,
+                docs_url: None,
             },
             verifier: self.verifier.clone(),
             public_url: public_url(),
             apps_domain: "apps.localhost".to_owned(),
             clusters: self.config.clusters.clone(),
             apps: self.config.apps.clone(),
+            kube_auth_metrics_url: Some(metrics_url(&self.env)),
         })
         .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -254,6 +270,13 @@ impl OwnNamespace {
             .delete(&self.name, &Default::default())
             .await;
     }
+}
+
+/// The admin port of the process that kube-auth is part of.
+fn metrics_url(env: &BTreeMap<String, String>) -> Url {
+    format!("{}/metrics", env["PORTICO_ADMIN_URL"])
+        .parse()
+        .unwrap()
 }
 
 fn public_url() -> Url {

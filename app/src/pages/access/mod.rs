@@ -3,7 +3,7 @@ mod bindings;
 mod grant;
 mod preview;
 mod revoke;
-mod subject;
+pub mod subject;
 
 use crate::{
     api::access::get_access,

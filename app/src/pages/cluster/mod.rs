@@ -1,5 +1,5 @@
 //! A cluster's page: what needs attention, version, nodes, capacity, rights, and the terminal.
-mod terminal_help;
+pub mod terminal_help;
 
 use crate::{
     api::clusters::get_cluster,

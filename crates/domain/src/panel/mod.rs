@@ -1,10 +1,12 @@
 //! What the pages show, one module a subject. All text in these types comes from a cluster or
 //! a person and is shown as text, never as markup.
+mod authentication;
 mod bindings;
 mod launchpad;
 mod object;
 mod table;
 
+pub use authentication::*;
 pub use bindings::*;
 pub use launchpad::*;
 pub use object::*;

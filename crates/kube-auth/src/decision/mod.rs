@@ -174,25 +174,7 @@ fn printable(text: &str) -> bool {
 }
 
 fn extra(details: &TokenDetails) -> BTreeMap<&'static str, Vec<String>> {
-    let user = &details.identity.user;
-    let roles = &details.identity.roles;
-    let role_names: Vec<_> = roles.iter().map(|role| role.name.clone()).collect();
-    let mut extra = BTreeMap::from([
-        // the keys of k8s-keystone-auth, which policies and tools made for it read
-        (reference::ROLES, role_names.clone()),
-        (reference::USER_DOMAIN_ID, vec![user.domain.id.clone()]),
-        (reference::USER_DOMAIN_NAME, vec![user.domain.name.clone()]),
-        ("portico.dev/user-domain-id", vec![user.domain.id.clone()]),
-        ("portico.dev/role-names", role_names),
-    ]);
-    if let Some(project) = &details.identity.project {
-        for key in [reference::PROJECT_ID, "portico.dev/project-id"] {
-            extra.insert(key, vec![project.id.clone()]);
-        }
-        for key in [reference::PROJECT_NAME, "portico.dev/project-name"] {
-            extra.insert(key, vec![project.name.clone()]);
-        }
-    }
+    let mut extra = identity_extra(&details.identity);
     if let Some(trust) = &details.trust {
         extra.insert("portico.dev/trust-id", vec![trust.id.clone()]);
         extra.insert("portico.dev/trustor-id", vec![trust.trustor_id.clone()]);
@@ -201,11 +183,41 @@ fn extra(details: &TokenDetails) -> BTreeMap<&'static str, Vec<String>> {
     }
     // public, and the same in Keystone's own audit trail
     if let Some(id) = details.audit_ids.first() {
-        extra.insert("portico.dev/credential-id", vec![id.clone()]);
+        extra.insert(CREDENTIAL_ID, vec![id.clone()]);
     }
     if let Some(credential) = &details.application_credential {
-        let key = "portico.dev/application-credential-id";
-        extra.insert(key, vec![credential.id.clone()]);
+        extra.insert(APPLICATION_CREDENTIAL_ID, vec![credential.id.clone()]);
+    }
+    extra
+}
+
+/// The extra key with the public ID of the token, which only kube-auth sees.
+pub const CREDENTIAL_ID: &str = "portico.dev/credential-id";
+const APPLICATION_CREDENTIAL_ID: &str = "portico.dev/application-credential-id";
+
+/// The extra keys that follow from who somebody is; those of the token itself come on top.
+pub fn identity_extra(identity: &Identity) -> BTreeMap<&'static str, Vec<String>> {
+    let user = &identity.user;
+    let role_names: Vec<_> = identity
+        .roles
+        .iter()
+        .map(|role| role.name.clone())
+        .collect();
+    let mut extra = BTreeMap::from([
+        // the keys of k8s-keystone-auth, which policies and tools made for it read
+        (reference::ROLES, role_names.clone()),
+        (reference::USER_DOMAIN_ID, vec![user.domain.id.clone()]),
+        (reference::USER_DOMAIN_NAME, vec![user.domain.name.clone()]),
+        ("portico.dev/user-domain-id", vec![user.domain.id.clone()]),
+        ("portico.dev/role-names", role_names),
+    ]);
+    if let Some(project) = &identity.project {
+        for key in [reference::PROJECT_ID, "portico.dev/project-id"] {
+            extra.insert(key, vec![project.id.clone()]);
+        }
+        for key in [reference::PROJECT_NAME, "portico.dev/project-name"] {
+            extra.insert(key, vec![project.name.clone()]);
+        }
     }
     extra
 }

@@ -44,9 +44,10 @@ async fn however_many_ask_at_once_keystone_is_asked_once() {
     }
     assert_eq!(proxy.validations(), 1);
     let text = metrics.render();
+    let cluster = Uuid::from_u128(1);
     for (cached, count) in [("false", 1), ("true", 299)] {
         let line = format!(
-            r#"portico_token_reviews_total{{result="authenticated",cached="{cached}"}} {count}"#
+            r#"portico_token_reviews_total{{cluster="{cluster}",result="authenticated",cached="{cached}"}} {count}"#
         );
         assert!(text.contains(&line), "{line}\n{text}");
     }

@@ -4,6 +4,8 @@ use crate::panel::{PanelParts, router};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
 use portico_runtime::request_id::{RequestIdLayer, Trust};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use url::Url;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let config = context.config;
@@ -24,10 +26,29 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         apps_domain: apps_domain(config),
         clusters: config.clusters.clone(),
         apps: config.apps.clone(),
+        kube_auth_metrics_url: section
+            .kube_auth_metrics_url
+            .clone()
+            .or_else(|| own_metrics(context)),
     })?;
     // only the gateway reaches the panel, and its logs should be found under the same ID
     let router = router.layer(RequestIdLayer::new(Trust::Sender));
     serve_on("panel", listener, None, router, context.lifecycle)
+}
+
+/// The admin port of this process, where kube-auth is part of it.
+fn own_metrics(context: &Context<'_>) -> Option<Url> {
+    if !context.roles.contains(&Role::KubeAuth) {
+        return None;
+    }
+    let mut address = context.config.admin.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    Url::parse(&format!("http://{address}/metrics")).ok()
 }
 
 /// The gateway's public keys; where both run in one process, its own key says which.

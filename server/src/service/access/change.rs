@@ -20,8 +20,12 @@ use std::fmt::Write as _;
 /// Refuses a form that cannot be meant.
 pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
     let id = grant.subject_id.trim();
-    let of_a_user = grant.subject_kind == SubjectKind::User && is_long_id(id);
-    if !subjects::is_keystone_id(id) && !of_a_user {
+    let well_formed = if grant.subject_kind == SubjectKind::User {
+        subjects::is_keystone_user_id(id)
+    } else {
+        subjects::is_keystone_id(id)
+    };
+    if !well_formed {
         return Err(
             ServiceError::invalid("The Keystone ID must be 32 digits and letters a to f.").next(
                 "Names are not unique in Keystone; `openstack role show NAME` prints the ID.",
@@ -37,11 +41,6 @@ pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
         ));
     }
     Ok(())
-}
-
-/// Users of an LDAP or federated domain have IDs of 64 hex digits.
-fn is_long_id(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The same grant always has the same name, so that it cannot be made twice.

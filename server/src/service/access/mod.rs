@@ -8,6 +8,6 @@ mod view;
 
 pub use change::{grant, revoke, take_back};
 pub use preview::preview;
-pub use subjects::Names;
+pub use subjects::{Names, bound_group, is_keystone_id, is_keystone_user_id};
 pub use undo::UndoStore;
 pub use view::view;

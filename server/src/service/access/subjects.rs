@@ -25,12 +25,26 @@ impl Names<'_> {
             .or_else(|| self.configured_roles.get(id).cloned())
     }
 
-    fn project(&self, id: &str) -> Option<String> {
+    /// A project's name.
+    pub fn project(&self, id: &str) -> Option<String> {
         self.projects
             .iter()
             .chain(&self.identity.project)
             .find(|project| project.id == id)
             .map(|project| project.name.clone())
+    }
+
+    /// A domain's name.
+    pub fn domain(&self, id: &str) -> Option<String> {
+        let of_projects = self
+            .projects
+            .iter()
+            .chain(&self.identity.project)
+            .map(|project| &project.domain);
+        of_projects
+            .chain([&self.identity.user.domain])
+            .find(|domain| domain.id == id)
+            .map(|domain| domain.name.clone())
     }
 
     fn user(&self, id: &str) -> Option<String> {
@@ -102,6 +116,11 @@ impl Names<'_> {
 /// Keystone's IDs are 32 hex digits.
 pub fn is_keystone_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The same, or 64 of them: users of an LDAP or federated domain have such IDs.
+pub fn is_keystone_user_id(text: &str) -> bool {
+    is_keystone_id(text) || (text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Whether two subjects are the same one, whatever names are known for it.

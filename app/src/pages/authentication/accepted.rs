@@ -1,0 +1,87 @@
+//! Whose tokens the cluster accepts, and whether the viewer's is one.
+use crate::ui::{Badge, Banner, Card, CopyButton, TableRegion, Tone, icons};
+use leptos::prelude::*;
+use portico_domain::panel::{Acceptance, AcceptedId, AuthenticationView};
+
+pub fn card(page: &AuthenticationView) -> AnyView {
+    let accepted = &page.accepted;
+    let rows = [
+        ("Project", &accepted.projects),
+        ("Domain", &accepted.domains),
+        ("Role", &accepted.roles),
+    ]
+    .into_iter()
+    .flat_map(|(kind, entries)| entries.iter().map(move |entry| row(kind, entry)))
+    .collect_view();
+    let roles = if accepted.roles.is_empty() {
+        "Any role in an accepted project will do; without one there is no token for the project."
+    } else {
+        "A token must carry at least one of the roles, in an accepted project or domain."
+    };
+    let verdict = verdict(&page.own_token);
+    view! {
+        <Card title="Who is accepted">
+            <div class="grid grid-cols-1 gap-4">
+                {verdict}
+                <TableRegion label="Allow-list">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Kind"</th>
+                            <th scope="col">"Accepted"</th>
+                            <th scope="col">"Your token"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </TableRegion>
+                <p class="text-muted">
+                    {roles}
+                    " Only IDs count; a name stands here where you may know it. The list is part of \
+                     the cluster's record, which Portico's operators write."
+                </p>
+            </div>
+        </Card>
+    }
+    .into_any()
+}
+
+/// Whether a token is accepted, with the reason.
+pub fn verdict(acceptance: &Acceptance) -> AnyView {
+    let tone = if acceptance.accepted {
+        Tone::Ok
+    } else {
+        Tone::Warn
+    };
+    let reason = acceptance.reason.clone();
+    let next_step = acceptance.next_step.clone();
+    view! {
+        <Banner tone>
+            <p>{reason}</p>
+            {next_step.map(|step| view! { <p>{step}</p> })}
+        </Banner>
+    }
+    .into_any()
+}
+
+fn row(kind: &'static str, entry: &AcceptedId) -> AnyView {
+    let id = entry.id.clone();
+    let name = entry.name.clone();
+    let own = if entry.own {
+        view! { <Badge tone=Tone::Ok icon=icons::CHECK text="Has it" /> }.into_any()
+    } else {
+        view! { <span class="text-faint">"no"</span> }.into_any()
+    };
+    view! {
+        <tr>
+            <td>{kind}</td>
+            <th scope="row" class="cell-id">
+                {name.map(|name| view! { <span class="block wrap-anywhere">{name}</span> })}
+                <span class="inline-flex items-center gap-1 font-normal text-faint">
+                    <code class="wrap-anywhere">{id.clone()}</code>
+                    <CopyButton text=id what="ID" />
+                </span>
+            </th>
+            <td>{own}</td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,109 @@
+//! Commands for people and for operators, and where to read more.
+use crate::{
+    context::use_session,
+    pages::cluster::terminal_help,
+    routes,
+    ui::{Card, CodeBlock, Icon, icons},
+};
+use leptos::prelude::*;
+use portico_domain::panel::AuthenticationView;
+use uuid::Uuid;
+
+/// The guides about this page: title, and the file of the published documentation.
+const GUIDES: [(&str, &str); 4] = [
+    (
+        "How a cluster identifies people",
+        "guides/authentication.html",
+    ),
+    ("kubectl with your cloud account", "guides/kubectl.html"),
+    ("Authorization policies", "guides/authorization.html"),
+    ("When something is wrong", "troubleshooting.html"),
+];
+
+pub fn cards(cluster: Uuid, page: &AuthenticationView) -> AnyView {
+    let project = use_session().project.get_untracked();
+    let terminal = terminal_help::view(&page.terminal);
+    let download = download(routes::kubeconfig(&project, cluster));
+    let operators = operators(cluster, page.authorization_policy);
+    let guides = guides(page.docs_url.as_deref());
+    view! {
+        <div class="grid-halves">
+            <Card title="Use from your terminal">{terminal}{download}</Card>
+            <Card title="For the cluster's operators">{operators}</Card>
+        </div>
+        <Card title="Read more">{guides}</Card>
+    }
+    .into_any()
+}
+
+fn download(href: String) -> AnyView {
+    view! {
+        <p class="text-muted mt-4 mb-2">
+            "Instead of the third step, or for a tool that wants a file of its own:"
+        </p>
+        <a class="btn" href=href download="" rel="external">
+            <Icon icon=icons::DOWNLOAD />
+            "Download a kubeconfig"
+        </a>
+    }
+    .into_any()
+}
+
+fn operators(cluster: Uuid, policy: bool) -> AnyView {
+    let command = format!("portico kube-auth config --cluster {cluster}");
+    view! {
+        <div class="grid grid-cols-1 gap-3">
+            <p>"Where Portico's configuration lies, this prints what the API server needs:"</p>
+            <CodeBlock text=command.clone() what="command" />
+            <ul class="notes">
+                <li>
+                    "a kubeconfig for the API server, with kube-auth's address for this cluster and \
+                     the authority of its certificate;"
+                </li>
+                <li>
+                    "on top, as a comment, the flags to start it with, among them the cache's 10 s \
+                     that keep revocation within 50 s;"
+                </li>
+                <li>
+                    "the name that the API server's client certificate must hold: "
+                    <code class="wrap-anywhere">{format!("portico:cluster:{cluster}")}</code>
+                    "."
+                </li>
+            </ul>
+            <p>"It holds no secret: the API server's own key stays on its machine."</p>
+            {policy.then(|| view! {
+                <p>"For the authorization policy, which the API server asks as well:"</p>
+                <CodeBlock text=format!("{command} --authorization") what="command" />
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+fn guides(published: Option<&str>) -> AnyView {
+    let entries = GUIDES
+        .map(|(title, file)| {
+            let entry = match published {
+                Some(base) => {
+                    let href = format!("{}/{file}", base.trim_end_matches('/'));
+                    view! {
+                        <a class="inline-flex items-center gap-1.5" href=href rel="external">
+                            {title}
+                            <Icon icon=icons::EXTERNAL />
+                        </a>
+                    }
+                    .into_any()
+                }
+                None => title.into_any(),
+            };
+            view! { <li>{entry}</li> }
+        })
+        .collect_view();
+    view! {
+        {published.is_none().then(|| view! {
+            <p class="mb-2">"Portico's documentation has these guides:"</p>
+        })}
+        <ul class="notes">{entries}</ul>
+    }
+    .into_any()
+}

@@ -1,0 +1,106 @@
+//! How a cluster identifies people, whom it accepts, and trying both.
+mod accepted;
+mod commands;
+mod figures;
+mod identity;
+mod self_test;
+mod user;
+mod user_test;
+
+use crate::{
+    api::authentication::get_authentication,
+    components::{Crumb, ErrorState, FormOutcome, PageHead},
+    context::use_session,
+    pages::{not_found::Nowhere, use_cluster_id},
+    routes,
+    ui::{Badge, SkeletonCards, SkeletonLines, Tone, icons},
+};
+use figures::FiguresCard;
+use leptos::prelude::*;
+use portico_domain::{cluster::RawTokens, panel::AuthenticationView};
+use self_test::SelfTestCard;
+use user_test::UserTestCard;
+use uuid::Uuid;
+
+#[component]
+pub fn Authentication() -> impl IntoView {
+    let cluster = use_cluster_id();
+    move || match cluster.get() {
+        Some(cluster) => view! { <AuthenticationOf cluster /> }.into_any(),
+        None => view! { <Nowhere /> }.into_any(),
+    }
+}
+
+#[component]
+fn AuthenticationOf(cluster: Uuid) -> impl IntoView {
+    let session = use_session();
+    let data = Resource::new(
+        move || session.project.get(),
+        move |_| get_authentication(cluster),
+    );
+    let retry = Callback::new(move |()| data.refetch());
+    view! {
+        <FormOutcome />
+        <Suspense fallback=loading>
+            {move || Suspend::new(async move {
+                match data.await {
+                    Ok(page) => full(cluster, page),
+                    Err(error) => view! {
+                        <PageHead title="Authentication" />
+                        <div class="card"><ErrorState error retry /></div>
+                    }
+                    .into_any(),
+                }
+            })}
+        </Suspense>
+    }
+    .into_any()
+}
+
+fn loading() -> AnyView {
+    view! {
+        <div class="page-head">
+            <span class="skeleton w-48"></span>
+        </div>
+        <div class="card card-body">
+            <SkeletonLines />
+        </div>
+        <div class="section">
+            <SkeletonCards />
+        </div>
+    }
+    .into_any()
+}
+
+fn full(cluster: Uuid, page: AuthenticationView) -> AnyView {
+    let session = use_session();
+    let crumbs = vec![Crumb::new(
+        untrack(|| session.cluster_name(cluster)),
+        routes::cluster(&session.project.get_untracked(), cluster),
+    )];
+    let risk = (page.raw_tokens != RawTokens::Off).then(|| {
+        view! {
+            <Badge tone=Tone::Warn icon=icons::WARNING text="Bare Keystone tokens accepted" />
+        }
+        .into_any()
+    });
+    let aside = risk.unwrap_or_else(|| ().into_any());
+    view! {
+        <PageHead
+            title="Authentication"
+            crumbs
+            aside
+            lede="How this cluster learns who you are. Keystone says it; kube-auth hands it on to \
+                  the API server; what it allows stands on the Access page."
+        />
+        <div class="grid grid-cols-1 gap-4">
+            {identity::card(&page)}
+            {accepted::card(&page)}
+            <SelfTestCard cluster last=page.last_self_test.clone() />
+            <UserTestCard cluster form=page.user_test.clone() last=page.last_user_test.clone() />
+            <FiguresCard cluster />
+            {commands::cards(cluster, &page)}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,165 @@
+//! "Test me": a real request, and how far it came.
+use super::user;
+use crate::{
+    api::authentication::test_self,
+    components::InlineError,
+    context::use_session,
+    error::UiError,
+    format, routes,
+    ui::{Badge, Banner, Button, ButtonKind, Card, Status, Tone, icons},
+};
+use leptos::{prelude::*, task::spawn_local};
+use portico_domain::panel::{SelfTest, TestStop, TestedUser};
+use uuid::Uuid;
+
+#[component]
+pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
+    let session = use_session();
+    let result = RwSignal::new(last);
+    let failure = RwSignal::new(None::<UiError>);
+    let busy = RwSignal::new(false);
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        failure.set(None);
+        spawn_local(async move {
+            let outcome = test_self(cluster).await;
+            // the page may have been left meanwhile
+            let _ = busy.try_set(false);
+            match outcome {
+                Ok(test) => {
+                    let _ = result.try_set(Some(test));
+                }
+                Err(error) => {
+                    let _ = failure.try_set(Some(error));
+                }
+            }
+        });
+    };
+    let project = session.project.get_untracked();
+    let csrf_token = session.view.with_untracked(|view| view.csrf_token.clone());
+    view! {
+        <div id="self-test">
+            <Card title="Test me">
+                <form
+                    method="post"
+                    action=routes::form_action("authentication/test_self", &project)
+                    on:submit=submit
+                    class="grid grid-cols-1 gap-4"
+                >
+                    <input type="hidden" name="cluster" value=cluster.to_string() />
+                    <input type="hidden" name="csrf_token" value=csrf_token />
+                    <p>
+                        "Sends a real request to the API server with a new cluster token of yours, \
+                         which nothing on the way can remember, and shows how far it comes."
+                    </p>
+                    <div>
+                        <Button
+                            label="Test me"
+                            icon=icons::PLAY
+                            kind=ButtonKind::Primary
+                            submit=true
+                            busy
+                        />
+                    </div>
+                </form>
+                <p class="visually-hidden" role="status">
+                    {move || result.with(|test| test.as_ref().map(spoken))}
+                </p>
+                <div>
+                    {move || failure.get().map(|error| view! {
+                        <div class="mt-4"><InlineError error /></div>
+                    })}
+                    {move || result.get().map(|test| view! { <div class="mt-4">{shown(&test)}</div> })}
+                </div>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+/// The outcome in a few words, for screen readers: the rest is theirs to walk through.
+fn spoken(test: &SelfTest) -> &'static str {
+    if test.passed {
+        "The test has passed."
+    } else {
+        "The test has failed; the reason is below."
+    }
+}
+
+fn shown(test: &SelfTest) -> AnyView {
+    let (tone, verdict) = if test.passed {
+        (Tone::Ok, "Passed")
+    } else {
+        (Tone::Bad, "Failed")
+    };
+    let took = test.milliseconds.map(|milliseconds| {
+        format!(
+            " The answer took {}.",
+            format::latency(milliseconds.saturating_mul(1_000))
+        )
+    });
+    let at = format::moment(test.at);
+    let answer = test.answer.clone();
+    let next_step = test.next_step.clone();
+    let stops = test.stops.iter().map(stop).collect_view();
+    view! {
+        <div class="grid grid-cols-1 gap-4" data-test=if test.passed { "passed" } else { "failed" }>
+            <Banner tone>
+                <p class="font-semibold">
+                    {format!("{verdict} at {at}")}
+                </p>
+                <p>{answer}{took}</p>
+                {next_step.map(|step| view! { <p>{step}</p> })}
+            </Banner>
+            <ol class="stops" aria-label="The request's way">{stops}</ol>
+            {test.user.as_ref().map(who)}
+        </div>
+    }
+    .into_any()
+}
+
+fn stop(stop: &TestStop) -> AnyView {
+    view! {
+        <li>
+            <Status tone=Tone::from(stop.health) text=stop.name.clone() />
+            <span class="text-muted">{stop.text.clone()}</span>
+        </li>
+    }
+    .into_any()
+}
+
+fn who(tested: &TestedUser) -> AnyView {
+    let source = if tested.computed {
+        view! {
+            <Badge tone=Tone::Warn icon=icons::INFO text="Computed" />
+            <span class="text-muted">
+                "This API server has no SelfSubjectReview (Kubernetes 1.26 and newer do), so it \
+                 cannot say who you are; that it answered you is real."
+            </span>
+        }
+        .into_any()
+    } else {
+        view! {
+            <Badge tone=Tone::Ok icon=icons::CHECK text="The API server's word" />
+            <span class="text-muted">"From a SelfSubjectReview with the same token."</span>
+        }
+        .into_any()
+    };
+    let user = if tested.computed {
+        user::folded(&tested.user, "your request", "As computed")
+    } else {
+        user::view(&tested.user, "your request")
+    };
+    view! {
+        <div class="grid grid-cols-1 gap-3">
+            <h3>"Who you are to it"</h3>
+            <p class="flex flex-wrap items-center gap-2">{source}</p>
+            {user}
+        </div>
+    }
+    .into_any()
+}

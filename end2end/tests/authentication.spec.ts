@@ -1,0 +1,182 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { AuditMark } from "../support/audit";
+import { expect, newContext, test } from "../support/browser";
+import { cluster, porticoUrl, projectId, roleId, setting, userId } from "../support/env";
+import { run } from "../support/kubectl";
+import { PanelApi } from "../support/panel-api";
+import * as path from "../support/paths";
+import { section } from "../support/sections";
+import { signIn } from "../support/sign-in";
+import { createNamespace, remove } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("authentication");
+});
+test.afterAll(() => remove(namespace));
+
+async function open(page: Page, user: "ada" | "vera" | "nora" = "ada") {
+  await signIn(page, user, path.authenticationPage());
+  await expect(page.getByRole("heading", { level: 1, name: "Authentication" })).toBeVisible();
+}
+
+/** A review that the API server got from a user, by the name that kube-auth gave them. */
+const review = (mark: AuditMark, resource: string, username: string) =>
+  mark.event(`${resource} by ${username}`, ({ verb, objectRef, user, responseStatus }) =>
+    verb === "create" && objectRef?.resource === resource && user.username === username && responseStatus?.code === 201,
+  );
+
+test("the page shows who the viewer is to the cluster, and that they are accepted", async ({ page }) => {
+  await open(page, "nora");
+  const identity = section(page, "How this cluster identifies people");
+  await expect(identity).toContainText("nora@Default");
+  await expect(identity).toContainText(userId("nora"));
+  const groups = identity.getByRole("region", { name: "Groups of your token" });
+  for (const [group, meaning] of [
+    [`portico:user:${userId("nora")}`, "Keystone user nora"],
+    [`portico:project:${projectId("acme")}`, "Keystone project acme"],
+    [roleId("member"), "Keystone role member"],
+    [`portico:project:${projectId("acme")}:role:${roleId("member")}`, "Keystone role member in acme"],
+  ] as const) {
+    await expect(groups.getByRole("row").filter({ has: page.getByText(group, { exact: true }) })).toContainText(meaning);
+  }
+  await expect(identity).toContainText("within 50 s");
+  await expect(identity).toContainText("within 160 s");
+  const accepted = section(page, "Who is accepted");
+  await expect(accepted).toContainText("Your token for project acme is accepted");
+  await expect(accepted.getByRole("row").filter({ hasText: projectId("acme") })).toContainText("Has it");
+});
+
+test("the way there stands in the cluster's navigation", async ({ page }) => {
+  await signIn(page, "vera", path.clusterPage());
+  await page.getByRole("navigation", { name: "Cluster" }).getByRole("link", { name: "Authentication" }).click();
+  await expect(page).toHaveURL(new RegExp(`${path.authenticationPage()}$`));
+  await expect(page.getByRole("heading", { level: 1, name: "Authentication" })).toBeVisible();
+});
+
+test("testing oneself sends a request that the API server writes down", async ({ page }) => {
+  await open(page, "vera");
+  const mark = AuditMark.now("acme-prod");
+  const card = section(page, "Test me");
+  await card.getByRole("button", { name: "Test me" }).click();
+  await expect(card).toContainText(/Passed at .* UTC/);
+  await expect(card).toContainText(/The answer took [\d.]+ m?s/);
+  for (const stop of ["Portico", "API server", "kube-auth", "Keystone", "Authorization"]) {
+    await expect(card.getByRole("list", { name: "The request's way" })).toContainText(stop);
+  }
+  // Kubernetes 1.20 cannot say who one is
+  await expect(card).toContainText("Computed");
+  const event = await review(mark, "selfsubjectaccessreviews", "vera@Default");
+  await card.getByText("As computed: vera@Default").click();
+  const groups = card.getByRole("region", { name: "Groups of your request" });
+  for (const group of event.user.groups ?? []) {
+    if (!group.startsWith("system:")) await expect(groups.getByText(group, { exact: true })).toBeVisible();
+  }
+});
+
+test("an administrator learns what somebody else may do", async ({ page }) => {
+  await open(page);
+  const card = section(page, "Test a user");
+  await card.getByLabel("Keystone user ID").fill(userId("vera"));
+  await card.getByLabel("k8s_viewer").check();
+  await card.getByLabel("Namespace").selectOption(namespace);
+  const mark = AuditMark.now("acme-prod");
+  await card.getByRole("button", { name: "Test this user" }).click();
+  await expect(card).toContainText("Computed, not a real sign-in");
+  const answers = card.getByRole("region", { name: "What this user may do" }).getByRole("row");
+  const allowed = answers.filter({ hasText: "List pods" });
+  await expect(allowed).toContainText("yes");
+  await expect(allowed).toContainText(`list pods in ${namespace}`);
+  await expect(allowed).toContainText("portico-viewer");
+  for (const what of ["Read secrets", "Open terminals in pods", "Create deployments", "Do everything, everywhere"]) {
+    await expect(answers.filter({ hasText: what })).toContainText("no");
+  }
+  // asked with the administrator's own token
+  await review(mark, "subjectaccessreviews", "ada@Default");
+});
+
+test("what cannot be meant is said, and nobody is made an administrator by typing", async ({ page }) => {
+  await open(page);
+  const card = section(page, "Test a user");
+  const send = card.getByRole("button", { name: "Test this user" });
+  await card.getByLabel("Keystone user ID").fill("vera");
+  await send.click();
+  await expect(card.getByRole("alert")).toContainText("openstack user show");
+  await card.getByLabel("Keystone user ID").fill(userId("vera"));
+  await card.getByLabel("More groups").fill("system:masters");
+  await send.click();
+  await expect(card.getByRole("alert")).toContainText("belongs to Kubernetes");
+  await card.getByLabel("More groups").fill("");
+  await send.click();
+  await expect(card).toContainText("would not be accepted: without a role in the project");
+});
+
+test("a viewer may not test others, and learns what is missing", async ({ page }) => {
+  await open(page, "vera");
+  const card = section(page, "Test a user");
+  await expect(card.locator("[data-state=not-permitted]")).toContainText("create on subjectaccessreviews");
+  await expect(card.getByRole("button")).toHaveCount(0);
+  const api = await PanelApi.of(page, "acme");
+  const sent = { cluster: cluster("acme-prod").id, "request[user_id]": userId("ada"), "request[project]": projectId("acme") };
+  expect((await api.postForm("/api/authentication/test_user", sent)).status).toBe(403);
+});
+
+test("a test without the session's own word is refused", async ({ page }) => {
+  await open(page, "vera");
+  const api = await PanelApi.of(page, "acme");
+  const fields = { cluster: cluster("acme-prod").id };
+  expect((await api.postForm("/api/authentication/test_self", fields, { "x-csrf-token": "guess" })).status).toBe(403);
+  expect((await api.postForm("/api/authentication/test_self", fields)).status).toBe(200);
+});
+
+test("without scripts both tests work", async ({ browser }) => {
+  const context = await newContext(browser, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  await open(page);
+  await section(page, "Test me").getByRole("button", { name: "Test me" }).click();
+  await expect(page).toHaveURL(/\/authentication#self-test$/);
+  await expect(section(page, "Test me")).toContainText("Passed at");
+  const card = section(page, "Test a user");
+  await card.getByLabel("Keystone user ID").fill(userId("nora"));
+  await card.getByLabel("k8s_developer").check();
+  await card.getByLabel("Namespace").selectOption(namespace);
+  await card.getByRole("button", { name: "Test this user" }).click();
+  const answers = card.getByRole("region", { name: "What this user may do" }).getByRole("row");
+  await expect(answers.filter({ hasText: "Create deployments" })).toContainText("yes");
+  await expect(answers.filter({ hasText: "Grant rights" })).toContainText("no");
+  await expect(card.getByLabel("k8s_developer")).toBeChecked();
+  await context.close();
+});
+
+test("kube-auth's figures are there, and renew themselves", async ({ page }) => {
+  await open(page, "vera");
+  const card = section(page, "kube-auth at work");
+  const authenticated = card.getByRole("row").filter({ hasText: "Authenticated" }).getByRole("cell").last();
+  await expect(authenticated).toHaveText(/^[\d,]+$/);
+  const count = async () => Number((await authenticated.textContent())?.replaceAll(",", ""));
+  const before = await count();
+  await section(page, "Test me").getByRole("button", { name: "Test me" }).click();
+  await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before);
+  await expect(card).toContainText("Keystone answers kube-auth");
+  await expect(card).toContainText("Half answered within (p50)");
+});
+
+test("the kubeconfig to download holds no secret and names the plugin", async ({ page }) => {
+  await open(page, "vera");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Download a kubeconfig" }).click()]);
+  expect(download.suggestedFilename()).toBe("acme-prod.kubeconfig");
+  const text = readFileSync(await download.path(), "utf8");
+  expect(text).toContain(cluster("acme-prod").apiUrl);
+  expect(text).not.toMatch(/token:|password:|client-key|portico_v1/);
+  const view = await run(setting("KUBECTL"), ["--kubeconfig", await download.path(), "config", "view", "-o", "jsonpath={.users[0].user.exec.args}"]);
+  expect(JSON.parse(view.stdout)).toEqual(["credential", "--gateway", porticoUrl, "--cluster", cluster("acme-prod").id]);
+});
+
+test("commands for people and operators name this cluster", async ({ page }) => {
+  await open(page, "vera");
+  await expect(section(page, "Use from your terminal")).toContainText("portico kubeconfig --cluster acme-prod");
+  await expect(section(page, "For the cluster's operators")).toContainText(
+    `portico kube-auth config --cluster ${cluster("acme-prod").id}`,
+  );
+});

@@ -1,0 +1,79 @@
+//! Files that people take with them.
+use super::caller::{self, Caller};
+use crate::service::{Services, authentication, error::ServiceError};
+use app::error::UiErrorKind;
+use axum::{
+    extract::{Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The kubeconfig of a cluster that the caller's project may see.
+pub async fn kubeconfig(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+) -> Response {
+    let url = caller::origin(&services.public_url);
+    let answer = match services.record(&caller, cluster) {
+        Ok(record) => authentication::kubeconfig(record, &url)
+            .await
+            .map(|text| (file_name(&record.name), text)),
+        Err(error) => Err(error),
+    };
+    match answer {
+        Ok((name, text)) => (
+            [
+                (header::CONTENT_TYPE, "application/yaml".to_owned()),
+                (
+                    header::CONTENT_DISPOSITION,
+                    format!("attachment; filename=\"{name}\""),
+                ),
+            ],
+            text,
+        )
+            .into_response(),
+        Err(error) => refused(error, &caller),
+    }
+}
+
+fn refused(error: ServiceError, caller: &Caller) -> Response {
+    let error = error.into_ui(caller.request_id());
+    let status = match error.kind {
+        UiErrorKind::NotFound => StatusCode::NOT_FOUND,
+        UiErrorKind::NotPermitted => StatusCode::FORBIDDEN,
+        UiErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let next_step = error.next_step.unwrap_or_default();
+    (status, format!("{} {next_step}\n", error.message)).into_response()
+}
+
+/// A cluster's name as a file's: what could end the header or leave the directory is replaced.
+fn file_name(cluster: &str) -> String {
+    let safe: String = cluster
+        .chars()
+        .take(100)
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    format!("{safe}.kubeconfig")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn a_name_cannot_leave_its_place() {
+        assert_eq!(file_name("acme-prod"), "acme-prod.kubeconfig");
+        assert_eq!(file_name("../a\"\r\nb"), "---a---b.kubeconfig");
+    }
+}
