@@ -3,6 +3,7 @@
 pub(crate) mod authorize;
 pub(crate) mod bearer;
 pub(crate) mod clusters;
+pub(crate) mod direct;
 pub(crate) mod device;
 pub(crate) mod pkce;
 pub(crate) mod revoke;

@@ -52,6 +52,9 @@ fn auth(identity: Value, scope: &Scope) -> Value {
         Scope::ProjectName { name, domain } => {
             json!({ "project": { "name": name, "domain": { "name": domain } } })
         }
+        Scope::ProjectNameInDomain { name, domain_id } => {
+            json!({ "project": { "name": name, "domain": { "id": domain_id } } })
+        }
     };
     json!({ "auth": { "identity": identity, "scope": scope } })
 }
@@ -66,6 +69,9 @@ fn user_ref(user: &UserRef) -> Value {
     match user {
         UserRef::Id(id) => json!({ "id": id }),
         UserRef::Name { name, domain } => json!({ "name": name, "domain": { "name": domain } }),
+        UserRef::NameInDomain { name, domain_id } => {
+            json!({ "name": name, "domain": { "id": domain_id } })
+        }
     }
 }
 
