@@ -82,6 +82,40 @@ impl KeystoneAdmin {
         self.call(Method::DELETE, &path, None).await.map(drop)
     }
 
+    /// Asks a user for a one-time code at each sign-in; returns the secret (base32) of the codes.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn require_totp(&self, user: &str) -> Result<String> {
+        // any 20 bytes will do: the user is one test's own
+        let secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+        let credential =
+            json!({ "credential": { "type": "totp", "user_id": user, "blob": secret } });
+        self.call(Method::POST, "/credentials", Some(credential))
+            .await?;
+        let options = json!({
+            "multi_factor_auth_enabled": true,
+            "multi_factor_auth_rules": [["password", "totp"]],
+        });
+        let path = format!("/users/{user}");
+        let body = json!({ "user": { "options": options } });
+        self.call(Method::PATCH, &path, Some(body)).await?;
+        Ok(secret.to_owned())
+    }
+
+    /// Revokes a token.
+    ///
+    /// # Errors
+    /// When Keystone does not.
+    pub async fn revoke_token(&self, token: &str) -> Result<()> {
+        let request = self
+            .client
+            .delete(format!("{}/auth/tokens", self.url))
+            .header("x-auth-token", self.token.expose_secret())
+            .header("x-subject-token", token);
+        accepted(request.send().await?, "/auth/tokens").map(drop)
+    }
+
     /// Deletes a user, which also ends their tokens.
     ///
     /// # Errors
@@ -119,6 +153,34 @@ impl KeystoneAdmin {
             StatusCode::NOT_FOUND => Ok(false),
             other => bail!("Keystone answered {other} to a validation"),
         }
+    }
+
+    /// An application credential of a user for a project, made as that user; returns ID and secret.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn application_credential(
+        &self,
+        user: &TestUser,
+        project: &str,
+        access_rules: Option<Value>,
+    ) -> Result<(String, SecretString)> {
+        let own = Self {
+            client: self.client.clone(),
+            url: self.url.clone(),
+            token: self.token_of(user, project).await?,
+        };
+        let mut credential = json!({ "name": unique("ci") });
+        if let Some(rules) = access_rules {
+            credential["access_rules"] = rules;
+        }
+        let path = format!("/users/{}/application_credentials", user.id);
+        let body = json!({ "application_credential": credential });
+        let created = own.call(Method::POST, &path, Some(body)).await?;
+        Ok((
+            text(&created, "/application_credential/id")?,
+            text(&created, "/application_credential/secret")?.into(),
+        ))
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {

@@ -95,7 +95,7 @@ impl Gateway {
         if details.scope != TokenScope::Project {
             return Err(refused("It belongs to no project: sign in to one.").into());
         }
-        // kube-auth would refuse all of these
+        // kube-auth would refuse it, and could not say why
         let credential = details.application_credential.as_ref();
         if credential.is_some_and(|credential| credential.has_access_rules) {
             return Err(refused(
@@ -103,9 +103,6 @@ impl Gateway {
                  make one without.",
             )
             .into());
-        }
-        if details.is_trust || details.is_oauth {
-            return Err(refused("It was delegated, which no cluster accepts.").into());
         }
         Ok(details.identity)
     }

@@ -7,6 +7,7 @@
 )]
 mod access;
 mod bootstrap;
+mod exec_plugin;
 mod objects;
 mod pages;
 mod stack;

@@ -95,10 +95,6 @@ pub enum DirectError {
     )]
     AccessRules,
     #[error(
-        "the token was delegated (a trust or OAuth), which no cluster accepts: sign in as yourself"
-    )]
-    Delegated,
-    #[error(
         "the cluster {cluster} is not pinned for the project {project}: run `portico login --cloud {cloud}` with that project, or choose the right one in {source_name}"
     )]
     OtherProject {

@@ -250,9 +250,6 @@ impl<'a> SignIn<'a> {
         if credential.is_some_and(|credential| credential.has_access_rules) {
             return Err(DirectError::AccessRules);
         }
-        if details.is_trust || details.is_oauth {
-            return Err(DirectError::Delegated);
-        }
         let Some(project) = &details.identity.project else {
             return Err(DirectError::NoProject(source_name()));
         };
