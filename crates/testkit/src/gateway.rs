@@ -74,6 +74,8 @@ impl OwnGateway {
     }
 
     async fn wait(&mut self) -> Result<()> {
+        // a second installation fails, and means that there is one already
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let pem = std::fs::read(&self.ca_file)?;
         let client = reqwest::Client::builder()
             .add_root_certificate(reqwest::Certificate::from_pem(&pem)?)

@@ -273,7 +273,7 @@ async fn attack_56_what_a_server_says_cannot_drive_the_terminal() {
         .unwrap();
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
-        said.err.contains("prod"),
+        said.err.contains("owned[2Jod31m"),
         "the name itself is shown: {}",
         said.err
     );
