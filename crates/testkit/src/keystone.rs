@@ -121,6 +121,14 @@ impl KeystoneAdmin {
     /// # Errors
     /// When Keystone refuses.
     pub async fn delete_user(&self, user: &str) -> Result<()> {
+        // deleted with the user, they leave rows behind on SQLite that the next ones inherit
+        let path = format!("/users/{user}/application_credentials");
+        let listed = self.call(Method::GET, &path, None).await?;
+        let credentials = listed["application_credentials"].as_array();
+        for credential in credentials.into_iter().flatten() {
+            let path = format!("{path}/{}", text(credential, "/id")?);
+            self.call(Method::DELETE, &path, None).await?;
+        }
         self.call(Method::DELETE, &format!("/users/{user}"), None)
             .await
             .map(drop)
