@@ -24,6 +24,7 @@ struct Seen {
     requests: AtomicUsize,
     sign_ins: AtomicUsize,
     away: AtomicBool,
+    silent: AtomicBool,
 }
 
 impl KeystoneProxy {
@@ -47,6 +48,10 @@ impl KeystoneProxy {
             let mut connections = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
                 if shared.away.load(Ordering::SeqCst) {
+                    continue;
+                }
+                if shared.silent.load(Ordering::SeqCst) {
+                    connections.spawn(hold(client));
                     continue;
                 }
                 if let Ok(server) = TcpStream::connect(&upstream).await {
@@ -76,10 +81,20 @@ impl KeystoneProxy {
         self.seen.requests.load(Ordering::SeqCst)
     }
 
+    /// Takes new connections and says nothing, or not any more.
+    pub fn set_silent(&self, silent: bool) {
+        self.seen.silent.store(silent, Ordering::SeqCst);
+    }
+
     /// Closes every new connection at once, or not any more.
     pub fn set_away(&self, away: bool) {
         self.seen.away.store(away, Ordering::SeqCst);
     }
+}
+
+async fn hold(client: TcpStream) {
+    std::future::pending::<()>().await;
+    drop(client);
 }
 
 async fn relay(client: TcpStream, server: TcpStream, seen: Arc<Seen>) {

@@ -3,7 +3,7 @@
 use portico_testkit::{Cloud, KeystoneAdmin, Person, TestUser, exec_info};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A user of the test's own, who is a developer in acme.
 struct Fixture {
@@ -523,5 +523,30 @@ async fn signing_out_revokes_the_keystone_token_and_forgets_the_pin_when_asked()
         "{}",
         after.err
     );
+    fixture.done().await;
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_it_at_once_and_leaves_no_lock() {
+    let fixture = Fixture::pinned().await;
+    fixture.lose_everything();
+    fixture.cloud.keystone.set_silent(true);
+    let cluster = fixture.var("CLUSTER_ID");
+    let child = fixture
+        .person
+        .command(&portico_testkit::program("portico").unwrap())
+        .args(["credential", "--cloud", "envvars", "--cluster", cluster])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let id = child.id().unwrap().to_string();
+    let mut kill = tokio::process::Command::new("kill");
+    assert!(kill.args(["-INT", &id]).status().await.unwrap().success());
+    let ended = tokio::time::timeout(Duration::from_secs(2), child.wait_with_output());
+    let ended = ended.await.expect("it ends").unwrap();
+    assert!(!ended.status.success() && ended.stdout.is_empty());
+    fixture.cloud.keystone.set_silent(false);
+    assert!(fixture.credential().await.token().is_ok());
     fixture.done().await;
 }

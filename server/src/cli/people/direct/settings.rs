@@ -12,7 +12,7 @@ use url::Url;
 pub const ENVIRONMENT: &str = "envvars";
 
 /// What is understood, in `auth`, beside it, and as `OS_…` in capitals.
-const KEYS: [&str; 24] = [
+const KEYS: [&str; 23] = [
     "auth_type",
     "auth_url",
     "username",
@@ -36,7 +36,6 @@ const KEYS: [&str; 24] = [
     "cacert",
     "verify",
     "insecure",
-    "trust_id",
 ];
 /// What the environment may add to a cloud of `clouds.yaml` that leaves it out.
 const FROM_ENVIRONMENT: [&str; 3] = ["password", "passcode", "application_credential_secret"];

@@ -49,6 +49,12 @@ impl<'a> SignIn<'a> {
         &self.client
     }
 
+    /// Whether this is the token that somebody brought along, which is theirs to end.
+    pub fn was_given(&self, token: &SecretString) -> bool {
+        let same = |own: &SecretString| own.expose_secret() == token.expose_secret();
+        matches!(&self.method, Method::Token(own) if same(own))
+    }
+
     /// What names a token of this person in this project.
     pub fn parts(&self) -> [String; 4] {
         [
