@@ -1,8 +1,10 @@
 //! What people read and are asked. Names and messages come from servers, and a terminal obeys
 //! control characters, so everything that is shown passes through here.
 use super::error::PeopleError;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use secrecy::SecretString;
-use std::io::{IsTerminal as _, Write as _};
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
 /// Without what a terminal would act on: control characters other than line breaks, and those
 /// that turn the direction of the text around.
@@ -36,29 +38,44 @@ pub fn somebody_is_there() -> bool {
 /// Asks for something that is not to be seen.
 pub async fn ask_secret(question: &str) -> Result<SecretString, PeopleError> {
     let question = format!("{}: ", one_line(question));
-    let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
+    let failed = |source| PeopleError::File {
+        path: "the terminal".into(),
+        source,
+    };
+    // not standard output, which kubectl reads
+    let terminal = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .map_err(failed)?;
+    let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    // before the question is there, or whoever types ahead is seen
+    tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|error| failed(error.into()))?;
     let asked = tokio::task::spawn_blocking(move || {
-        // not standard output, which kubectl reads
-        let mut terminal = std::fs::OpenOptions::new().write(true).open("/dev/tty")?;
-        terminal.write_all(question.as_bytes())?;
-        terminal.flush()?;
+        File::options()
+            .write(true)
+            .open("/dev/tty")?
+            .write_all(question.as_bytes())?;
         rpassword::read_password()
     });
-    tokio::select! {
+    let answer = tokio::select! {
         answer = asked => answer
             .unwrap_or_else(|stopped| Err(std::io::Error::other(stopped)))
             .map(SecretString::from)
-            .map_err(|source| PeopleError::File { path: "the terminal".into(), source }),
-        _ = tokio::signal::ctrl_c() => {
-            // the terminal would go on hiding what is typed
-            if let Some(before) = before {
-                let now = rustix::termios::OptionalActions::Now;
-                let _ = rustix::termios::tcsetattr(std::io::stdin(), now, &before);
-            }
-            say("");
-            Err(PeopleError::Interrupted)
-        }
+            .map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => PeopleError::Interrupted,
+                _ => failed(error),
+            }),
+        _ = tokio::signal::ctrl_c() => Err(PeopleError::Interrupted),
+    };
+    // else the terminal would go on hiding what is typed
+    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    if matches!(answer, Err(PeopleError::Interrupted)) {
+        say("");
     }
+    answer
 }
 
 #[cfg(test)]
