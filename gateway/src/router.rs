@@ -66,6 +66,10 @@ fn main_host(gateway: &Shared) -> Router {
         )
         .route("/api/v1/clusters", get(cli::clusters::list))
         .route("/api/v1/clusters/{id}/token", post(cli::clusters::token))
+        .route(
+            "/api/v1/clusters/{id}/sealing-key",
+            get(cli::direct::sealing_key),
+        )
         .method_not_allowed_fallback(wrong_method)
         .fallback(routes::panel)
         .with_state(gateway.clone())

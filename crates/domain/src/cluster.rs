@@ -60,6 +60,9 @@ pub struct ClusterRecord {
     pub raw_keystone_tokens: RawTokens,
 }
 
+/// What an application credential's access rule must name to be about Kubernetes.
+pub const SERVICE_TYPE: &str = "kubernetes";
+
 /// A kind of token that counts only where a cluster's record says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -205,29 +205,6 @@ impl KeystoneAdmin {
         self.call(Method::PUT, &path, None).await.map(drop)
     }
 
-    /// An application credential of a user in a project, with all roles held there: ID and secret.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn application_credential(
-        &self,
-        user: &TestUser,
-        project: &str,
-    ) -> Result<(String, SecretString)> {
-        let token = self.token_of(user, project).await?;
-        let path = format!("/users/{}/application_credentials", user.id);
-        let response = self
-            .client
-            .post(format!("{}{path}", self.url))
-            .header("x-auth-token", token.expose_secret())
-            .json(&json!({ "application_credential": { "name": unique("credential") } }))
-            .send()
-            .await?;
-        let created: Value = accepted(response, &path)?.json().await?;
-        let secret = text(&created, "/application_credential/secret")?;
-        Ok((text(&created, "/application_credential/id")?, secret.into()))
-    }
-
     /// The ID of a role that every cloud has.
     ///
     /// # Errors
@@ -300,11 +277,40 @@ impl KeystoneAdmin {
         self.call(Method::DELETE, &path, None).await.map(drop)
     }
 
+    /// Asks a user for a one-time code at each sign-in; returns the secret (base32) of the codes.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn require_totp(&self, user: &str) -> Result<String> {
+        // any 20 bytes will do: the user is one test's own
+        let secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+        let credential =
+            json!({ "credential": { "type": "totp", "user_id": user, "blob": secret } });
+        self.call(Method::POST, "/credentials", Some(credential))
+            .await?;
+        let options = json!({
+            "multi_factor_auth_enabled": true,
+            "multi_factor_auth_rules": [["password", "totp"]],
+        });
+        let path = format!("/users/{user}");
+        let body = json!({ "user": { "options": options } });
+        self.call(Method::PATCH, &path, Some(body)).await?;
+        Ok(secret.to_owned())
+    }
+
     /// Deletes a user, which also ends their tokens.
     ///
     /// # Errors
     /// When Keystone refuses.
     pub async fn delete_user(&self, user: &str) -> Result<()> {
+        // deleted with the user, they leave rows behind on SQLite that the next ones inherit
+        let path = format!("/users/{user}/application_credentials");
+        let listed = self.call(Method::GET, &path, None).await?;
+        let credentials = listed["application_credentials"].as_array();
+        for credential in credentials.into_iter().flatten() {
+            let path = format!("{path}/{}", text(credential, "/id")?);
+            self.call(Method::DELETE, &path, None).await?;
+        }
         self.call(Method::DELETE, &format!("/users/{user}"), None)
             .await
             .map(drop)
@@ -346,6 +352,30 @@ impl KeystoneAdmin {
             StatusCode::NOT_FOUND => Ok(false),
             other => bail!("Keystone answered {other} to a validation"),
         }
+    }
+
+    /// An application credential of a user for a project, made as that user; returns ID and secret.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn application_credential(
+        &self,
+        user: &TestUser,
+        project: &str,
+        access_rules: Option<Value>,
+    ) -> Result<(String, SecretString)> {
+        let own = self.as_user(&self.token_of(user, project).await?);
+        let mut credential = json!({ "name": unique("ci") });
+        if let Some(rules) = access_rules {
+            credential["access_rules"] = rules;
+        }
+        let path = format!("/users/{}/application_credentials", user.id);
+        let body = json!({ "application_credential": credential });
+        let created = own.call(Method::POST, &path, Some(body)).await?;
+        Ok((
+            text(&created, "/application_credential/id")?,
+            text(&created, "/application_credential/secret")?.into(),
+        ))
     }
 
     async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {

@@ -11,14 +11,35 @@ mod cluster;
 mod counting_proxy;
 mod env;
 mod gate;
+mod gateway;
 mod keystone;
 mod kube_apiserver;
 mod kubectl;
+mod loopback;
+mod person;
 
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use gate::Gate;
+pub use gateway::{Cloud, OwnGateway};
 pub use keystone::{KeystoneAdmin, TestDomain, TestUser};
 pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
+pub use loopback::KeystoneProxy;
+pub use person::{Person, Said, exec_info};
+
+/// A program that was built with the running test: it lies above the test's own `deps`.
+///
+/// # Errors
+/// When it was not built.
+pub fn program(name: &str) -> anyhow::Result<std::path::PathBuf> {
+    let test = std::env::current_exe()?;
+    let found = test
+        .ancestors()
+        .skip(1)
+        .take(3)
+        .map(|directory| directory.join(name))
+        .find(|path| path.is_file());
+    found.ok_or_else(|| anyhow::anyhow!("{name} is not built: run `cargo build -p server`"))
+}

@@ -7,13 +7,14 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
-use portico_assertion::{SealedClusterToken, cluster_token};
+use portico_assertion::{SealedClusterToken, cluster_token, keys::PublishedKey};
 use portico_domain::identity::Project;
 use portico_store::Outcome;
 use secrecy::ExposeSecret as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::direct;
 use crate::{
     audit::Event,
     guard::Stop,
@@ -23,30 +24,41 @@ use crate::{
     state::{Cluster, Context, Gateway, Shared},
 };
 
-/// The clusters of the caller's projects.
+/// The clusters of the caller's projects. The caller is a command line's session, or whoever
+/// holds a Keystone token (`X-Auth-Token`, as at every OpenStack service).
 pub(crate) async fn list(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
-    let caller = gateway.command_line(&context, &headers).await?;
-    let clusters: Vec<_> = gateway
-        .clusters
-        .iter()
-        .filter_map(|cluster| {
-            let project = project_at(cluster, &caller.live)?;
-            Some(json!({
-                "id": cluster.record.id,
-                "name": cluster.record.name,
-                "api_url": cluster.record.api_url,
-                "ca_data": cluster.ca.as_deref().map(|pem| STANDARD.encode(pem)),
-                "project": project,
-            }))
-        })
-        .collect();
+    let clusters: Vec<_> = if let Some(token) = direct::keystone_token(&headers) {
+        let identity = gateway.keystone_identity(&context, token).await?;
+        let accepting = |cluster: &&Cluster| cluster.record.accepts(&identity).is_ok();
+        let project = identity.project.as_ref();
+        let clusters = gateway.clusters.iter().filter(accepting);
+        clusters.map(|cluster| entry(cluster, project)).collect()
+    } else {
+        let caller = gateway.command_line(&context, &headers).await?;
+        let project = |cluster| project_at(cluster, &caller.live);
+        let clusters = gateway.clusters.iter();
+        clusters
+            .filter_map(|cluster| Some(entry(cluster, Some(&project(cluster)?))))
+            .collect()
+    };
     let mut answer = Json(json!({ "clusters": clusters })).into_response();
     harden(answer.headers_mut());
     Ok(answer)
+}
+
+fn entry(cluster: &Cluster, project: Option<&Project>) -> Value {
+    json!({
+        "id": cluster.record.id,
+        "name": cluster.record.name,
+        "api_url": cluster.record.api_url,
+        "ca_data": cluster.ca.as_deref().map(|pem| STANDARD.encode(pem)),
+        "project": project,
+        "sealing_key": PublishedKey::new(&cluster.sealing_key),
+    })
 }
 
 /// A token for one cluster: the Keystone token of the cluster's project, sealed.
@@ -148,7 +160,7 @@ fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
         .cloned()
 }
 
-fn no_such_cluster() -> Problem {
+pub(super) fn no_such_cluster() -> Problem {
     Problem::downstream(
         StatusCode::NOT_FOUND,
         "unknown_cluster",

@@ -120,7 +120,7 @@ pub(crate) async fn get(
         csrf: caller.session.csrf.expose_secret(),
         action: "/oauth2/device/decision",
         fields: &[("user_code", code)],
-        code: Some(&code.to_ascii_uppercase()),
+        code: Some(&as_shown(code)),
         redirects_to: None,
     };
     Ok(page.page().into_response())
@@ -162,6 +162,19 @@ pub(crate) async fn decide(
     Ok(decided(approved).into_response())
 }
 
+/// The code as the terminal shows it, however it was typed: people compare the two.
+fn as_shown(code: &str) -> String {
+    let letters: String = code
+        .chars()
+        .filter(char::is_ascii_alphabetic)
+        .map(|letter| letter.to_ascii_uppercase())
+        .collect();
+    match letters.split_at_checked(4) {
+        Some((first, second)) if !second.is_empty() => format!("{first}-{second}"),
+        _ => letters,
+    }
+}
+
 fn expired() -> Problem {
     Problem::downstream(
         StatusCode::NOT_FOUND,
@@ -169,4 +182,17 @@ fn expired() -> Problem {
         "This code has expired",
         "It was decided on already, or is too old. Start again in the terminal.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_shown_as_the_terminal_shows_it() {
+        for typed in ["BCDF-GHJK", "bcdfghjk", " bcdf ghjk "] {
+            assert_eq!(as_shown(typed), "BCDF-GHJK");
+        }
+        assert_eq!(as_shown("bc"), "BC");
+    }
 }

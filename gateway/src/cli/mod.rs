@@ -4,6 +4,7 @@ pub(crate) mod authorize;
 pub(crate) mod bearer;
 pub(crate) mod clusters;
 pub(crate) mod device;
+pub(crate) mod direct;
 pub(crate) mod pkce;
 pub(crate) mod revoke;
 pub(crate) mod token;

@@ -247,7 +247,20 @@ async fn a_device_code_is_approved_elsewhere() {
                 .expect("address"),
         )
         .await;
-    assert!(page.body.contains("server-1"));
+    let code = device["user_code"].as_str().expect("code");
+    for shown in ["server-1", code, "127.0.0.1"] {
+        assert!(page.body.contains(shown), "{shown} in {}", page.body);
+    }
+    assert_eq!(device["expires_in"], 300);
+    // looking at the page decides nothing, and neither does another site's form
+    assert_eq!(poll().await["error"], "slow_down");
+    let decision = format!("{MAIN}/oauth2/device/decision");
+    let forged = [("user_code", code), ("decision", "approve")];
+    let page_of_forgery = browser.submit(MAIN, &decision, &forged).await;
+    assert_eq!(page_of_forgery.status, StatusCode::FORBIDDEN);
+    let typed_by_hand = code.replace('-', "").to_ascii_lowercase();
+    let typed = format!("{MAIN}/oauth2/device?user_code={typed_by_hand}");
+    assert!(browser.open(&typed).await.body.contains(code));
     let fields = [
         ("csrf_token", page.field("csrf_token")),
         ("user_code", page.field("user_code")),
@@ -261,8 +274,11 @@ async fn a_device_code_is_approved_elsewhere() {
         .submit(MAIN, &format!("{MAIN}/oauth2/device/decision"), &fields)
         .await;
     assert!(page.body.contains("Your terminal is connected"));
+    let again = browser.submit(MAIN, &decision, &fields).await;
+    assert_eq!(again.status, StatusCode::NOT_FOUND, "decided on once");
     let granted = poll().await;
     assert!(granted["access_token"].is_string(), "{granted}");
+    assert_eq!(poll().await["error"], "expired_token", "used once");
     let token = granted["refresh_token"].as_str().expect("token");
     post(&stack, "/oauth2/revoke", &[("token", token)]).await;
     let after = bearer(
@@ -273,4 +289,40 @@ async fn a_device_code_is_approved_elsewhere() {
     )
     .await;
     assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn the_sealing_key_is_anybodys_and_the_cluster_is_not() {
+    let stack = Stack::start(Wanted::default()).await;
+    let get = async |path: &str, headers: &[(&str, &str)]| {
+        Browser::new(stack.address)
+            .send(
+                Method::GET,
+                &format!("{MAIN}{path}"),
+                headers,
+                String::new(),
+            )
+            .await
+    };
+    let json = [("accept", "application/json")];
+    let path = format!("/api/v1/clusters/{CLUSTER}/sealing-key");
+    let answer = get(&path, &json).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let body = answer.json();
+    let names: Vec<_> = body.as_object().expect("object").keys().cloned().collect();
+    assert_eq!(names, ["cluster", "sealing_key"]);
+    assert_eq!(body["sealing_key"]["kid"], stack.cluster_key.kid());
+    for hidden in ["acme", "6443"] {
+        assert!(!answer.body.contains(hidden), "{}", answer.body);
+    }
+    for unknown in ["00000000-0000-4000-8000-000000000000", "acme-prod", "1"] {
+        let path = format!("/api/v1/clusters/{unknown}/sealing-key");
+        assert_eq!(get(&path, &json).await.status, StatusCode::NOT_FOUND);
+    }
+    // nothing listens where this gateway's Keystone is: nobody can say whose token it is
+    let with_token = [("accept", "application/json"), ("x-auth-token", "gAAAA")];
+    let asked = get("/api/v1/clusters", &with_token).await;
+    assert_eq!(asked.status, StatusCode::SERVICE_UNAVAILABLE);
+    let nobody = get("/api/v1/clusters", &json).await;
+    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
 }

@@ -152,3 +152,72 @@ async fn a_terminals_cluster_token_ends_with_the_browsers_session() {
     let after = cluster_token_of(&running, access).await;
     assert_eq!(after.status, StatusCode::UNAUTHORIZED);
 }
+
+#[tokio::test]
+async fn a_keystone_token_lists_the_clusters_that_take_it() {
+    let running = running().await;
+    let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
+    let user = admin.create_user("direct").await.expect("user");
+    let role = running.env.get("ROLE_ID_K8S_VIEWER").expect("role");
+    let globex = running.env.get("PROJECT_ID_GLOBEX").expect("project");
+    for project in [&running.acme, globex] {
+        admin.grant(&user.id, project, role).await.expect("granted");
+    }
+    let list = async |token: &str| {
+        let headers = [("accept", "application/json"), ("x-auth-token", token)];
+        let url = format!("{MAIN}/api/v1/clusters");
+        Browser::new(running.stack.address)
+            .send(Method::GET, &url, &headers, String::new())
+            .await
+    };
+    let names = |page: Page| -> Vec<Value> {
+        let clusters = page.json()["clusters"].as_array().cloned();
+        let clusters = clusters.expect("a list");
+        clusters
+            .iter()
+            .map(|cluster| cluster["name"].clone())
+            .collect()
+    };
+    let of_acme = admin.token_of(&user, &running.acme).await.expect("token");
+    let listed = list(of_acme.expose_secret()).await;
+    assert_eq!(listed.status, StatusCode::OK, "{}", listed.body);
+    let kid = running.stack.cluster_key.kid().to_owned();
+    assert_eq!(listed.json()["clusters"][0]["sealing_key"]["kid"], kid);
+    assert_eq!(names(listed), ["acme-prod"]);
+    let of_globex = admin.token_of(&user, globex).await.expect("token");
+    assert!(names(list(of_globex.expose_secret()).await).is_empty());
+
+    // an access-ruled credential, a dead token, garbage and a cluster token are refused
+    let rules = json!([{ "service": "compute", "method": "GET", "path": "/" }]);
+    let made = admin.application_credential(&user, &running.acme, Some(rules));
+    let (id, secret) = made.await.expect("credential");
+    let ruled = token_of_credential(&running, &id, secret.expose_secret()).await;
+    let refused = list(&ruled).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    assert!(refused.body.contains("access rules"), "{}", refused.body);
+    admin.delete_user(&user.id).await.expect("deleted");
+    for dead in [of_acme.expose_secret(), "gAAAA-garbage", "portico_v1.x.y"] {
+        assert_eq!(list(dead).await.status, StatusCode::UNAUTHORIZED);
+    }
+    // garbage is borne so often from one address, and good tokens then too
+    let mut last = StatusCode::UNAUTHORIZED;
+    for _ in 0..40 {
+        last = list("gAAAA-garbage").await.status;
+    }
+    assert_eq!(last, StatusCode::TOO_MANY_REQUESTS);
+}
+
+async fn token_of_credential(running: &Running, id: &str, secret: &str) -> String {
+    use portico_openstack::{KeystoneConfig, keystone};
+    let url = running.env.get("KEYSTONE_URL").expect("address");
+    let config = KeystoneConfig::new(url.parse().expect("url"));
+    let credential = keystone::ApplicationCredential::Id {
+        id: id.to_owned(),
+        secret: secret.to_owned().into(),
+    };
+    let client = keystone::Client::new(&config).expect("client");
+    let issued = client
+        .authenticate_application_credential(&credential)
+        .await;
+    issued.expect("token").token.expose_secret().to_owned()
+}

@@ -79,8 +79,9 @@ fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {
 }
 
 fn fail(error: &CliError) -> ExitCode {
-    // nothing is left to do when standard error is closed
-    let _ = writeln!(std::io::stderr(), "portico: {error}");
+    // messages quote what servers sent; nothing is left to do when standard error is closed
+    let text = people::printable(&error.to_string());
+    let _ = writeln!(std::io::stderr(), "portico: {text}");
     error.exit_code()
 }
 

@@ -9,6 +9,7 @@ mod access;
 mod account;
 mod authentication;
 mod bootstrap;
+mod exec_plugin;
 mod objects;
 mod pages;
 mod policy_config_map;

@@ -23,13 +23,8 @@ pub struct PublishedKey {
 impl PublishedKeys {
     /// The document for these keys, the current one first.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a PublicKey>) -> Self {
-        let keys = keys.into_iter().map(|key| PublishedKey {
-            kid: key.kid().to_owned(),
-            suite: SUITE.to_owned(),
-            public_key: key.to_base64(),
-        });
         Self {
-            keys: keys.collect(),
+            keys: keys.into_iter().map(PublishedKey::new).collect(),
         }
     }
 
@@ -38,9 +33,27 @@ impl PublishedKeys {
     /// # Errors
     /// When there is none, or it is of another suite or not the key that its ID says.
     pub fn current(&self) -> Result<PublicKey, InvalidKey> {
-        let first = self.keys.first().ok_or(InvalidKey::Sealing)?;
-        let key = PublicKey::from_base64(&first.public_key)?;
-        if first.suite != SUITE || key.kid() != first.kid {
+        self.keys.first().ok_or(InvalidKey::Sealing)?.key()
+    }
+}
+
+impl PublishedKey {
+    /// A key as it is published.
+    pub fn new(key: &PublicKey) -> Self {
+        Self {
+            kid: key.kid().to_owned(),
+            suite: SUITE.to_owned(),
+            public_key: key.to_base64(),
+        }
+    }
+
+    /// The key itself.
+    ///
+    /// # Errors
+    /// When it is of another suite, or not the key that its ID says.
+    pub fn key(&self) -> Result<PublicKey, InvalidKey> {
+        let key = PublicKey::from_base64(&self.public_key)?;
+        if self.suite != SUITE || key.kid() != self.kid {
             return Err(InvalidKey::Sealing);
         }
         Ok(key)

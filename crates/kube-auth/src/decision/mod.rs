@@ -3,16 +3,13 @@ use crate::policy::extra as reference;
 use crate::review::UserInfo;
 use jiff::Timestamp;
 use portico_assertion::cluster_token::OpenError;
-use portico_domain::cluster::{ClusterRecord, NotAccepted, TokenKind};
+use portico_domain::cluster::{ClusterRecord, NotAccepted, SERVICE_TYPE, TokenKind};
 use portico_domain::identity::{Identity, Project};
 use portico_openstack::keystone::{TokenDetails, TokenScope};
 use std::collections::BTreeMap;
 
 /// More roles in one project than any cloud has; a list is never cut silently.
 const MAX_ROLES: usize = 1000;
-
-/// What an application credential's access rule must name to be about Kubernetes.
-const SERVICE_TYPE: &str = "kubernetes";
 
 /// Why the answer is "no"; for the audit log and metrics, never for the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -123,10 +120,9 @@ fn delegated(details: &TokenDetails, cluster: &ClusterRecord) -> Result<(), Refu
     if details.methods.iter().any(is_ec2) && !accepted(TokenKind::Ec2) {
         return Err(Refusal::Ec2);
     }
-    let credential = details.application_credential.as_ref();
-    if let Some(rules) = credential.and_then(|credential| credential.access_rules.as_ref()) {
-        let for_us = rules.iter().any(|service| service == SERVICE_TYPE);
-        if !for_us || !accepted(TokenKind::AccessRules) {
+    if let Some(credential) = &details.application_credential {
+        let has_rules = credential.access_rules.is_some();
+        if !credential.is_for(SERVICE_TYPE) || has_rules && !accepted(TokenKind::AccessRules) {
             return Err(Refusal::AccessRules);
         }
     }

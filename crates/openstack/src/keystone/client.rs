@@ -80,32 +80,65 @@ impl Client {
     /// # Errors
     /// When the section is invalid or the CA file cannot be used.
     pub fn new(config: &KeystoneConfig) -> Result<Self, BuildError> {
+        let authorities = match &config.ca_file {
+            Some(path) => {
+                let pem = std::fs::read(path).map_err(|source| BuildError::CaFile {
+                    path: path.clone(),
+                    source,
+                })?;
+                let certificates = Certificate::from_pem_bundle(&pem)?;
+                if certificates.is_empty() {
+                    return Err(BuildError::CaContent { path: path.clone() });
+                }
+                certificates
+            }
+            None => Vec::new(),
+        };
+        Self::build(config, reqwest::Client::builder().no_proxy(), authorities)
+    }
+
+    /// A client on somebody's own machine: the proxies of its environment count, and the
+    /// authority is what was pinned (PEM), not a file that may have changed since.
+    ///
+    /// # Errors
+    /// When the section is invalid or the authority cannot be used.
+    pub fn for_command_line(
+        config: &KeystoneConfig,
+        authority: Option<&str>,
+    ) -> Result<Self, BuildError> {
+        let authorities = match authority {
+            Some(pem) => Certificate::from_pem_bundle(pem.as_bytes())?,
+            None => Vec::new(),
+        };
+        if authority.is_some() && authorities.is_empty() {
+            let path = "the pinned authority".into();
+            return Err(BuildError::CaContent { path });
+        }
+        Self::build(config, reqwest::Client::builder(), authorities)
+    }
+
+    fn build(
+        config: &KeystoneConfig,
+        builder: reqwest::ClientBuilder,
+        authorities: Vec<Certificate>,
+    ) -> Result<Self, BuildError> {
         config.validate()?;
         metrics::describe();
         // fails when the process has installed one already, which is as good
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = reqwest::Client::builder()
+        let mut builder = builder
             .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
             // a redirect would carry the token to wherever it points
             .redirect(redirect::Policy::none())
-            .no_proxy()
             .timeout(config.timeout)
             .connect_timeout(config.timeout.min(Duration::from_secs(2)))
             // shorter than servers keep idle connections, so that few are found closed
             .pool_idle_timeout(Duration::from_secs(4));
-        if let Some(path) = &config.ca_file {
-            let pem = std::fs::read(path).map_err(|source| BuildError::CaFile {
-                path: path.clone(),
-                source,
-            })?;
-            let certificates = Certificate::from_pem_bundle(&pem)?;
-            if certificates.is_empty() {
-                return Err(BuildError::CaContent { path: path.clone() });
-            }
+        if !authorities.is_empty() {
             builder = builder.tls_built_in_root_certs(false);
-            for certificate in certificates {
-                builder = builder.add_root_certificate(certificate);
-            }
+        }
+        for certificate in authorities {
+            builder = builder.add_root_certificate(certificate);
         }
         Ok(Self {
             http: builder.build()?,
@@ -156,9 +189,7 @@ impl Client {
         token: &SecretString,
         project_id: &str,
     ) -> Result<IssuedToken, Error> {
-        let body = wire::rescope(token, &Scope::Project(project_id.to_owned()));
-        let call = self.post_tokens("rescope", HeaderMap::new(), body);
-        self.run(call, |answer| answer.issued(Error::InvalidToken))
+        self.exchange(token, &Scope::Project(project_id.to_owned()))
             .await
     }
 
@@ -167,7 +198,19 @@ impl Client {
     /// # Errors
     /// [`Error::InvalidToken`] when the token is dead.
     pub async fn unscope(&self, token: &SecretString) -> Result<IssuedToken, Error> {
-        let body = wire::rescope(token, &Scope::Unscoped);
+        self.exchange(token, &Scope::Unscoped).await
+    }
+
+    /// Another token of the same user, for any scope; it ends when this one ends.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, or the user has no role there.
+    pub async fn exchange(
+        &self,
+        token: &SecretString,
+        scope: &Scope,
+    ) -> Result<IssuedToken, Error> {
+        let body = wire::rescope(token, scope);
         let call = self.post_tokens("rescope", HeaderMap::new(), body);
         self.run(call, |answer| answer.issued(Error::InvalidToken))
             .await

@@ -5,7 +5,16 @@ use secrecy::SecretString;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserRef {
     Id(String),
-    Name { name: String, domain: String },
+    /// In the domain of this name.
+    Name {
+        name: String,
+        domain: String,
+    },
+    /// In the domain with this ID.
+    NameInDomain {
+        name: String,
+        domain_id: String,
+    },
 }
 
 /// What the token shall be good for.
@@ -24,6 +33,8 @@ pub enum Scope {
     DomainName(String),
     /// The whole cloud.
     System,
+    /// The project with this name in the domain with this ID.
+    ProjectNameInDomain { name: String, domain_id: String },
 }
 
 /// A sign-in with what the user typed. The methods are those that are present.

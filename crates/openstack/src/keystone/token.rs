@@ -53,6 +53,15 @@ pub struct UsedApplicationCredential {
     pub access_rules: Option<Vec<String>>,
 }
 
+impl UsedApplicationCredential {
+    /// Whether it may be used at services of this type: without access rules at any, else where one
+    /// names it.
+    pub fn is_for(&self, service_type: &str) -> bool {
+        let rules = self.access_rules.as_ref();
+        rules.is_none_or(|rules| rules.iter().any(|one| one == service_type))
+    }
+}
+
 /// A trust: rights that one user (the trustor) has lent to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {

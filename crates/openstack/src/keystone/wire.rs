@@ -54,6 +54,9 @@ fn auth(identity: Value, scope: &Scope) -> Value {
         }
         Scope::DomainName(name) => json!({ "domain": { "name": name } }),
         Scope::System => json!({ "system": { "all": true } }),
+        Scope::ProjectNameInDomain { name, domain_id } => {
+            json!({ "project": { "name": name, "domain": { "id": domain_id } } })
+        }
     };
     json!({ "auth": { "identity": identity, "scope": scope } })
 }
@@ -68,6 +71,9 @@ fn user_ref(user: &UserRef) -> Value {
     match user {
         UserRef::Id(id) => json!({ "id": id }),
         UserRef::Name { name, domain } => json!({ "name": name, "domain": { "name": domain } }),
+        UserRef::NameInDomain { name, domain_id } => {
+            json!({ "name": name, "domain": { "id": domain_id } })
+        }
     }
 }
 

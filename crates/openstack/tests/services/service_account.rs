@@ -168,7 +168,7 @@ async fn it_signs_in_for_a_project_a_domain_or_with_an_application_credential() 
         .unwrap();
     let (id, secret) = own
         .admin
-        .application_credential(&own.user, &acme)
+        .application_credential(&own.user, &acme, None)
         .await
         .unwrap();
     let user = || ServiceAccountConfig {

@@ -4,15 +4,21 @@ use super::{
     error::PeopleError,
     private_file,
     profile::{self, Profile},
+    terminal::one_line,
 };
 use jiff::Timestamp;
+use portico_assertion::keys::PublishedKey;
 use reqwest::{Client, RequestBuilder, StatusCode, redirect::Policy};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use std::time::Duration;
 use url::Url;
 use uuid::Uuid;
 
+/// More than any answer has.
+const LONGEST_ANSWER: usize = 1024 * 1024;
+/// The sealing key is known already; a gateway that is slow to repeat it keeps nobody.
+const KEY_TIMEOUT: Duration = Duration::from_secs(4);
 /// Early enough that a token does not end on its way.
 const EARLY_SECONDS: i64 = 30;
 
@@ -59,15 +65,30 @@ pub struct OAuthError {
 #[derive(Clone, Deserialize)]
 pub struct Cluster {
     pub id: Uuid,
+    #[serde(deserialize_with = "shown")]
     pub name: String,
+    #[serde(deserialize_with = "shown")]
     pub api_url: String,
     /// Base64 of the PEM, as kubeconfigs hold it.
     pub ca_data: Option<String>,
+    /// What tokens for it are sealed to; older gateways do not say.
+    pub sealing_key: Option<PublishedKey>,
+}
+
+/// Names are shown in terminals.
+fn shown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    String::deserialize(deserializer).map(|text| one_line(&text))
 }
 
 #[derive(Deserialize)]
 struct Clusters {
     clusters: Vec<Cluster>,
+}
+
+#[derive(Deserialize)]
+struct SealingKey {
+    cluster: Uuid,
+    sealing_key: PublishedKey,
 }
 
 /// A token for one cluster.
@@ -124,9 +145,21 @@ impl Gateway {
             gateway: self.name(),
             source: source.without_url(),
         };
-        let response = request.send().await.map_err(unreachable)?;
+        // without it the gateway takes a GET for somebody's browser, and answers with a page
+        let request = request.header(reqwest::header::ACCEPT, "application/json");
+        let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status();
-        let body = response.text().await.map_err(unreachable)?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
+            if body.len() + chunk.len() > LONGEST_ANSWER {
+                return Err(PeopleError::Answer {
+                    gateway: self.name(),
+                    detail: "more than 1 MiB".to_owned(),
+                });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        let body = String::from_utf8_lossy(&body).into_owned();
         if status.is_server_error() {
             return Err(PeopleError::Unavailable {
                 gateway: self.name(),
@@ -183,6 +216,48 @@ impl Gateway {
                 gateway: self.name(),
                 message: refused.to_string(),
             })
+        }
+    }
+
+    /// `GET /api/v1/clusters` with a Keystone token: the clusters that take it.
+    pub async fn clusters_of_token(
+        &self,
+        token: &SecretString,
+    ) -> Result<Vec<Cluster>, PeopleError> {
+        let mut value = reqwest::header::HeaderValue::from_str(token.expose_secret())
+            .unwrap_or_else(|_| reqwest::header::HeaderValue::from_static(""));
+        value.set_sensitive(true);
+        let request = self.client.get(self.endpoint("/api/v1/clusters"));
+        let (status, body) = self.send(request.header("x-auth-token", value)).await?;
+        if !status.is_success() {
+            return Err(self.refused(&body, status));
+        }
+        self.parse::<Clusters>(status, &body)
+            .map(|answer| answer.clusters)
+    }
+
+    /// `GET /api/v1/clusters/{id}/sealing-key`: what tokens for a cluster are sealed to now.
+    pub async fn sealing_key(&self, cluster: Uuid) -> Result<PublishedKey, PeopleError> {
+        let path = format!("/api/v1/clusters/{cluster}/sealing-key");
+        let request = self.client.get(self.endpoint(&path)).timeout(KEY_TIMEOUT);
+        let (status, body) = self.send(request).await?;
+        if !status.is_success() {
+            return Err(self.refused(&body, status));
+        }
+        let answer: SealingKey = self.parse(status, &body)?;
+        if answer.cluster != cluster || answer.sealing_key.key().is_err() {
+            return Err(PeopleError::Answer {
+                gateway: self.name(),
+                detail: "a sealing key that contradicts itself".to_owned(),
+            });
+        }
+        Ok(answer.sealing_key)
+    }
+
+    fn refused(&self, body: &str, status: StatusCode) -> PeopleError {
+        PeopleError::Refused {
+            gateway: self.name(),
+            message: refusal(body, status),
         }
     }
 
@@ -256,10 +331,7 @@ impl Session {
         match status {
             StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
             status if status.is_success() => self.gateway.parse(status, &body),
-            _ => Err(PeopleError::Refused {
-                gateway: self.gateway.name(),
-                message: refusal(&body, status),
-            }),
+            _ => Err(self.gateway.refused(&body, status)),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{
     CLIENT_ID, PeopleError,
     api::{Gateway, Tokens},
+    terminal::say,
 };
 use axum::{
     Router,
@@ -86,9 +87,11 @@ pub async fn sign_in(
         .with_state(waiting);
     let server = tokio::spawn(async move { axum::serve(listener, router).await });
 
-    eprintln!("Approve this machine in your browser:\n  {address}");
+    say(format!(
+        "Approve this machine in your browser:\n  {address}"
+    ));
     if open_browser && open::that_detached(address.as_str()).is_err() {
-        eprintln!("(No browser could be opened; follow the address above, or use --device.)");
+        say("(No browser could be opened; follow the address above, or use --device.)");
     }
     let outcome = tokio::time::timeout(PATIENCE, receiver).await;
     // the page that says so is on its way

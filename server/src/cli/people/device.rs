@@ -2,6 +2,7 @@
 use super::{
     CLIENT_ID, PeopleError,
     api::{Gateway, Tokens},
+    terminal::say,
 };
 use secrecy::ExposeSecret as _;
 use std::time::Duration;
@@ -12,12 +13,12 @@ pub async fn sign_in(gateway: &Gateway, client: &str) -> Result<Tokens, PeopleEr
     let started = gateway
         .device_authorization(&[("client_id", CLIENT_ID), ("client_name", client)])
         .await?;
-    eprintln!(
+    say(format!(
         "On any device, open\n  {}\nand approve the code\n  {}",
         started.verification_uri, started.user_code
-    );
+    ));
     if let Some(complete) = &started.verification_uri_complete {
-        eprintln!("or follow\n  {complete}");
+        say(format!("or follow\n  {complete}"));
     }
     let deadline = Instant::now() + Duration::from_secs(started.expires_in);
     let mut interval = Duration::from_secs(started.interval.clamp(1, 30));

@@ -1,4 +1,5 @@
 //! Why a command did not do what it should, with what to do about it.
+use super::direct::DirectError;
 use std::path::PathBuf;
 
 /// Written to standard error as one sentence and a next step.
@@ -32,6 +33,10 @@ pub enum PeopleError {
     Answer { gateway: String, detail: String },
     #[error("there is no cluster called {name}; you can reach: {known}")]
     UnknownCluster { name: String, known: String },
+    #[error("there are several clusters: name one with --cluster ({known})")]
+    WhichCluster { known: String },
+    #[error("there is no context {0}; `portico kubeconfig list` shows those that Portico wrote")]
+    NoContext(String),
     #[error("the sign-in was not finished in time; run the command again")]
     TimedOut,
     #[error("the sign-in was refused: {0}")]
@@ -43,7 +48,10 @@ pub enum PeopleError {
     },
     #[error("{}: {detail}", path.display())]
     Content { path: PathBuf, detail: String },
-    #[error("the context {context} in {} belongs to something else: choose another name with --context", path.display())]
+    #[error(
+        "the context {context} in {} is not Portico's, so it was left as it is: choose another name with --context, or use `kubectl config`",
+        path.display()
+    )]
     ContextTaken { context: String, path: PathBuf },
     #[error(
         "another program is writing the kubeconfig ({} exists): remove that file if none is",
@@ -54,6 +62,23 @@ pub enum PeopleError {
     NoHome,
     #[error("KUBERNETES_EXEC_INFO is not understood: {0}")]
     ExecInfo(String),
+    #[error("{} {why}: nothing was read or sent; look at it, and remove it if it is not yours", path.display())]
+    Unsafe { path: PathBuf, why: &'static str },
+    #[error("interrupted; nothing was sent")]
+    Interrupted,
+    #[error(transparent)]
+    Direct(#[from] DirectError),
+}
+
+impl PeopleError {
+    /// Whether nobody could say, as against a "no": what is at hand may serve a while longer.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Unavailable { .. } | Self::Answer { .. } => true,
+            Self::Direct(error) => error.is_outage(),
+            _ => false,
+        }
+    }
 }
 
 /// reqwest's own words say only that something failed; the cause is at the end of the chain.

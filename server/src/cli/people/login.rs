@@ -2,8 +2,9 @@
 use super::{
     PeopleError,
     api::{self, Gateway},
-    browser, device,
+    browser, device, direct,
     profile::{self, Profile},
+    terminal::say,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -13,9 +14,13 @@ use std::path::PathBuf;
 /// Opens the gateway in a browser, where you sign in (or are signed in already) and approve this
 /// machine. Without a browser, use --device: it shows a code to type in on another device.
 /// The session ends with `portico logout`, or with the browser session that approved it.
+///
+/// With --cloud (CI, scripts, no browser anywhere) it signs in at Keystone with what clouds.yaml or
+/// OS_* say instead, and pins that Keystone, this gateway and the clusters' sealing keys for the
+/// cloud. From then on only these are used, whatever a kubeconfig, clouds.yaml or OS_AUTH_URL says.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  portico login https://portico.example.org\n  portico login --device https://portico.example.org"
+    after_help = "Examples:\n  portico login https://portico.example.org\n  portico login --device https://portico.example.org\n  portico login --cloud acme https://portico.example.org      # acme is in clouds.yaml\n  portico login --cloud envvars https://portico.example.org   # OS_AUTH_URL and the others"
 )]
 pub struct LoginArgs {
     /// The gateway's URL; may be left out when you have signed in at one gateway before
@@ -29,10 +34,19 @@ pub struct LoginArgs {
     /// PEM file of the authority that signed the gateway's certificate, if it is a private one
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
+    /// Sign in at Keystone as this cloud of clouds.yaml says, or `envvars` for the OS_* variables
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["device", "no_browser"])]
+    pub cloud: Option<String>,
+    /// Pin another Keystone or gateway than the one that the cloud is pinned to
+    #[arg(long, requires = "cloud")]
+    pub repin: bool,
 }
 
 /// Runs `portico login`.
 pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
+    if let Some(cloud) = &args.cloud {
+        return direct::login(cloud, &args).await;
+    }
     let known = match &args.url {
         Some(url) => Profile::load(&profile::gateway_url(url)?)?,
         None => Some(Profile::choose(None)?),
@@ -63,7 +77,7 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
     // those of the session before, maybe of somebody else's
     profile::forget_tokens()?;
     profile.save()?;
-    eprintln!("Signed in at {}.", gateway.name());
+    say(format!("Signed in at {}.", gateway.name()));
     let names: Vec<String> = api::Session::new(profile)?
         .clusters()
         .await?
@@ -71,15 +85,13 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
         .map(|cluster| cluster.name)
         .collect();
     if names.is_empty() {
-        eprintln!(
-            "No cluster is open to your project yet; ask your cloud's administrators for a role."
-        );
+        say("No cluster is open to your project yet; ask your cloud's administrators for a role.");
     } else {
-        eprintln!(
+        say(format!(
             "Clusters: {}. Next: `portico kubeconfig --cluster {}`",
             names.join(", "),
             names[0]
-        );
+        ));
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 use super::{
     PeopleError,
     api::Gateway,
-    private_file,
+    direct, private_file,
     profile::{self, Profile},
+    terminal::say,
 };
 use clap::Args;
 
@@ -15,16 +16,25 @@ use clap::Args;
 pub struct LogoutArgs {
     /// The gateway's URL; may be left out when you have signed in at one gateway
     pub url: Option<String>,
+    /// Revoke the Keystone token of this cloud instead (`portico login --cloud`)
+    #[arg(long, value_name = "NAME", conflicts_with = "url")]
+    pub cloud: Option<String>,
+    /// Forget where the cloud's Keystone and gateway are, too
+    #[arg(long, requires = "cloud")]
+    pub forget: bool,
 }
 
 /// Runs `portico logout`.
 pub async fn logout(args: LogoutArgs) -> Result<(), PeopleError> {
+    if let Some(cloud) = &args.cloud {
+        return direct::logout(cloud, args.forget).await;
+    }
     let profile = Profile::choose(args.url.as_deref())?;
     let gateway = Gateway::of(&profile)?;
     // what lies here goes first: a gateway that is down must not keep a token usable on this machine
     private_file::remove(&profile::path(&profile.gateway)?)?;
     profile::forget_tokens()?;
     gateway.revoke(&profile.refresh_token).await?;
-    eprintln!("Signed out at {}.", gateway.name());
+    say(format!("Signed out at {}.", gateway.name()));
     Ok(())
 }

@@ -1,23 +1,28 @@
 //! The commands that people run on their own machine: sign in from a terminal, get a
-//! kubeconfig, be kubectl's exec plugin, sign out. They read no configuration file; everything
-//! that they know is the profile that `portico login` wrote.
+//! kubeconfig, be kubectl's exec plugin, sign out. They read no configuration file of the
+//! server's; where things are they know from the profile or pin that `portico login` wrote.
 mod api;
 mod browser;
 mod credential;
 mod device;
+mod direct;
 mod error;
+mod exec_info;
 mod kubeconfig;
 mod kubectl;
 mod login;
 mod logout;
 mod private_file;
 mod profile;
+mod terminal;
+mod token_cache;
 
 pub use credential::{CredentialArgs, credential};
 pub use error::PeopleError;
 pub use kubeconfig::{KubeconfigArgs, kubeconfig};
 pub use login::{LoginArgs, login};
 pub use logout::{LogoutArgs, logout};
+pub use terminal::printable;
 
 /// The gateway knows the command line by this public OAuth client (RFC 8252: no secret).
 const CLIENT_ID: &str = "portico-cli";

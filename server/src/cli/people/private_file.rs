@@ -1,13 +1,20 @@
 //! Files that hold credentials: 0600 in a directory of 0700, replaced whole, one writer at a time.
+//! On a shared machine somebody else may have been here first, so links, foreign files and files
+//! that others can read are refused and never followed.
 use super::error::PeopleError;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use rustix::fs::OFlags;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
+/// Far more than any file here holds.
+const LONGEST: u64 = 1024 * 1024;
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> PeopleError + '_ {
     move |source| PeopleError::File {
@@ -16,20 +23,90 @@ fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> PeopleError + '_ {
     }
 }
 
-/// Reads a file, `None` when it does not exist.
-pub fn read(path: &Path) -> Result<Option<String>, PeopleError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(PeopleError::File {
-            path: path.to_owned(),
-            source,
-        }),
+fn unsafe_path(path: &Path, why: &'static str) -> PeopleError {
+    PeopleError::Unsafe {
+        path: path.to_owned(),
+        why,
     }
 }
 
-/// Makes a directory that only its owner may enter.
+fn is_mine(metadata: &Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Opening follows no link in the last place, and no pipe makes it wait.
+fn flags() -> i32 {
+    (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC)
+        .bits()
+        .cast_signed()
+}
+
+/// Reads a file that is its owner's alone, `None` when it does not exist.
+pub fn read(path: &Path) -> Result<Option<String>, PeopleError> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags())
+        .open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_link(path) => {
+            drop(error);
+            return Err(unsafe_path(path, "is a link, which is never followed"));
+        }
+        Err(source) => return Err(failed(path)(source)),
+    };
+    let metadata = file.metadata().map_err(failed(path))?;
+    if !metadata.is_file() {
+        return Err(unsafe_path(path, "is no regular file"));
+    }
+    if !is_mine(&metadata) {
+        return Err(unsafe_path(path, "belongs to somebody else"));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(unsafe_path(path, "can be read by others"));
+    }
+    read_limited(file).map(Some).map_err(failed(path))
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Reads a file that is no secret of Portico's, wherever it leads; `None` when it does not exist.
+pub fn read_shared(path: &Path) -> Result<Option<String>, PeopleError> {
+    match File::open(path).and_then(read_limited) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(failed(path)(source)),
+    }
+}
+
+fn read_limited(file: File) -> std::io::Result<String> {
+    let mut text = String::new();
+    file.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        return Err(std::io::Error::other("larger than 1 MiB"));
+    }
+    Ok(text)
+}
+
+/// Makes a directory that only its owner may enter; one that is there must be its owner's, and is
+/// closed to others.
 pub fn private_directory(path: &Path) -> Result<(), PeopleError> {
+    directory(path)?;
+    let metadata = fs::metadata(path).map_err(failed(path))?;
+    if !is_mine(&metadata) {
+        return Err(unsafe_path(path, "belongs to somebody else"));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed(path))?;
+    }
+    Ok(())
+}
+
+/// Makes a directory where there is none; whoever made it before knows who may enter.
+pub fn directory(path: &Path) -> Result<(), PeopleError> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -37,16 +114,23 @@ pub fn private_directory(path: &Path) -> Result<(), PeopleError> {
         .map_err(failed(path))
 }
 
-/// Replaces `path` by a file with `content`: readers see the old one or the new one, never half.
-/// An existing file keeps its mode; a new one gets 0600.
+/// Replaces `path` by a file of 0600: readers see the old one or the new one, never half.
 pub fn replace(path: &Path, content: &str) -> Result<(), PeopleError> {
+    replace_as(path, content, 0o600)
+}
+
+/// The same for a file that keeps the mode it has; a new one gets 0600.
+pub fn replace_shared(path: &Path, content: &str) -> Result<(), PeopleError> {
     let mode = fs::metadata(path).map_or(0o600, |known| known.permissions().mode() & 0o777);
-    let temporary = with_suffix(path, &format!(".{}.new", std::process::id()));
+    replace_as(path, content, mode)
+}
+
+fn replace_as(path: &Path, content: &str, mode: u32) -> Result<(), PeopleError> {
+    let temporary = with_suffix(path, &format!(".{:016x}.new", rand::random::<u64>()));
     let write = || -> std::io::Result<()> {
         let mut file = OpenOptions::new()
             .write(true)
-            .create(true)
-            .truncate(true)
+            .create_new(true)
             .mode(mode)
             .open(&temporary)?;
         file.write_all(content.as_bytes())?;
@@ -56,10 +140,7 @@ pub fn replace(path: &Path, content: &str) -> Result<(), PeopleError> {
     write().map_err(|source| {
         // the error that matters is the first one
         let _ = fs::remove_file(&temporary);
-        PeopleError::File {
-            path: path.to_owned(),
-            source,
-        }
+        failed(path)(source)
     })
 }
 
@@ -84,11 +165,7 @@ pub async fn lock(path: &Path) -> Result<Lock, PeopleError> {
     let path = with_suffix(path, ".lock");
     let opened = path.clone();
     let locked = tokio::task::spawn_blocking(move || {
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&opened)?;
+        let file = open_lock(&opened)?;
         file.lock()?;
         Ok(file)
     })
@@ -97,6 +174,26 @@ pub async fn lock(path: &Path) -> Result<Lock, PeopleError> {
     locked
         .map(|file| Lock { _file: file })
         .map_err(failed(&path))
+}
+
+/// The lock that belongs to `path`, unless somebody else has it.
+pub fn try_lock(path: &Path) -> Result<Option<Lock>, PeopleError> {
+    let path = with_suffix(path, ".lock");
+    let file = open_lock(&path).map_err(failed(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock { _file: file })),
+        Err(fs::TryLockError::WouldBlock) => Ok(None),
+        Err(fs::TryLockError::Error(source)) => Err(failed(&path)(source)),
+    }
+}
+
+fn open_lock(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .custom_flags(flags())
+        .open(path)
 }
 
 /// kubectl's own lock on a kubeconfig: `config.lock` is there while somebody writes. A file left
@@ -149,6 +246,47 @@ mod tests {
             0o600
         );
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_a_readable_file_and_a_pipe_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let good = directory.path().join("good");
+        replace(&good, "secret").unwrap();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&good, &link).unwrap();
+        assert!(matches!(read(&link), Err(PeopleError::Unsafe { .. })));
+        // writing puts a file in the link's place and leaves alone what it pointed to
+        replace(&link, "mine").unwrap();
+        assert_eq!(read(&link).unwrap().as_deref(), Some("mine"));
+        assert_eq!(read(&good).unwrap().as_deref(), Some("secret"));
+        fs::set_permissions(&good, Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(read(&good), Err(PeopleError::Unsafe { .. })));
+        assert!(matches!(
+            read(directory.path()),
+            Err(PeopleError::Unsafe { .. })
+        ));
+    }
+
+    #[test]
+    fn a_directory_is_closed_to_others() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tokens");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        private_directory(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_lock_is_had_by_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("token");
+        let first = try_lock(&path).unwrap();
+        assert!(first.is_some());
+        assert!(try_lock(&path).unwrap().is_none());
+        drop(first);
+        assert!(try_lock(&path).unwrap().is_some());
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! The profile of one gateway: where it is, which authority signed its certificate, and the
 //! session that `portico login` got. A kubeconfig or `KUBERNETES_EXEC_INFO` never changes it.
-use super::{error::PeopleError, private_file};
-use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, Serialize, Serializer};
+use super::{error::PeopleError, private_file, token_cache::expose};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use url::{Host, Url};
@@ -22,10 +22,6 @@ pub struct Profile {
     pub refresh_token: SecretString,
 }
 
-fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(secret.expose_secret())
-}
-
 /// Checks what somebody typed: HTTPS, or HTTP on this machine; no path, user or query.
 pub fn gateway_url(text: &str) -> Result<Url, PeopleError> {
     let wrong = || PeopleError::GatewayUrl(text.to_owned());
@@ -35,18 +31,25 @@ pub fn gateway_url(text: &str) -> Result<Url, PeopleError> {
         format!("https://{text}")
     };
     let url = Url::parse(&with_scheme).map_err(|_| wrong())?;
-    let on_this_machine = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => return Err(wrong()),
-    };
+    if url.host().is_none() {
+        return Err(wrong());
+    }
     let plain = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let scheme = url.scheme() == "https" || (url.scheme() == "http" && on_this_machine);
+    let scheme = url.scheme() == "https" || (url.scheme() == "http" && is_local(&url));
     if plain && scheme && url.username().is_empty() && url.password().is_none() {
         Ok(url)
     } else {
         Err(wrong())
+    }
+}
+
+/// Whether what is sent there never leaves this machine.
+pub fn is_local(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -81,14 +84,24 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf, PeopleError> {
         .ok_or(PeopleError::NoHome)
 }
 
+/// `$XDG_CONFIG_HOME/portico`.
+pub fn config_home() -> Result<PathBuf, PeopleError> {
+    base("XDG_CONFIG_HOME", ".config")
+}
+
+/// `$XDG_CACHE_HOME/portico`.
+pub fn cache_home() -> Result<PathBuf, PeopleError> {
+    base("XDG_CACHE_HOME", ".cache")
+}
+
 /// `$XDG_CONFIG_HOME/portico/profiles`.
 fn profiles() -> Result<PathBuf, PeopleError> {
-    Ok(base("XDG_CONFIG_HOME", ".config")?.join("profiles"))
+    Ok(config_home()?.join("profiles"))
 }
 
 /// `$XDG_CACHE_HOME/portico/tokens`.
 pub fn token_cache() -> Result<PathBuf, PeopleError> {
-    Ok(base("XDG_CACHE_HOME", ".cache")?.join("tokens"))
+    Ok(cache_home()?.join("tokens"))
 }
 
 /// Cached cluster tokens of every gateway: they are fetched again when needed.

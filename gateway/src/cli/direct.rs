@@ -1,0 +1,156 @@
+//! For command lines that sign in at Keystone themselves and seal their tokens here: who they
+//! are by their Keystone token, and the key to seal to.
+use axum::{
+    Json,
+    extract::{Path, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+use portico_assertion::keys::PublishedKey;
+use portico_domain::cluster::SERVICE_TYPE;
+use portico_domain::identity::Identity;
+use portico_openstack::keystone::{Error, TokenScope};
+use portico_store::ThrottleLimit;
+use secrecy::SecretString;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::clusters::no_such_cluster;
+use crate::{
+    guard::Stop,
+    pages::layout::harden,
+    problem::Problem,
+    state::{Context, Gateway, Shared},
+};
+
+const AUTH_TOKEN: &str = "x-auth-token";
+/// Longer than any that Keystone's web server takes.
+const LONGEST_TOKEN: usize = 8 * 1024;
+/// Tokens that one address may be refused with, so that nobody makes Keystone work through this.
+const REFUSALS: ThrottleLimit = ThrottleLimit {
+    failures: 30,
+    window: SignedDuration::from_mins(5),
+};
+
+/// `GET /api/v1/clusters/{id}/sealing-key`: the key that tokens for this cluster are sealed to.
+///
+/// Anybody may ask. The key is public: with it one can seal, never open, and kube-auth believes
+/// nothing but the Keystone token inside. Whoever asks has the cluster's UUID already, and learns
+/// nothing else from the answer: name, API server and owner are for those whom the cluster takes
+/// (`GET /api/v1/clusters`). So a command line learns of a new key without sending a credential.
+pub(crate) async fn sealing_key(
+    State(gateway): State<Shared>,
+    Path(id): Path<String>,
+) -> Result<Response, Stop> {
+    let id: Option<Uuid> = id.parse().ok();
+    let cluster = id.and_then(|id| gateway.clusters.iter().find(|c| c.record.id == id));
+    let cluster = cluster.ok_or_else(no_such_cluster)?;
+    let mut answer = Json(json!({
+        "cluster": cluster.record.id,
+        "sealing_key": PublishedKey::new(&cluster.sealing_key),
+    }))
+    .into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}
+
+/// The request's Keystone token. A bearer goes before it, and a cookie is never looked at.
+pub(super) fn keystone_token(headers: &HeaderMap) -> Option<SecretString> {
+    if headers.contains_key(http::header::AUTHORIZATION) {
+        return None;
+    }
+    let mut lines = headers.get_all(AUTH_TOKEN).iter();
+    let token = lines.next()?.to_str().ok()?;
+    let plausible = !token.is_empty() && token.len() <= LONGEST_TOKEN && lines.next().is_none();
+    plausible.then(|| token.into())
+}
+
+impl Gateway {
+    /// Whose Keystone token this is. Keystone is asked each time and nothing is remembered: people
+    /// come here when they pin a cloud, not when they run kubectl.
+    pub(super) async fn keystone_identity(
+        &self,
+        context: &Context,
+        token: SecretString,
+    ) -> Result<Identity, Stop> {
+        let now = Timestamp::now();
+        let subject = format!("x-auth-token:{}", context.address_text());
+        let throttle = self.store.throttle();
+        if throttle
+            .refused_until(&subject, REFUSALS, now)
+            .await?
+            .is_some()
+        {
+            return Err(too_many().into());
+        }
+        let details = match self.keystone.validate(&token).await {
+            Ok(details) => details,
+            Err(error) if error.is_refusal() => {
+                throttle.failed(&subject, REFUSALS, now).await?;
+                return Err(refused("Keystone does not accept the token.").into());
+            }
+            Err(Error::Forbidden) => return Err(refused("Keystone forbids its use here.").into()),
+            Err(_) => return Err(Problem::keystone_unavailable().into()),
+        };
+        if details.scope != TokenScope::Project {
+            return Err(refused("It belongs to no project: sign in to one.").into());
+        }
+        // kube-auth would refuse it, and could not say why
+        let credential = details.application_credential.as_ref();
+        if credential.is_some_and(|credential| !credential.is_for(SERVICE_TYPE)) {
+            return Err(refused(
+                "Its application credential has access rules, and none for kubernetes: \
+                 make one without.",
+            )
+            .into());
+        }
+        Ok(details.identity)
+    }
+}
+
+fn refused(why: &str) -> Problem {
+    Problem::downstream(
+        StatusCode::UNAUTHORIZED,
+        "keystone_token",
+        "The Keystone token cannot be used",
+        why,
+    )
+}
+
+fn too_many() -> Problem {
+    Problem::downstream(
+        StatusCode::TOO_MANY_REQUESTS,
+        "keystone_token",
+        "Too many refused tokens",
+        "Too many tokens from this address were refused. Wait a few minutes.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+    use secrecy::ExposeSecret as _;
+
+    #[test]
+    fn one_plausible_token_without_a_bearer_counts() {
+        let mut headers = HeaderMap::new();
+        assert!(keystone_token(&headers).is_none());
+        headers.insert(AUTH_TOKEN, HeaderValue::from_static("gAAAA"));
+        let found = keystone_token(&headers).unwrap();
+        assert_eq!(found.expose_secret(), "gAAAA");
+        headers.append(AUTH_TOKEN, HeaderValue::from_static("another"));
+        assert!(keystone_token(&headers).is_none());
+        headers.insert(AUTH_TOKEN, HeaderValue::from_static("gAAAA"));
+        headers.insert(
+            http::header::AUTHORIZATION,
+            HeaderValue::from_static("Bearer x"),
+        );
+        assert!(keystone_token(&headers).is_none());
+        headers.remove(http::header::AUTHORIZATION);
+        let long = "a".repeat(LONGEST_TOKEN + 1);
+        headers.insert(AUTH_TOKEN, HeaderValue::from_str(&long).unwrap());
+        assert!(keystone_token(&headers).is_none());
+    }
+}

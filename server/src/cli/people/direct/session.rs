@@ -1,0 +1,177 @@
+//! The Keystone token between one kubectl and the next: one sign-in serves every cluster of the
+//! project until the token ends.
+use super::error::DirectError;
+use super::refusals::Refusals;
+use super::sign_in::SignIn;
+use crate::cli::people::{
+    error::PeopleError, private_file, profile, terminal::say, token_cache::expose,
+};
+use jiff::Timestamp;
+use portico_openstack::keystone::IssuedToken;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is left of a token when Keystone is asked for the next; shorter lives keep a third.
+const EARLY_SECONDS: i64 = 300;
+/// With less left there is nothing worth sealing.
+const LAST_SECONDS: i64 = 10;
+
+/// A Keystone token as it lies in the cache.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    #[serde(serialize_with = "expose")]
+    pub token: SecretString,
+    pub issued_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub project_id: String,
+    pub project_name: String,
+}
+
+impl Kept {
+    fn of(issued: IssuedToken) -> Option<Self> {
+        let project = issued.details.identity.project?;
+        Some(Self {
+            token: issued.token,
+            issued_at: issued.details.issued_at,
+            expires_at: issued.details.expires_at,
+            project_id: project.id,
+            project_name: project.name,
+        })
+    }
+
+    fn left(&self) -> i64 {
+        self.expires_at.as_second() - Timestamp::now().as_second()
+    }
+
+    fn usable(&self) -> bool {
+        self.left() > LAST_SECONDS
+    }
+
+    fn fresh(&self) -> bool {
+        let life = self.expires_at.as_second() - self.issued_at.as_second();
+        self.left() > EARLY_SECONDS.min(life / 3)
+    }
+}
+
+/// One person's token in one project.
+pub struct KeystoneSession<'a> {
+    sign_in: SignIn<'a>,
+    /// `None` where nothing can be written.
+    path: Option<PathBuf>,
+}
+
+impl<'a> KeystoneSession<'a> {
+    pub fn new(sign_in: SignIn<'a>) -> Result<Self, PeopleError> {
+        let directory = profile::cache_home()?.join("keystone");
+        let path = match private_file::private_directory(&directory) {
+            Ok(()) => {
+                let parts = sign_in.parts();
+                let name = profile::file_hash(&parts.each_ref().map(String::as_str));
+                Some(directory.join(format!("{name}.json")))
+            }
+            Err(PeopleError::File { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { sign_in, path })
+    }
+
+    fn refusals(&self) -> Option<Refusals> {
+        let path = self.path.as_deref()?;
+        Some(Refusals::at(path.with_extension("refused")))
+    }
+
+    fn known(&self) -> Result<Option<Kept>, PeopleError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let known = private_file::read(path)?.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(known.filter(Kept::usable))
+    }
+
+    async fn lock(&self) -> Result<Option<private_file::Lock>, PeopleError> {
+        match &self.path {
+            Some(path) => private_file::lock(path).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The token: the one that lies here while Keystone takes it, else a new one. While Keystone
+    /// does not answer, the one that lies here counts as good.
+    pub async fn token(&self) -> Result<Kept, PeopleError> {
+        let _lock = self.lock().await?;
+        if let Some(known) = self.known()? {
+            match self.sign_in.client().validate(&known.token).await {
+                Err(error) if error.is_refusal() => {}
+                Ok(_) if !known.fresh() => {
+                    // a passcode cannot be had, Keystone has just gone: the old one is still good
+                    return Ok(self.renew().await.unwrap_or(known));
+                }
+                _ => return Ok(known),
+            }
+        }
+        self.renew().await
+    }
+
+    /// Whether Keystone still takes the token that lies here; it is dropped when not.
+    pub async fn still_stands(&self) -> Result<bool, PeopleError> {
+        let _lock = self.lock().await?;
+        let Some(known) = self.known()? else {
+            return Ok(false);
+        };
+        match self.sign_in.client().validate(&known.token).await {
+            Err(error) if error.is_refusal() => {
+                self.drop_known()?;
+                Ok(false)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    async fn renew(&self) -> Result<Kept, PeopleError> {
+        let issued = self.sign_in.token(self.refusals().as_ref()).await?;
+        self.keep(issued)
+    }
+
+    /// A new token, whatever lies here; for somebody who signs in by hand.
+    pub async fn sign_in_anew(&self) -> Result<Kept, PeopleError> {
+        let _lock = self.lock().await?;
+        let issued = self.sign_in.token(None).await?;
+        if let Some(refusals) = self.refusals() {
+            refusals.forget();
+        }
+        self.keep(issued)
+    }
+
+    fn keep(&self, issued: IssuedToken) -> Result<Kept, PeopleError> {
+        let Some(kept) = Kept::of(issued) else {
+            return Err(DirectError::NoProject("the settings".to_owned()).into());
+        };
+        if let (Some(path), Ok(text)) = (&self.path, serde_json::to_string(&kept))
+            && let Err(error) = private_file::replace(path, &text)
+        {
+            say(format!("portico: the Keystone token is not kept: {error}"));
+        }
+        Ok(kept)
+    }
+
+    fn drop_known(&self) -> Result<(), PeopleError> {
+        self.path.as_deref().map_or(Ok(()), private_file::remove)
+    }
+
+    /// Revokes the token that lies here; says whether there was one.
+    pub async fn sign_out(&self) -> Result<bool, PeopleError> {
+        let _lock = self.lock().await?;
+        let Some(known) = self.known()? else {
+            return Ok(false);
+        };
+        // a Keystone that is down must not keep the token usable on this machine
+        self.drop_known()?;
+        if self.sign_in.was_given(&known.token) {
+            return Ok(true);
+        }
+        let revoked = self.sign_in.client().revoke(&known.token).await;
+        revoked.map_err(self.sign_in.failed("to revoke the token"))?;
+        Ok(true)
+    }
+}

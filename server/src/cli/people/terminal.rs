@@ -1,0 +1,92 @@
+//! What people read and are asked. Names and messages come from servers, and a terminal obeys
+//! control characters, so everything that is shown passes through here.
+use super::error::PeopleError;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use secrecy::SecretString;
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+
+/// Without what a terminal would act on: control characters other than line breaks, and those
+/// that turn the direction of the text around.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|c| is_printable(*c)).collect()
+}
+
+/// The same for what belongs on one line.
+pub fn one_line(text: &str) -> String {
+    text.chars()
+        .filter(|c| *c != '\n' && is_printable(*c))
+        .collect()
+}
+
+fn is_printable(c: char) -> bool {
+    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c == '\n' || !c.is_control()) && !turns
+}
+
+/// Writes a line to standard error; standard output is for what programs read.
+pub fn say(text: impl AsRef<str>) {
+    // nothing is left to do when standard error is closed
+    let _ = writeln!(std::io::stderr(), "{}", printable(text.as_ref()));
+}
+
+/// Whether somebody can be asked.
+pub fn somebody_is_there() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks for something that is not to be seen.
+pub async fn ask_secret(question: &str) -> Result<SecretString, PeopleError> {
+    let question = format!("{}: ", one_line(question));
+    let failed = |source| PeopleError::File {
+        path: "the terminal".into(),
+        source,
+    };
+    // not standard output, which kubectl reads
+    let terminal = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .map_err(failed)?;
+    let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
+    let mut hidden = before.clone();
+    hidden.local_modes.remove(LocalModes::ECHO);
+    // before the question is there, or whoever types ahead is seen
+    tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|error| failed(error.into()))?;
+    let asked = tokio::task::spawn_blocking(move || {
+        File::options()
+            .write(true)
+            .open("/dev/tty")?
+            .write_all(question.as_bytes())?;
+        rpassword::read_password()
+    });
+    let answer = tokio::select! {
+        answer = asked => answer
+            .unwrap_or_else(|stopped| Err(std::io::Error::other(stopped)))
+            .map(SecretString::from)
+            .map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => PeopleError::Interrupted,
+                _ => failed(error),
+            }),
+        _ = tokio::signal::ctrl_c() => Err(PeopleError::Interrupted),
+    };
+    // else the terminal would go on hiding what is typed
+    let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
+    if matches!(answer, Err(PeopleError::Interrupted)) {
+        say("");
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_not_shown() {
+        let hostile = "prod\u{1b}]0;owned\u{7}\u{9b}31m\r\u{202e}gnp\u{0}\u{7f}";
+        assert_eq!(printable(hostile), "prod]0;owned31mgnp");
+        assert_eq!(printable("Zürich 東京\nnext"), "Zürich 東京\nnext");
+        assert_eq!(one_line("a\nb"), "ab");
+    }
+}

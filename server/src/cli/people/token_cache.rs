@@ -1,0 +1,251 @@
+//! Cluster tokens between one kubectl and the next: one process fetches, ahead of the end where
+//! it can, and the others find what it got.
+use super::{error::PeopleError, private_file, profile, terminal::say};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
+use std::path::{Path, PathBuf};
+
+/// What is left of a token when a new one is fetched; shorter lives keep a third.
+const EARLY_SECONDS: i64 = 120;
+/// With less left a token would end on its way.
+const LAST_SECONDS: i64 = 5;
+/// Between two tries to fetch one ahead while nobody answers.
+const PATIENCE_SECONDS: i64 = 15;
+
+/// A token as it lies in the cache.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Cached {
+    #[serde(serialize_with = "expose")]
+    pub token: SecretString,
+    pub expires_at: Timestamp,
+    pub fetched_at: Timestamp,
+    /// When a newer one was asked for in vain.
+    #[serde(default)]
+    tried_at: Option<Timestamp>,
+}
+
+/// Serializes a secret, for files that only their owner can read.
+pub fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(secret.expose_secret())
+}
+
+impl Cached {
+    /// A token that was made just now.
+    pub fn new(token: SecretString, expires_at: Timestamp) -> Self {
+        Self {
+            token,
+            expires_at,
+            fetched_at: Timestamp::now(),
+            tried_at: None,
+        }
+    }
+
+    fn left(&self, now: Timestamp) -> i64 {
+        self.expires_at.as_second() - now.as_second()
+    }
+
+    /// Good, and nobody needs to fetch another yet.
+    fn fresh(&self, now: Timestamp) -> bool {
+        let life = self.expires_at.as_second() - self.fetched_at.as_second();
+        let tried = |at: Timestamp| now.as_second() - at.as_second() < PATIENCE_SECONDS;
+        self.left(now) > EARLY_SECONDS.min(life / 3)
+            || (self.usable(now) && self.tried_at.is_some_and(tried))
+    }
+
+    fn usable(&self, now: Timestamp) -> bool {
+        self.left(now) > LAST_SECONDS
+    }
+}
+
+/// The place of one token.
+pub struct TokenCache {
+    /// `None` where nothing can be written.
+    path: Option<PathBuf>,
+}
+
+impl TokenCache {
+    /// The place that belongs to these parts. A home that cannot be written to costs the cache,
+    /// not the token; one that somebody tampered with is refused.
+    pub fn open(parts: &[&str]) -> Result<Self, PeopleError> {
+        let directory = profile::token_cache()?;
+        match private_file::private_directory(&directory) {
+            Ok(()) => Ok(Self {
+                path: Some(directory.join(format!("{}.json", profile::file_hash(parts)))),
+            }),
+            Err(PeopleError::File { path, source }) => {
+                say(format!(
+                    "portico: {}: {source}; going on without a cache",
+                    path.display()
+                ));
+                Ok(Self { path: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A file of the same name for something that belongs to the token.
+    pub fn beside(&self, ending: &str) -> Option<PathBuf> {
+        Some(self.path.as_deref()?.with_extension(ending))
+    }
+
+    /// What lies here, if it can be used still.
+    pub fn known(&self) -> Result<Option<Cached>, PeopleError> {
+        let known = self.path.as_deref().map(read).transpose()?.flatten();
+        Ok(known.filter(|known| known.usable(Timestamp::now())))
+    }
+
+    /// The token: the one that lies here while it is good, else what `fetch` brings.
+    pub async fn get(
+        &self,
+        fetch: impl AsyncFnOnce() -> Result<Cached, PeopleError>,
+    ) -> Result<Cached, PeopleError> {
+        let Some(path) = &self.path else {
+            return fetch().await;
+        };
+        let known = self.known()?;
+        if let Some(known) = known.as_ref().filter(|known| known.fresh(Timestamp::now())) {
+            return Ok(known.clone());
+        }
+        let _lock = match (private_file::try_lock(path), known) {
+            (Ok(Some(lock)), _) => Some(lock),
+            // somebody else fetches the next one; this one is good meanwhile
+            (Ok(None), Some(known)) => return Ok(known),
+            (Ok(None), None) => Some(private_file::lock(path).await?),
+            // a place that was writable once
+            (Err(PeopleError::File { .. }), _) => None,
+            (Err(error), _) => return Err(error),
+        };
+        let known = self.known()?;
+        if let Some(known) = known.as_ref().filter(|known| known.fresh(Timestamp::now())) {
+            return Ok(known.clone());
+        }
+        match (fetch().await, known) {
+            (Ok(fresh), _) => {
+                self.write(&fresh);
+                Ok(fresh)
+            }
+            (Err(error), Some(mut known)) if error.is_outage() => {
+                known.tried_at = Some(Timestamp::now());
+                self.write(&known);
+                Ok(known)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Forgets the token if it is still this one.
+    pub fn forget(&self, token: &Cached) -> Result<(), PeopleError> {
+        match (&self.path, self.known()?) {
+            (Some(path), Some(known))
+                if known.token.expose_secret() == token.token.expose_secret() =>
+            {
+                private_file::remove(path)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A full disk costs the next process a fetch, and this one nothing.
+    fn write(&self, token: &Cached) {
+        let (Some(path), Ok(text)) = (&self.path, serde_json::to_string(token)) else {
+            return;
+        };
+        if let Err(error) = private_file::replace(path, &text) {
+            say(format!("portico: the token is not kept: {error}"));
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Cached>, PeopleError> {
+    // what another version wrote is fetched again
+    Ok(private_file::read(path)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn cached(fetched: i64, expires: i64) -> Cached {
+        Cached {
+            token: SecretString::from("t"),
+            expires_at: at(expires),
+            fetched_at: at(fetched),
+            tried_at: None,
+        }
+    }
+
+    fn cache(directory: &tempfile::TempDir) -> TokenCache {
+        TokenCache {
+            path: Some(directory.path().join("token.json")),
+        }
+    }
+
+    fn ending_in(seconds: i64) -> Cached {
+        let now = Timestamp::now().as_second();
+        cached(now - 800, now + seconds)
+    }
+
+    fn outage() -> PeopleError {
+        PeopleError::Unavailable {
+            gateway: "g".to_owned(),
+            status: 503,
+        }
+    }
+
+    #[test]
+    fn a_token_is_renewed_before_its_end() {
+        let long = cached(0, 900);
+        assert!(long.fresh(at(700)));
+        assert!(!long.fresh(at(790)) && long.usable(at(890)) && !long.usable(at(896)));
+        let short = cached(0, 60);
+        assert!(short.fresh(at(30)));
+        assert!(!short.fresh(at(45)));
+    }
+
+    #[tokio::test]
+    async fn an_outage_is_survived_while_the_token_is_good() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(&directory);
+        cache.write(&ending_in(60));
+        let found = cache.get(async || Err(outage())).await.unwrap();
+        assert_eq!(found.token.expose_secret(), "t");
+        // and the next process does not wait for the same outage
+        let found = cache.get(async || panic!("asked again at once")).await;
+        assert!(found.is_ok());
+        cache.write(&ending_in(3));
+        assert!(cache.get(async || Err(outage())).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_refusal_is_not_papered_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(&directory);
+        cache.write(&ending_in(60));
+        let refused = async || Err(PeopleError::SignInRefused("no".to_owned()));
+        assert!(cache.get(refused).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_fetch_ahead() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = cache(&directory);
+        cache.write(&ending_in(60));
+        let _fetching = private_file::lock(cache.path.as_ref().unwrap())
+            .await
+            .unwrap();
+        let found = cache.get(async || panic!("two fetch")).await;
+        assert!(found.is_ok());
+    }
+
+    #[tokio::test]
+    async fn without_a_place_to_write_there_is_a_token_still() {
+        let cache = TokenCache { path: None };
+        let fresh = async || Ok(cached(0, 900));
+        assert!(cache.get(fresh).await.is_ok());
+    }
+}
