@@ -131,6 +131,7 @@ async fn an_administrator_learns_what_somebody_else_may_do() {
     };
     let test = panel.user_test(stack.acme(), masters).await.unwrap();
     assert!(matches!(test.outcome, UserTestOutcome::Invalid(_)));
+    own.done().await;
 }
 
 #[tokio::test]
