@@ -59,8 +59,7 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: KeysCommand,
     },
-    /// Tries everything that Portico depends on, and says what to do about what fails
-    Doctor,
+    Doctor(DoctorArgs),
     /// Prints the table of pages as JSON
     #[command(hide = true)]
     Routes,
@@ -68,6 +67,22 @@ pub(super) enum Command {
     Logout(LogoutArgs),
     Kubeconfig(KubeconfigArgs),
     Credential(CredentialArgs),
+}
+
+/// Tries everything that Portico depends on, and says what to do about what fails
+///
+/// Files, keys, the database, Keystone and the API servers; and whether each API server asks kube-auth
+/// about tokens, by showing it one that nobody has.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  portico doctor
+  OS_AUTH_URL=https://keystone.example.org/v3 OS_USERNAME=ada OS_PASSWORD=... OS_PROJECT_ID=... \\
+    portico doctor --revocation prod")]
+pub(super) struct DoctorArgs {
+    /// Also measure how long a revoked token still works at this cluster (name or UUID): signs in as
+    /// OS_* say, revokes that token, and takes up to 200 s
+    #[arg(long, value_name = "CLUSTER")]
+    pub revocation: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -58,7 +58,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
         Command::Config { command } => config::config(&command, &files)?,
         Command::Keys { command } => keys::keys(&command)?,
-        Command::Doctor => return doctor::doctor(&files).await,
+        Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
         Command::Login(arguments) => people::login(arguments).await?,
         Command::Logout(arguments) => people::logout(arguments).await?,

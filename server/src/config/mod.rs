@@ -18,7 +18,9 @@ use portico_runtime::telemetry::LogConfig;
 use portico_store::StoreConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
+use url::Url;
 
 use crate::panel::config::PanelConfig;
 
@@ -60,6 +62,20 @@ impl Config {
     /// When a file cannot be read or holds an unknown, missing or wrong value.
     pub fn load(named: &[PathBuf]) -> Result<Self, ConfigError> {
         load(&files(named), process_environment())
+    }
+}
+
+impl Config {
+    /// Where a process with this configuration shows its metrics, as itself reaches it.
+    pub fn own_metrics_url(&self) -> Option<Url> {
+        let mut address = self.admin.listen;
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        Url::parse(&format!("http://{address}/metrics")).ok()
     }
 }
 

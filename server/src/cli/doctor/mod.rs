@@ -2,8 +2,10 @@
 mod files;
 mod network;
 mod report;
+mod reviews;
 mod store;
 
+use super::arguments::DoctorArgs;
 use super::error::CliError;
 use crate::config::Config;
 use report::Report;
@@ -11,7 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Runs every check; fails when one does.
-pub(super) async fn doctor(named: &[PathBuf]) -> Result<ExitCode, CliError> {
+pub(super) async fn doctor(
+    named: &[PathBuf],
+    arguments: &DoctorArgs,
+) -> Result<ExitCode, CliError> {
     let config = Config::load(named)?;
     let roles = config.configured_roles();
     config.validate(&roles)?;
@@ -30,5 +35,9 @@ pub(super) async fn doctor(named: &[PathBuf]) -> Result<ExitCode, CliError> {
     network::keystone(&config, &mut report).await;
     network::clusters(&config, &mut report).await;
     network::listeners(&config, &roles, &mut report).await;
+    reviews::asked(&config, &mut report).await;
+    if let Some(cluster) = &arguments.revocation {
+        reviews::measure(&config, cluster, &mut report).await;
+    }
     report.finish()
 }

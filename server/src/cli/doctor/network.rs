@@ -68,7 +68,8 @@ pub(super) async fn clusters(config: &Config, report: &mut Report) {
     }
 }
 
-async fn api_server(cluster: &ClusterRecord) -> anyhow::Result<String> {
+/// A client that trusts the cluster's authority.
+pub(super) fn client_of(cluster: &ClusterRecord) -> anyhow::Result<reqwest::Client> {
     let mut builder = reqwest::Client::builder()
         .timeout(PATIENCE)
         .redirect(Policy::none())
@@ -80,9 +81,12 @@ async fn api_server(cluster: &ClusterRecord) -> anyhow::Result<String> {
             builder = builder.add_root_certificate(certificate);
         }
     }
+    Ok(builder.build()?)
+}
+
+async fn api_server(cluster: &ClusterRecord) -> anyhow::Result<String> {
     let url = format!("{}/version", cluster.api_url.trim_end_matches('/'));
-    let answer = builder
-        .build()?
+    let answer = client_of(cluster)?
         .get(url)
         .send()
         .await

@@ -18,6 +18,7 @@ mod terminal;
 mod token_cache;
 
 pub use credential::{CredentialArgs, credential};
+pub use direct::sign_in_at;
 pub use error::PeopleError;
 pub use kubeconfig::{KubeconfigArgs, kubeconfig};
 pub use login::{LoginArgs, login};

@@ -4,7 +4,6 @@ use crate::panel::{PanelParts, router};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
 use portico_runtime::request_id::{RequestIdLayer, Trust};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use url::Url;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -41,14 +40,7 @@ fn own_metrics(context: &Context<'_>) -> Option<Url> {
     if !context.roles.contains(&Role::KubeAuth) {
         return None;
     }
-    let mut address = context.config.admin.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(match address {
-            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    Url::parse(&format!("http://{address}/metrics")).ok()
+    context.config.own_metrics_url()
 }
 
 /// The gateway's public keys; where both run in one process, its own key says which.

@@ -15,6 +15,10 @@ pub enum DirectError {
     UnknownCloud { cloud: String, looked: String },
     #[error("{}: {detail}", path.display())]
     CloudsFile { path: PathBuf, detail: String },
+    #[error(
+        "nothing says who signs in: set OS_CLOUD, or OS_AUTH_URL and OS_USERNAME with a password"
+    )]
+    NoSettings,
     #[error("{source_name} names no Keystone: set auth_url (or OS_AUTH_URL)")]
     NoAuthUrl { source_name: String },
     #[error(

@@ -26,6 +26,8 @@ use super::{
 use again::{Asker, Askers};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_openstack::KeystoneConfig;
+use portico_openstack::keystone::{Client, IssuedToken};
 use session::KeystoneSession;
 use settings::Settings;
 use sign_in::SignIn;
@@ -38,6 +40,31 @@ pub fn pinned_by_environment() -> Result<Option<String>, PeopleError> {
         Some(cloud) => Ok(Pin::find(&cloud)?.map(|pin| pin.cloud)),
         None => Ok(None),
     }
+}
+
+/// Signs in as the environment says (`OS_CLOUD`, `OS_*`), at this Keystone and no other. For
+/// operators: nothing is pinned or kept.
+pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToken), PeopleError> {
+    let variables = settings::variables();
+    let cloud = settings::cloud_of_environment(&variables).ok_or(DirectError::NoSettings)?;
+    let authority = keystone.ca_file.as_ref().map(|path| {
+        std::fs::read_to_string(path).map_err(|source| PeopleError::File {
+            path: path.clone(),
+            source,
+        })
+    });
+    let pin = Pin {
+        gateway: keystone.url.clone(),
+        gateway_ca: None,
+        auth_url: keystone.url.clone(),
+        auth_ca: authority.transpose()?,
+        clusters: Vec::new(),
+        cloud,
+    };
+    let settings = Settings::load(&pin.cloud, variables)?;
+    let sign_in = SignIn::new(&pin, &settings, somebody_is_there())?;
+    let issued = sign_in.token(None).await?;
+    Ok((sign_in.client().clone(), issued))
 }
 
 /// A token for one pinned cluster.
