@@ -45,7 +45,7 @@ restart_portico() {
 services() {
   prepare
   stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
-  stage "tests with services" cargo nextest run --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
+  stage "tests with services" cargo nextest run --profile services --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
 }
 
 e2e() {
@@ -77,6 +77,9 @@ all() {
   if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
   stage "check" scripts/check.sh
   services
+  local results=${CARGO_TARGET_DIR:-target}/nextest
+  stage "comparison with others" python3 scripts/compared.py docs/kube-auth/compared.md \
+    "$results/default/junit.xml" "$results/services/junit.xml"
   e2e
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
 }

@@ -17,6 +17,8 @@ mod binding;
 mod cache;
 pub mod config;
 mod decision;
+#[cfg(test)]
+mod fuzz;
 mod http;
 mod metrics;
 mod opened;

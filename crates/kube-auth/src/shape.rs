@@ -24,11 +24,13 @@ pub(crate) fn is_keystone_token(provider: RawTokens, text: &str) -> bool {
 /// URL-safe base64 of the version byte 0x80 and a time before the year 2106.
 fn is_fernet(text: &str) -> bool {
     let body = text.trim_end_matches('=');
-    text.len() >= MIN_FERNET
-        && body.starts_with("gAAAA")
-        && body
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    text.len() >= MIN_FERNET && body.starts_with("gAAAA") && is_base64(body)
+}
+
+/// The URL-safe alphabet.
+fn is_base64(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 /// Signed with ES256, and with the claim that only Keystone makes.
@@ -44,6 +46,7 @@ fn is_jws(text: &str) -> bool {
         serde_json::from_slice::<Value>(&bytes).ok()
     };
     !signature.is_empty()
+        && is_base64(signature)
         && json(header).is_some_and(|header| header["alg"] == "ES256")
         && json(claims).is_some_and(|claims| claims.get("openstack_methods").is_some())
 }
@@ -96,6 +99,7 @@ mod tests {
                 false,
             ),
             (&format!("{jws}.more"), false, false),
+            (&format!("{jws}\u{fffd}"), false, false),
             ("a.b.c", false, false),
         ] {
             assert_eq!(

@@ -54,7 +54,7 @@ async fn attack_38_a_storm_on_a_dead_keystone_costs_it_a_few_calls_a_second() {
     gate.set_open(true);
     let back = Instant::now();
     while !api_server.review(V1, &good).await.is_authenticated() {
-        assert!(back.elapsed() < Duration::from_secs(5));
+        assert!(back.elapsed() < Duration::from_secs(8));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     world.end().await;

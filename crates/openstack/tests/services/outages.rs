@@ -123,7 +123,7 @@ async fn a_thousand_askers_of_a_dead_keystone_cost_it_a_call_a_second() {
     gate.set_open(true);
     let back = Instant::now();
     while client.validate(&issued.token).await.is_err() {
-        assert!(back.elapsed() < Duration::from_secs(3));
+        assert!(back.elapsed() < Duration::from_secs(8));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     for _ in 0..20 {
