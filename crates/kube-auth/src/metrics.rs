@@ -1,6 +1,8 @@
 //! What is counted about reviews, for each configured cluster. The label `cluster` is empty for
 //! whoever could not show that it belongs to one: nobody outside chooses its values.
+use crate::audit::Decision;
 use jiff::Timestamp;
+use metrics::{Counter, Histogram};
 use portico_openstack::keystone::{Error, TokenDetails};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,29 +14,52 @@ const SECONDS: &str = "portico_token_review_seconds";
 const KEYSTONE_ANSWER: &str = "portico_kube_auth_keystone_last_answer_timestamp_seconds";
 const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestamp_seconds";
 
-/// A configured cluster's ID as a label.
-#[derive(Clone, Debug)]
-pub(crate) struct Label(Arc<str>);
+/// The results of a review, in the order of [`Label`]'s handles.
+const RESULTS: [&str; 3] = ["authenticated", "refused", "cannot_say"];
+
+/// A configured cluster's ID as a label, with handles to what is counted at every review: to look
+/// them up by name would cost more than to count.
+#[derive(Clone)]
+pub(crate) struct Label {
+    cluster: Arc<str>,
+    /// By result, not cached and cached.
+    reviews: Arc<[[(Counter, Histogram); 2]; 3]>,
+}
 
 impl Label {
     /// The label of a configured cluster.
     pub fn of(cluster: Uuid) -> Self {
-        Self(cluster.to_string().into())
+        let cluster: Arc<str> = cluster.to_string().into();
+        let handles = |result: &'static str| {
+            ["false", "true"].map(|cached| {
+                let cluster = || Arc::clone(&cluster);
+                (
+                    metrics::counter!(TOTAL, "cluster" => cluster(), "result" => result, "cached" => cached),
+                    metrics::histogram!(SECONDS, "cluster" => cluster(), "result" => result, "cached" => cached),
+                )
+            })
+        };
+        Self {
+            reviews: Arc::new(RESULTS.map(handles)),
+            cluster,
+        }
     }
 
     fn or_none(label: Option<&Self>) -> Arc<str> {
-        label.map_or_else(|| Arc::from(""), |label| Arc::clone(&label.0))
+        label.map_or_else(|| Arc::from(""), |label| Arc::clone(&label.cluster))
     }
 }
 
 /// Counts a review that got an answer, or none for an outage.
-pub(crate) fn record(cluster: &Label, result: &'static str, cached: bool, took: Duration) {
-    let cached = if cached { "true" } else { "false" };
-    let cluster = Arc::clone(&cluster.0);
-    metrics::counter!(TOTAL, "cluster" => Arc::clone(&cluster), "result" => result, "cached" => cached)
-        .increment(1);
-    metrics::histogram!(SECONDS, "cluster" => cluster, "result" => result, "cached" => cached)
-        .record(took.as_secs_f64());
+pub(crate) fn record(cluster: &Label, decision: &Decision, cached: bool, took: Duration) {
+    let result = match decision {
+        Decision::Authenticated(_) => 0,
+        Decision::Refused(..) => 1,
+        Decision::CannotSay(_) => 2,
+    };
+    let (counter, histogram) = &cluster.reviews[result][usize::from(cached)];
+    counter.increment(1);
+    histogram.record(took.as_secs_f64());
 }
 
 /// Counts a request that was no review, or came from a stranger.
@@ -47,7 +72,8 @@ pub(crate) fn record_rejected(cluster: Option<&Label>, result: &'static str) {
 /// Counts a review of what a user may do.
 pub(crate) fn record_access(cluster: &Label, allowed: bool) {
     let result = if allowed { "allowed" } else { "no_opinion" };
-    metrics::counter!(ACCESS, "cluster" => Arc::clone(&cluster.0), "result" => result).increment(1);
+    metrics::counter!(ACCESS, "cluster" => Arc::clone(&cluster.cluster), "result" => result)
+        .increment(1);
 }
 
 /// Notes that Keystone answered about a token, or did not. A refusal of a token is an answer.
@@ -90,6 +116,7 @@ pub(crate) fn describe() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decision::Refusal;
     use portico_runtime::metrics::Metrics;
 
     #[test]
@@ -98,7 +125,7 @@ mod tests {
         let cluster = Uuid::from_u128(0x5eed);
         record(
             &Label::of(cluster),
-            "authenticated",
+            &Decision::Refused(Refusal::DeadToken, None),
             true,
             Duration::from_millis(2),
         );
@@ -108,10 +135,10 @@ mod tests {
         let text = metrics.render();
         for line in [
             format!(
-                r#"portico_token_reviews_total{{cluster="{cluster}",result="authenticated",cached="true"}} 1"#
+                r#"portico_token_reviews_total{{cluster="{cluster}",result="refused",cached="true"}} 1"#
             ),
             format!(
-                r#"portico_token_review_seconds_bucket{{cluster="{cluster}",result="authenticated",cached="true",le="0.0025"}} 1"#
+                r#"portico_token_review_seconds_bucket{{cluster="{cluster}",result="refused",cached="true",le="0.0025"}} 1"#
             ),
             format!(r#"portico_access_reviews_total{{cluster="{cluster}",result="allowed"}} 1"#),
             r#"portico_token_reviews_total{cluster="",result="stranger",cached="false"} 1"#

@@ -281,7 +281,7 @@ impl KubeAuth {
             cached,
         };
         audit::record(&subject, &decision);
-        metrics::record(&known.label, decision.as_str(), cached, started.elapsed());
+        metrics::record(&known.label, &decision, cached, started.elapsed());
         match decision {
             Decision::Authenticated(user) => {
                 Some(Answer::authenticated(review.version, user, audiences))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Level, Span};
 use uuid::Uuid;
 
 /// The header that carries the ID.
@@ -34,12 +34,26 @@ pub enum Trust {
 #[derive(Clone, Copy, Debug)]
 pub struct RequestIdLayer {
     trust: Trust,
+    level: Level,
 }
 
 impl RequestIdLayer {
     /// A layer that believes whom `trust` says.
     pub fn new(trust: Trust) -> Self {
-        Self { trust }
+        Self {
+            trust,
+            level: Level::INFO,
+        }
+    }
+
+    /// The same with a span for debugging only, where thousands of requests a second are
+    /// answered, whose lines name the ID themselves.
+    #[must_use]
+    pub fn for_debugging(self) -> Self {
+        Self {
+            level: Level::DEBUG,
+            ..self
+        }
     }
 }
 
@@ -50,6 +64,7 @@ impl<S> Layer<S> for RequestIdLayer {
         RequestIdService {
             inner,
             trust: self.trust,
+            level: self.level,
         }
     }
 }
@@ -59,6 +74,7 @@ impl<S> Layer<S> for RequestIdLayer {
 pub struct RequestIdService<S> {
     inner: S,
     trust: Trust,
+    level: Level,
 }
 
 impl<S, B, R> Service<Request<B>> for RequestIdService<S>
@@ -84,12 +100,7 @@ where
         request.extensions_mut().insert(id);
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
-        let span = tracing::info_span!(
-            "request",
-            request.id = %id,
-            method = %request.method(),
-            path = request.uri().path(),
-        );
+        let span = span(self.level, id, &request);
         let answer = self.inner.call(request);
         Box::pin(
             async move {
@@ -99,6 +110,16 @@ where
             }
             .instrument(span),
         )
+    }
+}
+
+/// A span's level is part of its place in the code.
+fn span<B>(level: Level, id: RequestId, request: &Request<B>) -> Span {
+    let (method, path) = (request.method(), request.uri().path());
+    if level == Level::INFO {
+        tracing::info_span!("request", request.id = %id, %method, path)
+    } else {
+        tracing::debug_span!("request", request.id = %id, %method, path)
     }
 }
 

@@ -31,7 +31,7 @@ pub type Identity = (String, String);
 pub struct Door {
     pub address: SocketAddr,
     pub authority: Authority,
-    _dir: TempDir,
+    dir: TempDir,
     lifecycle: Lifecycle,
 }
 
@@ -109,7 +109,7 @@ impl Door {
         Self {
             address,
             authority,
-            _dir: dir,
+            dir,
             lifecycle,
         }
     }
@@ -148,17 +148,35 @@ impl Door {
     /// What comes back for these bytes until the other side closes; nothing when it refuses.
     pub async fn answer_to(&self, identity: Option<&Identity>, request: &[u8]) -> String {
         let exchange = async {
-            let Ok(mut stream) = self.connect(identity).await else {
-                return Vec::new();
-            };
-            let mut answer = Vec::new();
-            // the other side may answer and close before it has all of it
-            let _ = stream.write_all(request).await;
-            let _ = stream.read_to_end(&mut answer).await;
-            answer
+            match self.connect(identity).await {
+                Ok(stream) => Self::answer_on(stream, request).await,
+                Err(_) => String::new(),
+            }
         };
-        let answer = tokio::time::timeout(PATIENCE, exchange).await.unwrap();
+        tokio::time::timeout(PATIENCE, exchange).await.unwrap()
+    }
+
+    /// The same on a connection that is there.
+    pub async fn answer_on(mut stream: TlsStream<TcpStream>, request: &[u8]) -> String {
+        let mut answer = Vec::new();
+        // the other side may answer and close before it has all of it
+        let _ = stream.write_all(request).await;
+        // what is written may still lie in the TLS session
+        let _ = stream.flush().await;
+        let _ = stream.read_to_end(&mut answer).await;
         String::from_utf8(answer).unwrap()
+    }
+
+    /// Replaces certificate and key on disk, as whatever renews them does.
+    pub fn renew_certificate(&self) {
+        let (certificate, key) = self.authority.server();
+        std::fs::write(self.dir.path().join("server.key"), key).unwrap();
+        std::fs::write(self.dir.path().join("server.crt"), certificate).unwrap();
+    }
+
+    /// Starts the stop.
+    pub fn stop(&self) {
+        self.lifecycle.stop();
     }
 }
 

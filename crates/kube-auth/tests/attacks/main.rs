@@ -23,6 +23,7 @@ mod outages;
 mod proxy;
 mod reviews;
 mod stand_in;
+mod transport;
 mod validity;
 mod ways_in;
 mod world;
