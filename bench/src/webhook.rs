@@ -96,6 +96,8 @@ tls_key_file = "{key}"
 client_ca_file = "{ca}"
 key_files = ["{dir}/kube-auth.key"]
 cache_ttl = "{ttl}ms"
+# what is measured is the program and not this limit
+keystone_calls_per_second = 1000000
 
 [[clusters]]
 id = "{cluster}"

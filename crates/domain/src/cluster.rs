@@ -113,6 +113,21 @@ fn default_policy_key() -> String {
     "policies".to_owned()
 }
 
+impl TokenKind {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Unscoped => "tokens without a scope",
+            Self::Domain => "tokens of a domain",
+            Self::System => "tokens of the system",
+            Self::Trust => "tokens of a trust",
+            Self::AccessRules => "application credentials with an access rule for kubernetes",
+            Self::Oauth => "tokens of an OAuth delegation",
+            Self::Ec2 => "tokens made from an EC2 signature",
+        }
+    }
+}
+
 /// The form of bare Keystone tokens that a cluster takes; the cloud's token provider decides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

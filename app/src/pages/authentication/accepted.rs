@@ -18,6 +18,13 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     } else {
         "A token must carry at least one of the roles, in an accepted project or domain."
     };
+    let kinds: Vec<_> = accepted.tokens.iter().map(|kind| kind.words()).collect();
+    let kinds = if kinds.is_empty() {
+        "Tokens of trusts, of credentials with access rules, and without a project are refused."
+            .to_owned()
+    } else {
+        format!("Also accepted here: {}.", kinds.join(", "))
+    };
     let verdict = verdict(&page.own_token);
     view! {
         <Card title="Who is accepted">
@@ -38,6 +45,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
                     " Only IDs count; a name stands here where you may know it. The list is part of \
                      the cluster's record, which Portico's operators write."
                 </p>
+                <p class="text-muted">{kinds}</p>
             </div>
         </Card>
     }

@@ -1,6 +1,9 @@
 //! The authentication page: how a cluster identifies people, whom it accepts, and trying both.
 use super::{Health, Reading, RightQuestion, Subject, TerminalHelp};
-use crate::{cluster::RawTokens, identity::Named};
+use crate::{
+    cluster::{RawTokens, TokenKind},
+    identity::Named,
+};
 use serde::{Deserialize, Serialize};
 
 /// The authentication page of one cluster; its live figures come by themselves.
@@ -47,6 +50,8 @@ pub struct Accepted {
     pub domains: Vec<AcceptedId>,
     /// Empty: any role will do.
     pub roles: Vec<AcceptedId>,
+    /// Kinds of tokens that count besides those of a sign-in to a project.
+    pub tokens: Vec<TokenKind>,
 }
 
 /// An entry of the allow-list.

@@ -30,6 +30,7 @@ pub fn list(names: &Names<'_>, record: &ClusterRecord) -> Accepted {
         roles: entries(&record.accepted_roles, &|id| names.role(id), &|id| {
             identity.roles.iter().any(|role| role.id == id)
         }),
+        tokens: record.accepted_tokens.clone(),
     }
 }
 
