@@ -1,5 +1,5 @@
 //! One line for each decision, in the target `audit`; no token, ever.
-use crate::decision::Refusal;
+use crate::decision::{CREDENTIAL_ID, Refusal};
 use crate::policy::{Attributes, Verdict};
 use crate::review::UserInfo;
 use portico_openstack::keystone::Error;
@@ -41,6 +41,12 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
         Decision::Refused(refusal, user) => (user.as_deref().unwrap_or(""), refusal.to_string()),
         Decision::CannotSay(error) => ("", error.to_string()),
     };
+    // what stands in the API server's audit log, under `user.extra`, and in Keystone's
+    let credential = match decision {
+        Decision::Authenticated(user) => user.extra.get(CREDENTIAL_ID),
+        _ => None,
+    };
+    let credential = credential.and_then(|ids| ids.first()).map(String::as_str);
     tracing::info!(
         target: "audit",
         // the line says all of the request that the span would say once more
@@ -54,6 +60,7 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
         cached = subject.cached,
         request.id = %subject.request_id,
         token = subject.fingerprint,
+        credential.id = credential,
     );
 }
 

@@ -117,6 +117,42 @@ async fn a_body_that_is_no_review_is_a_bad_request() {
 }
 
 #[tokio::test]
+async fn what_newer_or_careless_api_servers_send_is_understood() {
+    let (_dir, api_server) = with_policy();
+    let mut with_selectors = pods("shop", "list");
+    with_selectors["resourceAttributes"]["fieldSelector"] = json!({"requirements": [
+        {"key": "spec.nodeName", "operator": "In", "values": ["n1"]}
+    ]});
+    with_selectors["resourceAttributes"]["labelSelector"] = json!({"rawSelector": "a=b"});
+    let mut long = pods("shop", "list");
+    long["groups"] = (0..400)
+        .map(|n| json!(format!("portico:project:{n:032x}")))
+        .collect::<Vec<_>>()
+        .into();
+    for attributes in [with_selectors, long] {
+        let reply = ask(&api_server, V1, attributes).await;
+        assert_eq!(reply.body["status"]["allowed"], true, "{}", reply.text);
+    }
+    // nobody of ours, and so nothing allowed; the reference crashes on these
+    for missing in ["groups", "extra", "uid"] {
+        let mut attributes = pods("shop", "list");
+        attributes[missing] = json!(null);
+        let reply = ask(&api_server, V1, attributes).await;
+        assert_eq!(reply.status, StatusCode::OK, "{missing}: {}", reply.text);
+        let allowed = reply.body["status"]["allowed"] == true;
+        assert_eq!(allowed, missing != "extra", "{missing}");
+    }
+    let both = json!({
+        "resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "shop"},
+        "nonResourceAttributes": {"verb": "get", "path": "/healthz"},
+    });
+    for attributes in [both, json!({})] {
+        let reply = ask(&api_server, V1, attributes).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{}", reply.text);
+    }
+}
+
+#[tokio::test]
 async fn only_the_clusters_own_api_server_may_ask() {
     let (_dir, mut api_server) = with_policy();
     api_server.certificate = Some(crate::api_server::certificate(&[format!(
