@@ -1,10 +1,11 @@
 //! 1 to 12: who somebody is made to look like.
 use crate::api_server::{Webhook, cluster};
+use crate::lab::eventually;
 use crate::log::Log;
 use crate::reviews::{CLUSTER, review_of, until, webhook_at};
 use crate::stand_in::{StandIn, token};
 use crate::world::{TTL, World, role_called};
-use portico_testkit::{Kubectl, TestDomain};
+use portico_testkit::{Cluster, Kubectl, TestDomain};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
@@ -89,6 +90,19 @@ async fn attack_02_a_user_named_like_kubernetes_own_is_nobody() {
     world.end().await;
 }
 
+/// Binds somebody to a role of Kubernetes' own that no tenant has.
+async fn bind_to_drivers(kubectl: &Kubectl, name: &str, subject: &str) {
+    let role = "--clusterrole=system:kube-scheduler";
+    let arguments = ["create", "clusterrolebinding", name, role, subject];
+    kubectl.run(&arguments).await.unwrap();
+}
+
+/// The status of a request that the role allows.
+async fn list_drivers(cluster: &Cluster, token: &str) -> u16 {
+    let path = "/apis/storage.k8s.io/v1/csinodes";
+    cluster.with_token(token).get(path).await.unwrap().0
+}
+
 #[tokio::test]
 async fn attack_03_the_same_name_in_another_domain_is_another_user() {
     let world = World::new().await;
@@ -110,27 +124,11 @@ async fn attack_03_the_same_name_in_another_domain_is_another_user() {
     let kubectl = Kubectl::admin(&world.env).unwrap();
     let name = format!("attack-{}", own.id);
     let user = format!("--user={}", seen[0].0);
-    let make = [
-        "create",
-        "clusterrolebinding",
-        &name,
-        "--clusterrole=system:kube-scheduler",
-    ];
-    kubectl.run(&[&make[..], &[&user]].concat()).await.unwrap();
+    bind_to_drivers(&kubectl, &name, &user).await;
     let (cluster, _, own_token) = world.at_the_real_cluster(&own).await;
     let (_, _, other_token) = world.at_the_real_cluster(&other).await;
-    let drivers = async |token: &str| {
-        let answer = cluster
-            .with_token(token)
-            .get("/apis/storage.k8s.io/v1/csinodes")
-            .await;
-        answer.unwrap().0
-    };
-    let bound = Instant::now();
-    while drivers(&own_token).await != 200 {
-        assert!(bound.elapsed() < Duration::from_secs(10));
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let drivers = async |token: &str| list_drivers(&cluster, token).await;
+    eventually("the binding", async || drivers(&own_token).await == 200).await;
     let of_other = drivers(&other_token).await;
     kubectl
         .run(&["delete", "clusterrolebinding", &name])
@@ -280,25 +278,9 @@ async fn attack_08_recreated_user_gets_no_old_rights() {
     let kubectl = Kubectl::admin(&world.env).unwrap();
     let name = format!("attack-{}", old.id);
     let group = format!("--group=portico:user:{}", old.id);
-    let make = [
-        "create",
-        "clusterrolebinding",
-        &name,
-        "--clusterrole=system:kube-scheduler",
-    ];
-    kubectl.run(&[&make[..], &[&group]].concat()).await.unwrap();
-    let drivers = async |token: &str| {
-        let answer = cluster
-            .with_token(token)
-            .get("/apis/storage.k8s.io/v1/csinodes")
-            .await;
-        answer.unwrap().0
-    };
-    let bound = Instant::now();
-    while drivers(&old_token).await != 200 {
-        assert!(bound.elapsed() < Duration::from_secs(10));
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    bind_to_drivers(&kubectl, &name, &group).await;
+    let drivers = async |token: &str| list_drivers(&cluster, token).await;
+    eventually("the binding", async || drivers(&old_token).await == 200).await;
 
     world.admin.delete_user(&old.id).await.unwrap();
     let new = world.user("dave").await;

@@ -2,7 +2,8 @@
 //!
 //! A list is whole or an error. Half of one would look like roles that were taken away.
 use super::answer::{Answer, json};
-use super::client::{Call, Client, asking_token};
+use super::call::{Call, asking_token};
+use super::client::Client;
 use super::error::Error;
 use portico_domain::identity::Named;
 use reqwest::{Method, StatusCode, Url};

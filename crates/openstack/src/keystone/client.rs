@@ -1,7 +1,8 @@
 //! The HTTP client.
 use super::answer::Answer;
-use super::endpoints::{Endpoint, Endpoints};
-use super::error::{Error, Unavailable};
+use super::call::{Call, RECEIPT, SUBJECT_TOKEN, asking_token, own_token, secret_header};
+use super::endpoints::Endpoints;
+use super::error::Error;
 use super::login::{ApplicationCredential, Login, Scope};
 use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
@@ -9,27 +10,18 @@ use super::{metrics, wire};
 use crate::config::{InvalidConfig, KeystoneConfig};
 use jiff::Timestamp;
 use portico_domain::identity::{Named, Project};
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Certificate, Method, StatusCode, redirect};
-use secrecy::{ExposeSecret as _, SecretString};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Method, redirect};
+use secrecy::SecretString;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
-const AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
-const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
-const RECEIPT: HeaderName = HeaderName::from_static("openstack-auth-receipt");
 /// Without it Keystone answers 404 for tokens with access rules, and nobody learns why.
 const ACCESS_RULES: HeaderName = HeaderName::from_static("openstack-identity-access-rules");
-/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500 KiB, and a
-/// project with five thousand role assignments less than this.
-const MAX_BODY: usize = 4 * 1024 * 1024;
-/// A name longer than this is a mistake or an attack; Keystone's own limit is 255.
-const MAX_REQUEST: usize = 64 * 1024;
-
 /// Calls under way at once. More would wait inside Keystone instead of here, and while it hangs
 /// each of them keeps a connection.
 const MAX_CALLS: usize = 128;
@@ -37,11 +29,11 @@ const MAX_CALLS: usize = 128;
 /// A Keystone client; cheap to clone, holds no token.
 #[derive(Clone, Debug)]
 pub struct Client {
-    http: reqwest::Client,
-    endpoints: Endpoints,
-    timeout: Duration,
-    calls: Arc<Semaphore>,
-    skew: Skew,
+    pub(super) http: reqwest::Client,
+    pub(super) endpoints: Endpoints,
+    pub(super) timeout: Duration,
+    pub(super) calls: Arc<Semaphore>,
+    pub(super) skew: Skew,
 }
 
 /// Why a client cannot be built.
@@ -58,17 +50,6 @@ pub enum BuildError {
     CaContent { path: PathBuf },
     #[error("HTTP client: {0}")]
     Http(#[from] reqwest::Error),
-}
-
-pub(super) struct Call {
-    /// Its name in logs and metrics.
-    pub operation: &'static str,
-    pub method: Method,
-    /// Below `/v3`.
-    pub path: String,
-    pub query: Option<Cow<'static, str>>,
-    pub headers: HeaderMap,
-    pub body: Option<Value>,
 }
 
 /// Without a catalogue, which has tens of KiB on a real cloud, and nothing here reads it.
@@ -221,16 +202,7 @@ impl Client {
     /// # Errors
     /// [`Error::InvalidToken`] when the token is dead.
     pub async fn validate(&self, token: &SecretString) -> Result<TokenDetails, Error> {
-        let mut headers = own_token(token)?;
-        headers.insert(ACCESS_RULES, HeaderValue::from_static("1.0"));
-        let call = Call {
-            operation: "validate",
-            method: Method::GET,
-            path: "auth/tokens".to_owned(),
-            query: NO_CATALOG,
-            headers,
-            body: None,
-        };
+        let call = validation(own_token(token)?);
         self.run(call, |answer| answer.validated()).await
     }
 
@@ -249,15 +221,7 @@ impl Client {
         };
         let mut headers = asking_token(own)?;
         headers.insert(SUBJECT_TOKEN, subject);
-        headers.insert(ACCESS_RULES, HeaderValue::from_static("1.0"));
-        let call = Call {
-            operation: "validate",
-            method: Method::GET,
-            path: "auth/tokens".to_owned(),
-            query: NO_CATALOG,
-            headers,
-            body: None,
-        };
+        let call = validation(headers);
         self.run(call, |answer| answer.validated_by_another()).await
     }
 
@@ -334,174 +298,17 @@ impl Client {
             body: Some(body),
         }
     }
-
-    pub(super) async fn run<T>(
-        &self,
-        call: Call,
-        understand: impl FnOnce(Answer) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let operation = call.operation;
-        let started = Instant::now();
-        let result = self.ask(&call).await.and_then(understand);
-        metrics::record(operation, started.elapsed(), &result);
-        match &result {
-            // one line says that it is gone; one for each of a thousand askers says nothing more
-            Err(Error::Unavailable(Unavailable::NotAsked)) => {}
-            Err(error) if !error.is_refusal() => {
-                tracing::warn!(operation, %error, "keystone call failed");
-            }
-            _ => {}
-        }
-        result
-    }
-
-    /// The answer of the first endpoint that has one; all of them within the timeout.
-    async fn ask(&self, call: &Call) -> Result<Answer, Error> {
-        let deadline = Instant::now() + self.timeout;
-        let timeout = |_| Error::Unavailable(Unavailable::Timeout);
-        let waiting = tokio::time::timeout(self.timeout, self.calls.acquire());
-        let _under_way = waiting.await.map_err(timeout)?;
-        let mut last = Err(Error::Unavailable(Unavailable::NotAsked));
-        for (endpoint, behind) in self.endpoints.admitted() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            // what is left is shared with those behind
-            let share = left / u32::try_from(behind + 1).unwrap_or(u32::MAX);
-            last = self.ask_one(endpoint, call, share).await;
-            if behind == 0 || !worth_another(call, &last) {
-                break;
-            }
-        }
-        last
-    }
-
-    async fn ask_one(
-        &self,
-        endpoint: &Endpoint,
-        call: &Call,
-        timeout: Duration,
-    ) -> Result<Answer, Error> {
-        let result = self.send_with_retry(endpoint, call, timeout).await;
-        match &result {
-            Ok(answer) => {
-                let failed = answer.outage();
-                endpoint.learn(failed.as_ref().map_or(Ok(()), Err), answer.retry_after);
-            }
-            Err(error) => endpoint.learn(Err(error), None),
-        }
-        result
-    }
-
-    /// A kept connection may turn out closed just when it is used; asking again is harmless for
-    /// all but `POST`, which would leave a token that nobody knows.
-    async fn send_with_retry(
-        &self,
-        endpoint: &Endpoint,
-        call: &Call,
-        timeout: Duration,
-    ) -> Result<Answer, Error> {
-        let started = Instant::now();
-        match self.send(endpoint, call, timeout).await {
-            Err(Error::Unavailable(Unavailable::Broken)) if call.is_repeatable() => {
-                let left = timeout.saturating_sub(started.elapsed());
-                self.send(endpoint, call, left).await
-            }
-            result => result,
-        }
-    }
-
-    async fn send(
-        &self,
-        endpoint: &Endpoint,
-        call: &Call,
-        timeout: Duration,
-    ) -> Result<Answer, Error> {
-        let mut request = self
-            .http
-            .request(
-                call.method.clone(),
-                endpoint.url(&call.path, call.query.as_deref()),
-            )
-            .timeout(timeout)
-            .headers(call.headers.clone());
-        if let Some(body) = &call.body {
-            let body = serde_json::to_vec(body).map_err(|_| Error::BadRequest)?;
-            if body.len() > MAX_REQUEST {
-                return Err(Error::BadRequest);
-            }
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
-        }
-        let asked = Timestamp::now();
-        let transport = |error: reqwest::Error| Error::from_transport(&error);
-        let mut response = request.send().await.map_err(transport)?;
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(transport)? {
-            if body.len() + chunk.len() > MAX_BODY {
-                return Err(Error::Malformed("answer too long"));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        let secret = |name: &HeaderName| {
-            let value = response.headers().get(name)?.to_str().ok()?;
-            (!value.is_empty()).then(|| SecretString::from(value))
-        };
-        let date = response.headers().get(DATE);
-        if let Some(date) = date.and_then(|value| value.to_str().ok()) {
-            self.skew.learn(date, asked, Timestamp::now());
-        }
-        let retry_after = response.headers().get(RETRY_AFTER);
-        Ok(Answer {
-            status: response.status(),
-            retry_after: retry_after
-                .and_then(|value| value.to_str().ok()?.parse().ok())
-                .map(Duration::from_secs),
-            subject_token: secret(&SUBJECT_TOKEN),
-            receipt: secret(&RECEIPT),
-            body,
-        })
-    }
 }
 
-impl Call {
-    fn is_repeatable(&self) -> bool {
-        self.method != Method::POST
+/// `GET /auth/tokens`, about whatever the headers name.
+fn validation(mut headers: HeaderMap) -> Call {
+    headers.insert(ACCESS_RULES, HeaderValue::from_static("1.0"));
+    Call {
+        operation: "validate",
+        method: Method::GET,
+        path: "auth/tokens".to_owned(),
+        query: NO_CATALOG,
+        headers,
+        body: None,
     }
-}
-
-/// Whether another endpoint may be asked the same. A `POST` that may have made a token is not sent
-/// again: nobody would know of the first one.
-fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
-    match result {
-        Ok(answer) => {
-            answer.outage().is_some()
-                && (call.is_repeatable() || answer.status != StatusCode::GATEWAY_TIMEOUT)
-        }
-        Err(Error::Unavailable(Unavailable::Connect)) => true,
-        Err(Error::Unavailable(_)) => call.is_repeatable(),
-        Err(_) => false,
-    }
-}
-
-/// The token as both asker and subject.
-fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
-    let mut headers = asking_token(token)?;
-    let value = secret_header(token).ok_or(Error::InvalidToken)?;
-    headers.insert(SUBJECT_TOKEN, value);
-    Ok(headers)
-}
-
-/// The token as asker.
-pub(super) fn asking_token(token: &SecretString) -> Result<HeaderMap, Error> {
-    let value = secret_header(token).ok_or(Error::InvalidToken)?;
-    Ok(HeaderMap::from_iter([(AUTH_TOKEN, value)]))
-}
-
-/// `None` for what Keystone never issues: empty, or with characters that no header may hold.
-fn secret_header(secret: &SecretString) -> Option<HeaderValue> {
-    let text = secret.expose_secret();
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return None;
-    }
-    let mut value = HeaderValue::from_str(text).ok()?;
-    value.set_sensitive(true);
-    Some(value)
 }

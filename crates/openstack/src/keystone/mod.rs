@@ -3,6 +3,7 @@
 //! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
 mod answer;
 pub mod assignments;
+mod call;
 mod circuit;
 mod client;
 mod endpoints;
