@@ -65,6 +65,7 @@ wait_until() {
 }
 
 gave_up() {
+  # without a log there is nothing to show
   tail -n 15 "$state/log/$1.log" >&2 2>/dev/null || true
   die "$1 $2; see $state/log/$1.log"
 }
@@ -79,6 +80,7 @@ status_line() {
     return 1
   fi
   pid=$(pid_of "$1")
+  # it may end between the look and this
   memory=$(awk '/^VmRSS/ { printf "%d MiB", $2 / 1024 }' "/proc/$pid/status" 2>/dev/null || true)
   printf '  %-24s running  pid %-8s %-9s %s\n' "$1" "$pid" "$memory" "${2:-}"
 }
