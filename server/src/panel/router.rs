@@ -27,6 +27,7 @@ use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
 use portico_assertion::{PrivateKey, Verifier};
 use portico_domain::cluster::ClusterRecord;
+use portico_openstack::keystone;
 use std::{path::Path, sync::Arc};
 use tower_http::{
     catch_panic::CatchPanicLayer,
@@ -46,6 +47,8 @@ pub struct PanelParts {
     pub apps_domain: String,
     pub clusters: Vec<ClusterRecord>,
     pub apps: Vec<AppConfig>,
+    /// For what a viewer's own token may read at Keystone.
+    pub keystone: Option<keystone::Client>,
     /// Where kube-auth's metrics are read; none: the pages say so.
     pub kube_auth_metrics_url: Option<Url>,
 }
@@ -72,6 +75,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         public_url: parts.public_url,
         support_contact: parts.config.support_contact,
         role_names: parts.config.role_names,
+        keystone: parts.keystone,
         docs_url: parts.config.docs_url,
     });
     let leptos = LeptosOptions::builder()

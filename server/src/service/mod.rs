@@ -25,6 +25,7 @@ use access::{Names, UndoStore};
 use authentication::{KeptTests, KubeAuthMetrics};
 use error::ServiceError;
 use portico_domain::cluster::{ClusterRecord, NotAccepted};
+use portico_openstack::keystone;
 use std::collections::BTreeMap;
 use url::Url;
 use uuid::Uuid;
@@ -39,6 +40,8 @@ pub struct Services {
     pub public_url: Url,
     pub support_contact: String,
     pub role_names: BTreeMap<String, String>,
+    /// For what a viewer's own token may read there; a panel by itself may do without.
+    pub keystone: Option<keystone::Client>,
     pub docs_url: Option<Url>,
 }
 

@@ -4,6 +4,7 @@ use app::{error::UiErrorKind, ports::Panel};
 use portico_domain::panel::{
     Figures, FiguresView, Health, Reading, UserTest, UserTestOutcome, UserTestRequest,
 };
+use portico_testkit::{KeystoneAdmin, TestEnv};
 
 fn vera(stack: &Stack, namespace: &str) -> UserTestRequest {
     UserTestRequest {
@@ -21,6 +22,13 @@ fn answers(test: UserTest) -> Vec<(String, bool)> {
             .into_iter()
             .map(|answer| (answer.what, answer.allowed))
             .collect(),
+        UserTestOutcome::Invalid(problem) => panic!("{problem}"),
+    }
+}
+
+fn said_of_roles(test: &UserTest) -> &str {
+    match &test.outcome {
+        UserTestOutcome::Asked { roles, .. } => roles,
         UserTestOutcome::Invalid(problem) => panic!("{problem}"),
     }
 }
@@ -118,12 +126,13 @@ async fn an_administrator_learns_what_somebody_else_may_do() {
     };
     let found = answers(panel.user_test(stack.acme(), admin).await.unwrap());
     assert!(found.iter().all(|(_, allowed)| *allowed), "{found:?}");
-    // without a role there is no token, and nothing to ask
+    // without a role there is no token, and nothing to ask; ada may not read role assignments
     let nothing = UserTestRequest {
         roles: Vec::new(),
         ..request.clone()
     };
     let test = panel.user_test(stack.acme(), nothing).await.unwrap();
+    assert!(said_of_roles(&test).contains("does not let you read"));
     assert!(answers(test).is_empty());
     let masters = UserTestRequest {
         groups: "system:masters".to_owned(),
@@ -131,6 +140,52 @@ async fn an_administrator_learns_what_somebody_else_may_do() {
     };
     let test = panel.user_test(stack.acme(), masters).await.unwrap();
     assert!(matches!(test.outcome, UserTestOutcome::Invalid(_)));
+    own.done().await;
+}
+
+#[tokio::test]
+async fn the_roles_of_a_tested_user_come_from_keystone_for_those_who_may_read_them() {
+    let stack = Stack::open();
+    let own = stack.namespace("identify").await;
+    let keystone = KeystoneAdmin::sign_in(&TestEnv::load().unwrap())
+        .await
+        .unwrap();
+    let reader = keystone.create_user("assignments-reader").await.unwrap();
+    let acme = stack.var("PROJECT_ID_ACME");
+    let roles = [
+        keystone.role_id("admin").await.unwrap(),
+        stack.var("ROLE_ID_K8S_ADMIN").to_owned(),
+    ];
+    for role in &roles {
+        keystone.grant(&reader.id, acme, role).await.unwrap();
+    }
+    let panel = stack.panel_of(&reader).await;
+    let unchosen = UserTestRequest {
+        roles: Vec::new(),
+        ..vera(&stack, &own.name)
+    };
+    let test = panel.user_test(stack.acme(), unchosen.clone()).await;
+    // somebody who has no role in the project: nothing is made up
+    let stranger = UserTestRequest {
+        user_id: "0".repeat(32),
+        ..unchosen
+    };
+    let of_a_stranger = panel.user_test(stack.acme(), stranger).await;
+    keystone.delete_user(&reader.id).await.unwrap();
+    let test = test.unwrap();
+    assert!(said_of_roles(&test).contains("role assignments give"));
+    let UserTestOutcome::Asked { user, .. } = &test.outcome else {
+        panic!("{test:?}")
+    };
+    let groups: Vec<_> = user.groups.iter().map(|group| &group.name).collect();
+    assert!(groups.contains(&&stack.var("ROLE_ID_K8S_VIEWER").to_owned()));
+    assert!(!groups.contains(&&roles[1]), "the reader's own role");
+    let found = answers(test);
+    for expected in [("List pods", true), ("Create deployments", false)] {
+        let expected = (expected.0.to_owned(), expected.1);
+        assert!(found.contains(&expected), "{found:?}");
+    }
+    assert!(answers(of_a_stranger.unwrap()).is_empty());
     own.done().await;
 }
 

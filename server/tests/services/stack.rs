@@ -13,6 +13,9 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::{Named, Project},
 };
+use portico_openstack::{KeystoneConfig, keystone};
+use portico_testkit::TestUser;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use server::{
@@ -37,6 +40,7 @@ pub const PUBLIC_URL: &str = "http://localhost:8080";
 
 #[derive(Deserialize)]
 struct Config {
+    keystone: KeystoneConfig,
     clusters: Vec<ClusterRecord>,
     #[serde(default)]
     apps: Vec<AppConfig>,
@@ -86,6 +90,7 @@ impl Stack {
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
+            keystone: Some(keystone::Client::new(&config.keystone).unwrap()),
         };
         Self {
             verifier: Verifier::for_key(&signing),
@@ -107,12 +112,22 @@ impl Stack {
 
     /// The headers that the gateway would send for a user in a project.
     pub async fn headers(&self, user: &str, project: &str) -> HeaderMap {
+        let password = self.var("DEMO_PASSWORD").to_owned().into();
+        self.headers_with(user, &password, project).await
+    }
+
+    async fn headers_with(
+        &self,
+        user: &str,
+        password: &SecretString,
+        project: &str,
+    ) -> HeaderMap {
         let answer = reqwest::Client::new()
             .post(format!("{}/auth/tokens", self.var("KEYSTONE_URL")))
             .json(&json!({ "auth": {
                 "identity": { "methods": ["password"], "password": { "user": {
                     "name": user, "domain": { "name": "Default" },
-                    "password": self.var("DEMO_PASSWORD"),
+                    "password": password.expose_secret(),
                 }}},
                 "scope": { "project": { "id": project } },
             }}))
@@ -153,19 +168,29 @@ impl Stack {
     }
 
     pub async fn caller(&self, user: &str) -> Caller {
-        let headers = self.headers(user, self.var("PROJECT_ID_ACME")).await;
+        self.admit(&self.headers(user, self.var("PROJECT_ID_ACME")).await)
+    }
+
+    fn admit(&self, headers: &HeaderMap) -> Caller {
         Gatekeeper::new(
             self.verifier.clone(),
             vec![self.panel_key.clone()],
             &public_url(),
         )
-        .admit(&headers)
+        .admit(headers)
         .expect("the caller is admitted")
     }
 
     /// The panel of a user in acme.
     pub async fn panel(&self, user: &str) -> impl Panel + use<> {
         PanelService::new(Arc::clone(&self.services), self.caller(user).await)
+    }
+
+    /// The panel of a user of the test's own in acme.
+    pub async fn panel_of(&self, user: &TestUser) -> impl Panel + use<> {
+        let project = self.var("PROJECT_ID_ACME");
+        let headers = self.headers_with(&user.name, &user.password, project).await;
+        PanelService::new(Arc::clone(&self.services), self.admit(&headers))
     }
 
     /// Serves the whole panel on a port of its own.
@@ -190,6 +215,7 @@ impl Stack {
             apps_domain: "apps.localhost".to_owned(),
             clusters: self.config.clusters.clone(),
             apps: self.config.apps.clone(),
+            keystone: None,
             kube_auth_metrics_url: Some(metrics_url(&self.env)),
         })
         .unwrap();

@@ -147,8 +147,8 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
             <input type="hidden" name="csrf_token" value=csrf_token />
             <p>
                 "Asks the API server, with your own token, what somebody with these groups may do. \
-                 It is computed and no real sign-in: Keystone is not asked whether they hold the \
-                 roles."
+                 It is computed and no real sign-in. Without a role chosen, the user's roles are \
+                 taken from Keystone's role assignments, if you may read them."
             </p>
             {fields(entries, form)}
             <div>
@@ -302,16 +302,17 @@ fn role_choice(chosen: RwSignal<Vec<String>>, role: Named) -> AnyView {
 }
 
 fn shown(test: &UserTest) -> AnyView {
-    let (user, acceptance, answers) = match &test.outcome {
+    let (user, roles, acceptance, answers) = match &test.outcome {
         UserTestOutcome::Invalid(problem) => {
             let problem = problem.clone();
             return view! { <Banner tone=Tone::Bad alert=true>{problem}</Banner> }.into_any();
         }
         UserTestOutcome::Asked {
             user,
+            roles,
             accepted,
             answers,
-        } => (user, accepted, answers),
+        } => (user, roles.clone(), accepted, answers),
     };
     let table = (!answers.is_empty()).then(|| {
         let rows = answers.iter().map(answer).collect_view();
@@ -334,6 +335,7 @@ fn shown(test: &UserTest) -> AnyView {
                 <Badge tone=Tone::Warn icon=icons::INFO text="Computed, not a real sign-in" />
                 <span class="text-muted">{format::moment(test.at)}</span>
             </p>
+            <p class="text-muted">{roles}</p>
             {accepted::verdict(acceptance)}
             {table}
             {user::folded(user, "this user", "Asked about")}

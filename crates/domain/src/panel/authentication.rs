@@ -147,6 +147,8 @@ pub enum UserTestOutcome {
     Invalid(String),
     Asked {
         user: KubernetesUser,
+        /// Where the roles come from; a sentence.
+        roles: String,
         accepted: Acceptance,
         /// Empty when the cluster would not accept the token.
         answers: Vec<UserTestAnswer>,

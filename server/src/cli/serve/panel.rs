@@ -3,6 +3,7 @@ use crate::config::{Config, Role};
 use crate::panel::{PanelParts, router};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
+use portico_openstack::keystone;
 use portico_runtime::request_id::{RequestIdLayer, Trust};
 use url::Url;
 
@@ -18,7 +19,9 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             "no built site there: pages have no styles and no scripts until `cargo xtask site` ran"
         );
     }
+    let keystone = config.keystone.as_ref().map(keystone::Client::new);
     let router = router(PanelParts {
+        keystone: keystone.transpose().context("keystone")?,
         config: section.clone(),
         verifier: verifier(context)?,
         public_url: public_url.clone(),

@@ -1,6 +1,7 @@
 //! "Test a user": what somebody could do, by access reviews with the viewer's own token.
 //!
-//! The reviews start from an [`Identity`], wherever its roles come from: typed in for now.
+//! The reviews start from an [`Identity`]. Its roles are typed in, or Keystone's role assignments
+//! where the viewer's own token may read them.
 use super::{accepted, user};
 use crate::{
     kube::{Api, KubeError, namespaces, reviews, reviews::ReviewedSubject},
@@ -21,6 +22,8 @@ use portico_domain::{
         UserTestOutcome, UserTestRequest,
     },
 };
+
+use portico_openstack::keystone::Error;
 
 /// Longer than any name that Keystone gives out.
 const MAX_TEXT: usize = 255;
@@ -65,7 +68,7 @@ pub async fn user_test(
     let (api, _) = services.api(caller, record.id).await?;
     permitted(&api).await?;
     let at = Timestamp::now().as_second();
-    let tested = match Tested::read(&names, record, &request) {
+    let mut tested = match Tested::read(&names, record, &request) {
         Ok(tested) => tested,
         Err(error) => {
             let next_step = error.next_step.map(|step| format!(" {step}"));
@@ -77,6 +80,7 @@ pub async fn user_test(
             });
         }
     };
+    let roles = tested.complete(services, caller, &names).await;
     let acceptance = accepted::other(&tested.identity, record);
     let answers = if acceptance.accepted {
         ask(&api, &tested.subject(record), questions(&request.namespace)).await?
@@ -87,6 +91,7 @@ pub async fn user_test(
         at,
         outcome: UserTestOutcome::Asked {
             user: tested.shown(&names, record),
+            roles: roles.to_owned(),
             accepted: acceptance,
             answers,
         },
@@ -184,6 +189,43 @@ impl Tested {
             username,
             more_groups: entries("groups", &request.groups)?,
         })
+    }
+
+    /// Takes the roles from Keystone when none were typed in; says where they come from.
+    async fn complete(
+        &mut self,
+        services: &Services,
+        caller: &Caller,
+        names: &Names<'_>,
+    ) -> &'static str {
+        if !self.identity.roles.is_empty() {
+            return "With the roles that you chose; whether the user holds them is not checked.";
+        }
+        let asked = (&services.keystone, caller.token(), &self.identity.project);
+        let (Some(keystone), Some(own), Some(project)) = asked else {
+            return "Without any role: none was chosen, and this panel has no Keystone to ask.";
+        };
+        match keystone.role_assignments(&own.token, &project.id).await {
+            Ok(listed) => {
+                let listed = listed.unwrap_or_default().into_iter();
+                for held in listed.filter(|one| one.user_id == self.identity.user.id) {
+                    let id = held.role.id;
+                    if self.identity.roles.iter().all(|known| known.id != id) {
+                        let name = names.role(&id).unwrap_or(held.role.name);
+                        self.identity.roles.push(Named { id, name });
+                    }
+                }
+                "With the roles that Keystone's role assignments give the user in the project."
+            }
+            Err(Error::Forbidden) => {
+                "Without any role: none was chosen, and Keystone does not let you read role \
+                 assignments."
+            }
+            Err(_) => {
+                "Without any role: none was chosen, and Keystone did not answer what the user \
+                 holds."
+            }
+        }
     }
 
     fn groups(&self, record: &ClusterRecord) -> Vec<String> {
