@@ -23,7 +23,7 @@ pub use field::{Choice, Field, SelectField};
 pub use icon::{Icon, icons};
 pub use menu::{Menu, close_popovers};
 pub use meter::Meter;
-pub use skeleton::{SkeletonCards, SkeletonLines, SkeletonTable};
+pub use skeleton::{SkeletonCards, SkeletonLines, SkeletonPage, SkeletonTable};
 pub use state::StateMessage;
 pub use status::{Badge, Status, Tone};
 pub use table::TableRegion;

@@ -64,3 +64,20 @@ pub fn SkeletonCards(#[prop(default = 3)] cards: usize) -> impl IntoView {
     }
     .into_any()
 }
+
+/// A page of cards whose title is on its way as well.
+#[component]
+pub fn SkeletonPage() -> impl IntoView {
+    view! {
+        <div class="page-head">
+            <span class="skeleton w-48"></span>
+        </div>
+        <div class="card card-body">
+            <SkeletonLines />
+        </div>
+        <div class="section">
+            <SkeletonCards />
+        </div>
+    }
+    .into_any()
+}

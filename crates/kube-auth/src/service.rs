@@ -1,33 +1,29 @@
 //! The service: what is known about clusters and keys, and the way of one review.
+mod weigh;
+
 use crate::access::{
     self, AccessReview, PolicyFile, PolicyFileError, PolicySource, PushError, PushedPolicy,
 };
 use crate::audit::{self, Decision, Subject};
 use crate::binding::{Binding, Certificates};
-use crate::cache::{Known, TokenKey, Validations};
+use crate::cache::Validations;
 use crate::config::{InvalidConfig, KubeAuthConfig};
-use crate::decision::{Refusal, audiences, decide};
 use crate::opened::OpenedTokens;
 use crate::policy::Policy;
 use crate::review::{Answer, Review};
-use crate::shape::is_keystone_token;
 use crate::validator::Validator;
 use crate::{http, metrics};
 use axum::Router;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use jiff::Timestamp;
-use portico_assertion::cluster_token::{self, OpenError};
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
-use portico_openstack::keystone::Error;
-use portico_openstack::keystone::error::Unavailable;
 use portico_runtime::request_id::RequestId;
-use secrecy::{ExposeSecret as _, SecretString};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
+use weigh::Weighed;
 
 /// Why the service cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -311,116 +307,5 @@ impl KubeAuth {
         } else {
             access::Answer::no_opinion(review.version, "no rule of Portico's policy allows it")
         })
-    }
-
-    async fn weigh(&self, known: &Cluster, review: &Review) -> Weighed {
-        let shared = &*self.shared;
-        let cluster = &known.record;
-        let now = Timestamp::now();
-        let token = review.token.expose_secret();
-        let unasked = |refusal| {
-            let fingerprint = shared.validations.key_of(token).fingerprint();
-            Weighed::refused(refusal, fingerprint)
-        };
-        let sealed = token.starts_with(cluster_token::PREFIX);
-        if !sealed && !is_keystone_token(cluster.raw_keystone_tokens, token) {
-            return unasked(Refusal::NotOurToken);
-        }
-        let audiences = match audiences(&review.audiences, cluster) {
-            Ok(audiences) => audiences,
-            Err(refusal) => return unasked(refusal),
-        };
-        let (key, known) = if sealed {
-            match self.opened(known, token, now).await {
-                Ok(known) => known,
-                Err(error) => return unasked(Refusal::ClusterToken(error)),
-            }
-        } else {
-            self.validated(known, review.token.clone()).await
-        };
-        let decision = match known.answer {
-            Ok(details) => decide(&details, cluster, shared.keystone.client().latest_clock())
-                .map_or_else(
-                    |refusal| Decision::Refused(refusal, Some(details.identity.user.id.clone())),
-                    Decision::Authenticated,
-                ),
-            Err(Error::InvalidToken) => Decision::Refused(Refusal::DeadToken, None),
-            Err(error) => Decision::CannotSay(error),
-        };
-        Weighed {
-            decision,
-            audiences,
-            fingerprint: key.fingerprint(),
-            cached: known.cached,
-        }
-    }
-
-    /// What is known about the Keystone token in a cluster token.
-    async fn opened(
-        &self,
-        cluster: &Cluster,
-        token: &str,
-        now: Timestamp,
-    ) -> Result<(TokenKey, Known), OpenError> {
-        let id = cluster.record.id;
-        if token.len() > cluster_token::MAX_LEN {
-            return Err(OpenError::Shape);
-        }
-        let shared = &*self.shared;
-        let sealed = shared.validations.key_at(id, token);
-        if let Some(key) = shared.opened.get(&sealed, now)
-            && let Some(details) = shared.validations.fresh(key).await
-        {
-            let answer = Ok(details);
-            let cached = true;
-            return Ok((key, Known { answer, cached }));
-        }
-        let opened = {
-            // never closed, so there is always a permit to wait for
-            let _permit = shared.opening.acquire().await;
-            cluster_token::open(&shared.keys, id, token, now)?
-        };
-        let (key, known) = self.validated(cluster, opened.keystone_token).await;
-        if known.answer.is_ok() {
-            shared.opened.insert(sealed, key, opened.validity);
-        }
-        Ok((key, known))
-    }
-
-    /// What is known about a Keystone token.
-    async fn validated(&self, cluster: &Cluster, token: SecretString) -> (TokenKey, Known) {
-        let validations = &self.shared.validations;
-        let key = validations.key(&token);
-        let keystone = self.shared.keystone.clone();
-        let ask = || {
-            let may_ask = cluster.limit.check().is_ok();
-            async move {
-                if !may_ask {
-                    return Err(Error::Unavailable(Unavailable::Limited));
-                }
-                let answer = keystone.validate(&token).await;
-                metrics::record_keystone(&answer);
-                answer
-            }
-        };
-        (key, validations.get(key, ask).await)
-    }
-}
-
-struct Weighed {
-    decision: Decision,
-    audiences: Vec<String>,
-    fingerprint: String,
-    cached: bool,
-}
-
-impl Weighed {
-    fn refused(refusal: Refusal, fingerprint: String) -> Self {
-        Self {
-            decision: Decision::Refused(refusal, None),
-            audiences: Vec::new(),
-            fingerprint,
-            cached: false,
-        }
     }
 }

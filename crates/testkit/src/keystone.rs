@@ -1,7 +1,10 @@
 //! What a test makes in the real Keystone, as its administrator.
+mod credentials;
+
 use crate::TestEnv;
 use anyhow::{Context, Result, bail};
-use reqwest::{Client, Method, Response, StatusCode};
+use credentials::issue;
+use reqwest::{Client, Method, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -253,21 +256,6 @@ impl KeystoneAdmin {
         self.call(Method::DELETE, &path, None).await.map(drop)
     }
 
-    /// Ends a token of anybody's.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn revoke_token(&self, token: &SecretString) -> Result<()> {
-        let response = self
-            .client
-            .delete(format!("{}/auth/tokens", self.url))
-            .header("x-auth-token", self.token.expose_secret())
-            .header("x-subject-token", token.expose_secret())
-            .send()
-            .await?;
-        accepted(response, "/auth/tokens").map(drop)
-    }
-
     /// Takes a role away again.
     ///
     /// # Errors
@@ -316,68 +304,6 @@ impl KeystoneAdmin {
             .map(drop)
     }
 
-    /// A token of a user, scoped to a project.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn token_of(&self, user: &TestUser, project: &str) -> Result<SecretString> {
-        let scope = json!({ "project": { "id": project } });
-        let password = user.password.expose_secret();
-        issue(&self.client, &self.url, &user.name, password, &scope).await
-    }
-
-    /// A token of a user with a scope in the API's own words, or without one.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn token_with_scope(&self, user: &TestUser, scope: Value) -> Result<SecretString> {
-        let user = json!({ "id": user.id, "password": user.password.expose_secret() });
-        token(&self.client, &self.url, user, scope).await
-    }
-
-    /// Whether Keystone still takes a token.
-    ///
-    /// # Errors
-    /// When Keystone does not answer, or says neither.
-    pub async fn token_is_good(&self, token: &SecretString) -> Result<bool> {
-        let response = self
-            .client
-            .get(format!("{}/auth/tokens?nocatalog", self.url))
-            .header("x-auth-token", self.token.expose_secret())
-            .header("x-subject-token", token.expose_secret())
-            .send()
-            .await?;
-        match response.status() {
-            StatusCode::OK => Ok(true),
-            StatusCode::NOT_FOUND => Ok(false),
-            other => bail!("Keystone answered {other} to a validation"),
-        }
-    }
-
-    /// An application credential of a user for a project, made as that user; returns ID and secret.
-    ///
-    /// # Errors
-    /// When Keystone refuses.
-    pub async fn application_credential(
-        &self,
-        user: &TestUser,
-        project: &str,
-        access_rules: Option<Value>,
-    ) -> Result<(String, SecretString)> {
-        let own = self.as_user(&self.token_of(user, project).await?);
-        let mut credential = json!({ "name": unique("ci") });
-        if let Some(rules) = access_rules {
-            credential["access_rules"] = rules;
-        }
-        let path = format!("/users/{}/application_credentials", user.id);
-        let body = json!({ "application_credential": credential });
-        let created = own.call(Method::POST, &path, Some(body)).await?;
-        Ok((
-            text(&created, "/application_credential/id")?,
-            text(&created, "/application_credential/secret")?.into(),
-        ))
-    }
-
     async fn call(&self, method: Method, path: &str, body: Option<Value>) -> Result<Value> {
         let request = self
             .client
@@ -400,32 +326,6 @@ fn client() -> Result<Client> {
     // a second installation fails, and means that there is one already
     let _ = rustls::crypto::ring::default_provider().install_default();
     Ok(Client::builder().timeout(Duration::from_secs(20)).build()?)
-}
-
-async fn issue(
-    client: &Client,
-    url: &str,
-    name: &str,
-    password: &str,
-    scope: &Value,
-) -> Result<SecretString> {
-    let user = json!({ "name": name, "domain": { "id": "default" }, "password": password });
-    token(client, url, user, scope.clone()).await
-}
-
-async fn token(client: &Client, url: &str, user: Value, scope: Value) -> Result<SecretString> {
-    let identity = json!({ "methods": ["password"], "password": { "user": user } });
-    let response = client
-        .post(format!("{url}/auth/tokens?nocatalog"))
-        .json(&json!({ "auth": { "identity": identity, "scope": scope } }))
-        .send()
-        .await?;
-    let response = accepted(response, "/auth/tokens")?;
-    let token = response
-        .headers()
-        .get("x-subject-token")
-        .context("Keystone's answer has no X-Subject-Token")?;
-    Ok(token.to_str()?.into())
 }
 
 fn accepted(response: Response, path: &str) -> Result<Response> {

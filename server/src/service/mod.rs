@@ -7,6 +7,7 @@ pub mod authentication;
 mod capacity;
 pub mod error;
 pub mod health;
+mod launchpad;
 pub mod lists;
 pub mod object;
 mod overview;

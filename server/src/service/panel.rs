@@ -1,6 +1,6 @@
 //! [`Panel`] for one caller.
 use super::{
-    Services, access, attention, authentication, error::ServiceError, lists, object, overview,
+    Services, access, authentication, error::ServiceError, launchpad, lists, object, overview,
     rights,
 };
 use crate::{
@@ -19,10 +19,10 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
     panel::{
-        AccessView, AlertsView, Attention, AuthenticationView, ChangeDone, ClusterCard,
-        ClusterOverview, EventRow, FiguresView, GrantPreview, GrantRequest, Health, Launchpad,
-        ListQuery, ObjectRef, ObjectView, RegistryView, ResourceKind, ResourceTable, RevokeRequest,
-        RightAnswer, RightQuestion, SelfTest, SessionView, UserTest, UserTestRequest,
+        AccessView, AlertsView, AuthenticationView, ChangeDone, ClusterOverview, EventRow,
+        FiguresView, GrantPreview, GrantRequest, Launchpad, ListQuery, ObjectRef, ObjectView,
+        RegistryView, ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion,
+        SelfTest, SessionView, UserTest, UserTestRequest,
     },
 };
 use std::sync::Arc;
@@ -30,8 +30,6 @@ use uuid::Uuid;
 
 /// Questions that one request may ask.
 const MAX_QUESTIONS: usize = 200;
-/// Things that the launchpad shows as needing a person.
-const MAX_ATTENTION: usize = 50;
 
 /// The panel of one signed-in person, for one request.
 pub struct PanelService {
@@ -68,59 +66,6 @@ impl PanelService {
         audit::record(&self.caller, action, cluster, target, outcome);
         self.ui(answer)
     }
-
-    /// A cluster's card and what needs attention in it. One that does not answer is told at once.
-    async fn look_at(&self, record: &ClusterRecord) -> (ClusterCard, attention::Findings) {
-        let named = Named {
-            id: record.id.to_string(),
-            name: record.name.clone(),
-        };
-        let closed = |health, why: String| {
-            let findings = attention::unavailable(health, named.clone(), why.clone());
-            (overview::closed_card(record, health, why), findings)
-        };
-        let api = match self.services.api(&self.caller, record.id).await {
-            Ok((api, _)) => api,
-            Err(error) => return closed(Health::Unknown, error.message),
-        };
-        if let Err(error) = overview::ready(&api).await {
-            return closed(Health::Failed, error.sentence());
-        }
-        let asks_for = self.services.asks_for();
-        tokio::join!(
-            overview::card(&api, record, &asks_for),
-            overview::look(&api, &named)
-        )
-    }
-
-    async fn firing(&self) -> attention::Findings {
-        let mut out = attention::Findings::default();
-        for (app, alerts) in self.services.apps.firing(self.caller.identity()).await {
-            match alerts {
-                Ok(alerts) => out
-                    .attention
-                    .extend(alerts.into_iter().map(|alert| Attention {
-                        health: if alert.severity == "critical" {
-                            Health::Failed
-                        } else {
-                            Health::Warning
-                        },
-                        reason: if alert.summary.is_empty() {
-                            format!("{app} reports it as firing.")
-                        } else {
-                            alert.summary
-                        },
-                        title: alert.name,
-                        cluster: None,
-                        object: None,
-                        since: alert.starts_at,
-                        count: 0,
-                    })),
-                Err(error) => out.gaps.push(format!("Alerts: {}", error.message)),
-            }
-        }
-        out
-    }
 }
 
 #[async_trait]
@@ -141,53 +86,7 @@ impl Panel for PanelService {
     }
 
     async fn launchpad(&self) -> Result<Launchpad, UiError> {
-        let services = &self.services;
-        let Some(project) = self.caller.project() else {
-            return Ok(Launchpad {
-                attention: Vec::new(),
-                attention_gaps: Vec::new(),
-                clusters: Vec::new(),
-                apps: Vec::new(),
-                support_contact: services.support_contact.clone(),
-                asks_for: services.asks_for(),
-            });
-        };
-        let looks = services
-            .clusters
-            .of_project(project)
-            .into_iter()
-            .map(|record| self.look_at(record));
-        let apps = async {
-            if services.takes_part(&self.caller, &project.id) {
-                services
-                    .apps
-                    .cards(self.caller.identity(), &services.role_names)
-                    .await
-            } else {
-                Vec::new()
-            }
-        };
-        let (looks, apps, firing) =
-            tokio::join!(futures::future::join_all(looks), apps, self.firing());
-        let mut pad = Launchpad {
-            attention: firing.attention,
-            attention_gaps: firing.gaps,
-            clusters: Vec::new(),
-            apps,
-            support_contact: services.support_contact.clone(),
-            asks_for: services.asks_for(),
-        };
-        for (card, findings) in looks {
-            // with no right there, there is nothing that could need this person
-            if card.rights_hint.is_none() {
-                pad.attention.extend(findings.attention);
-                pad.attention_gaps.extend(findings.gaps);
-            }
-            pad.clusters.push(card);
-        }
-        pad.attention.sort_by(attention::worst_first);
-        pad.attention.truncate(MAX_ATTENTION);
-        Ok(pad)
+        Ok(launchpad::view(&self.services, &self.caller).await)
     }
 
     async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError> {

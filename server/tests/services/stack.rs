@@ -116,12 +116,7 @@ impl Stack {
         self.headers_with(user, &password, project).await
     }
 
-    async fn headers_with(
-        &self,
-        user: &str,
-        password: &SecretString,
-        project: &str,
-    ) -> HeaderMap {
+    async fn headers_with(&self, user: &str, password: &SecretString, project: &str) -> HeaderMap {
         let answer = reqwest::Client::new()
             .post(format!("{}/auth/tokens", self.var("KEYSTONE_URL")))
             .json(&json!({ "auth": {

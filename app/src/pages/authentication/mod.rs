@@ -1,5 +1,6 @@
 //! How a cluster identifies people, whom it accepts, and trying both.
 mod accepted;
+mod attempt;
 mod commands;
 mod figures;
 mod identity;
@@ -13,7 +14,7 @@ use crate::{
     context::use_session,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Badge, SkeletonCards, SkeletonLines, Tone, icons},
+    ui::{Badge, SkeletonPage, Tone, icons},
 };
 use figures::FiguresCard;
 use leptos::prelude::*;
@@ -41,7 +42,7 @@ fn AuthenticationOf(cluster: Uuid) -> impl IntoView {
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <FormOutcome />
-        <Suspense fallback=loading>
+        <Suspense fallback=|| view! { <SkeletonPage /> }>
             {move || Suspend::new(async move {
                 match data.await {
                     Ok(page) => full(cluster, page),
@@ -53,21 +54,6 @@ fn AuthenticationOf(cluster: Uuid) -> impl IntoView {
                 }
             })}
         </Suspense>
-    }
-    .into_any()
-}
-
-fn loading() -> AnyView {
-    view! {
-        <div class="page-head">
-            <span class="skeleton w-48"></span>
-        </div>
-        <div class="card card-body">
-            <SkeletonLines />
-        </div>
-        <div class="section">
-            <SkeletonCards />
-        </div>
     }
     .into_any()
 }

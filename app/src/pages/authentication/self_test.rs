@@ -1,43 +1,21 @@
 //! "Test me": a real request, and how far it came.
-use super::user;
+use super::{attempt::Attempt, user};
 use crate::{
     api::authentication::test_self,
-    components::InlineError,
     context::use_session,
-    error::UiError,
     format, routes,
     ui::{Badge, Banner, Button, ButtonKind, Card, Status, Tone, icons},
 };
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use portico_domain::panel::{SelfTest, TestStop, TestedUser};
 use uuid::Uuid;
 
 #[component]
 pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
     let session = use_session();
-    let result = RwSignal::new(last);
-    let failure = RwSignal::new(None::<UiError>);
-    let busy = RwSignal::new(false);
+    let attempt = Attempt::new(last);
     let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
-        failure.set(None);
-        spawn_local(async move {
-            let outcome = test_self(cluster).await;
-            // the page may have been left meanwhile
-            let _ = busy.try_set(false);
-            match outcome {
-                Ok(test) => {
-                    let _ = result.try_set(Some(test));
-                }
-                Err(error) => {
-                    let _ = failure.try_set(Some(error));
-                }
-            }
-        });
+        attempt.submit(&event, || test_self(cluster));
     };
     let project = session.project.get_untracked();
     let csrf_token = session.view.with_untracked(|view| view.csrf_token.clone());
@@ -62,19 +40,11 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
                             icon=icons::PLAY
                             kind=ButtonKind::Primary
                             submit=true
-                            busy
+                            busy=attempt.busy
                         />
                     </div>
                 </form>
-                <p class="visually-hidden" role="status">
-                    {move || result.with(|test| test.as_ref().map(spoken))}
-                </p>
-                <div>
-                    {move || failure.get().map(|error| view! {
-                        <div class="mt-4"><InlineError error /></div>
-                    })}
-                    {move || result.get().map(|test| view! { <div class="mt-4">{shown(&test)}</div> })}
-                </div>
+                {attempt.outcome(spoken, shown)}
             </Card>
         </div>
     }
@@ -82,12 +52,13 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
 }
 
 /// The outcome in a few words, for screen readers: the rest is theirs to walk through.
-fn spoken(test: &SelfTest) -> &'static str {
-    if test.passed {
+fn spoken(test: &SelfTest) -> Option<String> {
+    let verdict = if test.passed {
         "The test has passed."
     } else {
         "The test has failed; the reason is below."
-    }
+    };
+    Some(verdict.to_owned())
 }
 
 fn shown(test: &SelfTest) -> AnyView {

@@ -1,17 +1,16 @@
 //! "Test a user": what somebody could do, worked out without them.
-use super::{accepted, user};
+use super::{accepted, attempt::Attempt, user};
 use crate::{
     api::authentication::test_user,
-    components::{InlineError, not_permitted},
+    components::not_permitted,
     context::use_session,
-    error::UiError,
     format, routes,
     ui::{
         Badge, Banner, Button, ButtonKind, Card, Choice, Field, SelectField, StateMessage, Status,
         TableRegion, Tone, icons,
     },
 };
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use portico_domain::{
     identity::Named,
     panel::{
@@ -111,28 +110,9 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
         .as_ref()
         .map_or_else(|| blank(&form), |last| last.request.clone());
     let entries = Entries::new(first);
-    let result = RwSignal::new(last);
-    let failure = RwSignal::new(None::<UiError>);
-    let busy = RwSignal::new(false);
+    let attempt = Attempt::new(last);
     let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        if busy.get_untracked() {
-            return;
-        }
-        busy.set(true);
-        failure.set(None);
-        spawn_local(async move {
-            let outcome = test_user(cluster, entries.request()).await;
-            let _ = busy.try_set(false);
-            match outcome {
-                Ok(test) => {
-                    let _ = result.try_set(Some(test));
-                }
-                Err(error) => {
-                    let _ = failure.try_set(Some(error));
-                }
-            }
-        });
+        attempt.submit(&event, || test_user(cluster, entries.request()));
     };
     let project = session.project.get_untracked();
     let csrf_token = session.view.with_untracked(|view| view.csrf_token.clone());
@@ -152,18 +132,10 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
             </p>
             {fields(entries, form)}
             <div>
-                <Button label="Test this user" kind=ButtonKind::Primary submit=true busy />
+                <Button label="Test this user" kind=ButtonKind::Primary submit=true busy=attempt.busy />
             </div>
         </form>
-        <p class="visually-hidden" role="status">
-            {move || result.with(|test| test.as_ref().and_then(spoken))}
-        </p>
-        <div>
-            {move || failure.get().map(|error| view! {
-                <div class="mt-4"><InlineError error /></div>
-            })}
-            {move || result.get().map(|test| view! { <div class="mt-4">{shown(&test)}</div> })}
-        </div>
+        {attempt.outcome(spoken, shown)}
     }
     .into_any()
 }

@@ -10,8 +10,8 @@ use crate::{
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{
-        Badge, Banner, Card, Facts, Icon, Meter, SkeletonCards, SkeletonLines, StateMessage,
-        Status, TableRegion, Tone, icons,
+        Badge, Banner, Card, Facts, Icon, Meter, SkeletonPage, StateMessage, Status, TableRegion,
+        Tone, icons,
     },
 };
 use leptos::prelude::*;
@@ -47,7 +47,7 @@ fn Overview(cluster: Uuid) -> impl IntoView {
                 </Banner>
             </div>
         })}
-        <Suspense fallback=loading>
+        <Suspense fallback=|| view! { <SkeletonPage /> }>
             {move || Suspend::new(async move {
                 match data.await {
                     Ok(data) => full(data, &session.project.get_untracked()),
@@ -59,21 +59,6 @@ fn Overview(cluster: Uuid) -> impl IntoView {
                 }
             })}
         </Suspense>
-    }
-    .into_any()
-}
-
-fn loading() -> AnyView {
-    view! {
-        <div class="page-head">
-            <span class="skeleton w-48"></span>
-        </div>
-        <div class="card card-body">
-            <SkeletonLines />
-        </div>
-        <div class="section">
-            <SkeletonCards />
-        </div>
     }
     .into_any()
 }

@@ -1,8 +1,7 @@
-//! Calls to the gateway: OAuth's token endpoints and the two calls of the command line's API.
+//! Calls to the gateway: OAuth's token endpoints and those of the command line's API.
 use super::{
     CLIENT_ID,
     error::PeopleError,
-    private_file,
     profile::{self, Profile},
     terminal::one_line,
 };
@@ -19,14 +18,12 @@ use uuid::Uuid;
 const LONGEST_ANSWER: usize = 1024 * 1024;
 /// The sealing key is known already; a gateway that is slow to repeat it keeps nobody.
 const KEY_TIMEOUT: Duration = Duration::from_secs(4);
-/// Early enough that a token does not end on its way.
-const EARLY_SECONDS: i64 = 30;
 
 /// A gateway with the authority that was pinned for it.
 #[derive(Clone)]
 pub struct Gateway {
     url: Url,
-    client: Client,
+    pub(super) client: Client,
 }
 
 /// What the token endpoint answers (RFC 6749 section 5.1).
@@ -81,8 +78,8 @@ fn shown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error>
 }
 
 #[derive(Deserialize)]
-struct Clusters {
-    clusters: Vec<Cluster>,
+pub(super) struct Clusters {
+    pub clusters: Vec<Cluster>,
 }
 
 #[derive(Deserialize)]
@@ -140,7 +137,10 @@ impl Gateway {
         url
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, String), PeopleError> {
+    pub(super) async fn send(
+        &self,
+        request: RequestBuilder,
+    ) -> Result<(StatusCode, String), PeopleError> {
         let unreachable = |source: reqwest::Error| PeopleError::Unreachable {
             gateway: self.name(),
             source: source.without_url(),
@@ -169,7 +169,11 @@ impl Gateway {
         Ok((status, body))
     }
 
-    fn parse<T: DeserializeOwned>(&self, status: StatusCode, body: &str) -> Result<T, PeopleError> {
+    pub(super) fn parse<T: DeserializeOwned>(
+        &self,
+        status: StatusCode,
+        body: &str,
+    ) -> Result<T, PeopleError> {
         serde_json::from_str(body).map_err(|error| PeopleError::Answer {
             gateway: self.name(),
             detail: format!("HTTP {}, {error}", status.as_u16()),
@@ -254,7 +258,7 @@ impl Gateway {
         Ok(answer.sealing_key)
     }
 
-    fn refused(&self, body: &str, status: StatusCode) -> PeopleError {
+    pub(super) fn refused(&self, body: &str, status: StatusCode) -> PeopleError {
         PeopleError::Refused {
             gateway: self.name(),
             message: refusal(body, status),
@@ -281,117 +285,6 @@ impl std::fmt::Display for OAuthError {
         } else {
             out.write_str(&self.error_description)
         }
-    }
-}
-
-/// Calls as the signed-in person; the access token is renewed when it is due, by one process.
-pub struct Session {
-    gateway: Gateway,
-    profile: Profile,
-}
-
-impl Session {
-    pub fn new(profile: Profile) -> Result<Self, PeopleError> {
-        Ok(Self {
-            gateway: Gateway::of(&profile)?,
-            profile,
-        })
-    }
-
-    /// `GET /api/v1/clusters`.
-    pub async fn clusters(&mut self) -> Result<Vec<Cluster>, PeopleError> {
-        let url = self.gateway.endpoint("/api/v1/clusters");
-        self.call::<Clusters>(reqwest::Method::GET, url)
-            .await
-            .map(|answer| answer.clusters)
-    }
-
-    /// `POST /api/v1/clusters/{id}/token`.
-    pub async fn cluster_token(&mut self, cluster: Uuid) -> Result<ClusterToken, PeopleError> {
-        let url = self
-            .gateway
-            .endpoint(&format!("/api/v1/clusters/{cluster}/token"));
-        self.call(reqwest::Method::POST, url).await
-    }
-
-    async fn call<T: DeserializeOwned>(
-        &mut self,
-        method: reqwest::Method,
-        url: Url,
-    ) -> Result<T, PeopleError> {
-        if self.profile.access_expires_at - EARLY_SECONDS <= Timestamp::now().as_second() {
-            self.renew().await?;
-        }
-        let (mut status, mut body) = self.attempt(method.clone(), url.clone()).await?;
-        if status == StatusCode::UNAUTHORIZED {
-            // ended early, or renewed by another process meanwhile
-            self.renew().await?;
-            (status, body) = self.attempt(method, url).await?;
-        }
-        match status {
-            StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
-            status if status.is_success() => self.gateway.parse(status, &body),
-            _ => Err(self.gateway.refused(&body, status)),
-        }
-    }
-
-    async fn attempt(
-        &self,
-        method: reqwest::Method,
-        url: Url,
-    ) -> Result<(StatusCode, String), PeopleError> {
-        let request = self
-            .gateway
-            .client
-            .request(method, url)
-            .bearer_auth(self.profile.access_token.expose_secret());
-        self.gateway.send(request).await
-    }
-
-    /// Exchanges the refresh token, which can be used once: one process does, the others read
-    /// what it got.
-    async fn renew(&mut self) -> Result<(), PeopleError> {
-        let _lock = private_file::lock(&profile::path(&self.profile.gateway)?).await?;
-        let current =
-            Profile::load(&self.profile.gateway)?.ok_or_else(|| PeopleError::NoSession {
-                gateway: self.gateway.name(),
-            })?;
-        if current.access_token.expose_secret() != self.profile.access_token.expose_secret() {
-            self.profile = current;
-            return Ok(());
-        }
-        let form = [
-            ("grant_type", "refresh_token"),
-            ("client_id", CLIENT_ID),
-            ("refresh_token", current.refresh_token.expose_secret()),
-        ];
-        let tokens = self
-            .gateway
-            .token(&form)
-            .await?
-            .map_err(|error| self.ended(&error.to_string()))?;
-        self.profile = with_tokens(current.gateway, current.ca, tokens);
-        self.profile.save()
-    }
-
-    fn ended(&self, reason: &str) -> PeopleError {
-        PeopleError::SessionEnded {
-            gateway: self.gateway.name(),
-            reason: reason.to_owned(),
-        }
-    }
-}
-
-/// A profile with what the token endpoint gave.
-pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens) -> Profile {
-    Profile {
-        gateway,
-        ca,
-        access_token: tokens.access_token,
-        access_expires_at: Timestamp::now()
-            .as_second()
-            .saturating_add(tokens.expires_in),
-        refresh_token: tokens.refresh_token,
     }
 }
 

@@ -1,11 +1,10 @@
 //! `portico credential`: kubectl's exec plugin (client.authentication.k8s.io). Standard output
 //! carries the credential and nothing else; questions are asked only where kubectl allows it.
 use super::{
-    PeopleError,
-    api::Session,
-    direct,
+    PeopleError, direct,
     exec_info::ExecInfo,
     profile::Profile,
+    session::Session,
     token_cache::{Cached, TokenCache},
 };
 use clap::Args;

@@ -1,9 +1,10 @@
 //! `portico login`: a session for this machine, approved by a click in the browser.
 use super::{
     PeopleError,
-    api::{self, Gateway},
+    api::Gateway,
     browser, device, direct,
     profile::{self, Profile},
+    session::{self, Session},
     terminal::say,
 };
 use clap::Args;
@@ -73,12 +74,12 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
     } else {
         browser::sign_in(&gateway, &client, !args.no_browser).await?
     };
-    let profile = api::with_tokens(url, ca, tokens);
+    let profile = session::with_tokens(url, ca, tokens);
     // those of the session before, maybe of somebody else's
     profile::forget_tokens()?;
     profile.save()?;
     say(format!("Signed in at {}.", gateway.name()));
-    let names: Vec<String> = api::Session::new(profile)?
+    let names: Vec<String> = Session::new(profile)?
         .clusters()
         .await?
         .into_iter()

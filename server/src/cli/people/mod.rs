@@ -14,6 +14,7 @@ mod login;
 mod logout;
 mod private_file;
 mod profile;
+mod session;
 mod terminal;
 mod token_cache;
 

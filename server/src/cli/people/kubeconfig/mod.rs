@@ -8,10 +8,11 @@ mod remove;
 
 use super::{
     PeopleError,
-    api::{Cluster, Session},
+    api::Cluster,
     direct::Pin,
     kubectl, private_file,
     profile::{self, Profile},
+    session::Session,
     terminal::say,
 };
 use clap::{Args, Subcommand};
