@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::compress;
 use anyhow::{Context, Result, ensure};
+use sha2::{Digest as _, Sha256};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -145,14 +146,26 @@ fn terminal(paths: &Paths, release: bool) -> Result<()> {
 
 fn optimise(paths: &Paths) -> Result<()> {
     let wasm = paths.pkg.join("app_bg.wasm");
-    let mut wasm_opt = Command::new(paths.node_bin.join("wasm-opt"));
-    wasm_opt
-        .arg("-Oz")
-        .args(WASM_FEATURES.map(|feature| format!("--enable-{feature}")))
-        .arg(&wasm)
-        .arg("-o")
-        .arg(&wasm);
-    run("wasm-opt", &mut wasm_opt)?;
+    let options: Vec<String> = std::iter::once("-Oz".to_owned())
+        .chain(WASM_FEATURES.map(|feature| format!("--enable-{feature}")))
+        .collect();
+    // by far the slowest step, and mostly for a module that was optimised before
+    let kept = paths.front.join("optimised");
+    let of = digest(&fs::read(&wasm)?, &options);
+    let (known, known_of) = (kept.join("app_bg.wasm"), kept.join("of"));
+    if fs::read_to_string(&known_of).is_ok_and(|text| text == of) && known.exists() {
+        fs::copy(&known, &wasm)?;
+        eprintln!("wasm-opt: as before");
+    } else {
+        let mut wasm_opt = Command::new(paths.node_bin.join("wasm-opt"));
+        wasm_opt.args(&options).arg(&wasm).arg("-o").arg(&wasm);
+        run("wasm-opt", &mut wasm_opt)?;
+        fs::create_dir_all(&kept)?;
+        // without it until the module is whole: an interrupted copy counts for nothing
+        let _ = fs::remove_file(&known_of);
+        fs::copy(&wasm, &known)?;
+        fs::write(&known_of, of)?;
+    }
 
     let script = paths.pkg.join("app.js");
     let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
@@ -167,6 +180,17 @@ fn optimise(paths: &Paths) -> Result<()> {
         ])
         .arg(format!("--outfile={}", script.display()));
     run("app.js", &mut esbuild)
+}
+
+/// What an optimised module was made from, and how.
+fn digest(module: &[u8], options: &[String]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(options.join(" "));
+    hash.update(module);
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn shrink(paths: &Paths) -> Result<()> {
