@@ -283,6 +283,11 @@ impl Client {
         self.skew.latest(Timestamp::now())
     }
 
+    /// How far Keystone's clock is ahead of ours (negative: behind), by its last answer.
+    pub fn clock_difference(&self) -> SignedDuration {
+        self.skew.difference()
+    }
+
     pub(super) fn post_tokens(
         &self,
         operation: &'static str,
