@@ -8,7 +8,7 @@ use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
 use crate::config::{InvalidConfig, KeystoneConfig};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use portico_domain::identity::{Named, Project};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Method, redirect};
