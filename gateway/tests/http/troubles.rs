@@ -273,9 +273,10 @@ async fn keystone_of_the_past() -> String {
         ];
         (StatusCode::CREATED, headers, Json(body))
     };
+    let nothing = move || async move { (StatusCode::NO_CONTENT, [("date", date())]) };
     let router = Router::new()
-        .route("/v3/auth/tokens", post(issue))
-        .fallback(|| async { StatusCode::NO_CONTENT });
+        .route("/v3/auth/tokens", post(issue).delete(nothing))
+        .fallback(nothing);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
     let address = listener.local_addr().expect("address");
     tokio::spawn(async move { axum::serve(listener, router).await });
