@@ -1,5 +1,6 @@
 //! Who did what at the gateway, in the log (target `audit`) and in the store.
 use jiff::Timestamp;
+use portico_domain::identity::User;
 use portico_store::{NewAuditEvent, Outcome, Session};
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ pub(crate) struct Event<'a> {
     pub target: &'a str,
     /// Why, in a few words.
     pub reason: &'a str,
+    /// Whom it concerns, where that is somebody else than who did it.
+    pub subject: Option<&'a User>,
 }
 
 impl<'a> Event<'a> {
@@ -28,6 +31,7 @@ impl<'a> Event<'a> {
             project: None,
             target: "",
             reason: "",
+            subject: None,
         }
     }
 
@@ -48,6 +52,11 @@ impl<'a> Event<'a> {
 
     pub fn target(mut self, target: &'a str) -> Self {
         self.target = target;
+        self
+    }
+
+    pub fn subject(mut self, subject: Option<&'a User>) -> Self {
+        self.subject = subject;
         self
     }
 
@@ -76,14 +85,18 @@ impl Gateway {
             project = event.project,
             object = event.target,
             reason = event.reason,
+            subject = event.subject.map(|user| user.id.as_str()),
             address,
             "{}", event.action
         );
-        let detail = if event.reason.is_empty() {
-            json!({ "address": address })
-        } else {
-            json!({ "address": address, "reason": event.reason })
-        };
+        let mut detail = json!({ "address": address });
+        if !event.reason.is_empty() {
+            detail["reason"] = json!(event.reason);
+        }
+        if let Some(user) = event.subject {
+            detail["subject"] =
+                json!({ "id": user.id, "name": user.name, "domain": user.domain.name });
+        }
         let row = NewAuditEvent {
             request_id: context.request_id,
             session: event.session.map(|session| session.id),

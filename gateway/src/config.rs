@@ -35,6 +35,11 @@ pub struct GatewayConfig {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
+    /// Networks whose people are told Portico's address when they come by a wrong host name.
+    /// Empty: nobody is, so that scanners learn no names; `0.0.0.0/0` and `::/0`: everybody.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub tell_address_to: Vec<IpNet>,
     /// The panel, as the gateway reaches it.
     pub panel_url: Url,
     /// X25519 public key of the panel: only it can open the Keystone token sent to it.
@@ -70,6 +75,9 @@ pub struct SessionConfig {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stale_for: Duration,
+    /// Administrators of the cloud: who may list and end the sessions of every user at
+    /// `/oauth2/sessions`. Empty: nobody.
+    pub admins: Vec<RoleInProject>,
 }
 
 /// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
@@ -167,6 +175,8 @@ pub enum ConfigError {
     AppUrl(String, Url),
     #[error("apps.allow of {0}: role and project must not be empty")]
     AppRule(String),
+    #[error("gateway.session.admins: role and project must not be empty")]
+    AdminRule,
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
 }
@@ -182,6 +192,7 @@ impl Default for SessionConfig {
             absolute: Duration::from_secs(12 * 3600),
             validate_every: Duration::from_secs(60),
             stale_for: Duration::from_secs(300),
+            admins: Vec::new(),
         }
     }
 }
@@ -234,8 +245,15 @@ impl GatewayConfig {
                 return Err(ConfigError::Zero(name));
             }
         }
+        if self.session.admins.iter().any(is_incomplete) {
+            return Err(ConfigError::AdminRule);
+        }
         validate_apps(apps)
     }
+}
+
+fn is_incomplete(rule: &RoleInProject) -> bool {
+    rule.role.is_empty() || rule.project.is_empty()
 }
 
 fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
@@ -250,11 +268,7 @@ fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.url.scheme() != "http" || app.url.host_str().is_none() {
             return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
         }
-        if app
-            .allow
-            .iter()
-            .any(|rule| rule.role.is_empty() || rule.project.is_empty())
-        {
+        if app.allow.iter().any(is_incomplete) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
     }

@@ -12,9 +12,11 @@ use tower::ServiceExt as _;
 
 use crate::{
     access::origin,
+    guard::with_cookie,
     hosts::Site,
     problem::{Problem, Source},
     proxy::{path, upgrade},
+    session::cookie::Purpose,
     state::{Context, Shared},
 };
 
@@ -39,6 +41,8 @@ pub(crate) async fn dispatch(
     let site = gateway.hosts.resolve(request.uri(), request.headers());
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = Route(route_label(site.as_ref(), request.uri().path()));
+    let round_may_end =
+        context.navigation && route.0 != "gateway" && gateway.counts_rounds(request.headers());
     let mut response = match decide(&dispatcher, site, &context, request).await {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
@@ -55,6 +59,9 @@ pub(crate) async fn dispatch(
         for cookie in cookies {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
+    }
+    if round_may_end && response.status().is_success() {
+        response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
     }
     if gateway.cookies.secure && !gateway.is_loopback() {
         response.headers_mut().insert(
@@ -78,7 +85,7 @@ async fn decide(
     context: &Context,
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
-    let site = site.ok_or_else(Problem::unknown_host)?;
+    let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
     let upgrade = upgrade::asked(&request);
     if request.method() == Method::CONNECT {

@@ -3,12 +3,16 @@ use std::borrow::Cow;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use jiff::Timestamp;
 use portico_store::{EndReason, SessionKind, StoreError};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 
 use crate::{
-    access::return_path::ReturnPath,
+    access::{
+        arrival::{self, Arrival},
+        return_path::ReturnPath,
+    },
     problem::Problem,
     session::{cookie::Purpose, live::Caller, registry::Lookup, tokens::TokenError},
     state::{Context, Gateway},
@@ -101,8 +105,19 @@ impl Gateway {
                 }
             }
             Lookup::Ended(reason) => Err(Missing::Ended(reason)),
-            Lookup::Unknown => Err(Missing::Unknown),
+            Lookup::Unknown => Err(self.why_unknown(&secret).await?),
         })
+    }
+
+    /// This process has not seen the session live; the store may know how it ended.
+    async fn why_unknown(&self, secret: &SecretString) -> Result<Missing, Problem> {
+        let sessions = self.store.sessions();
+        let session = sessions.find_even_ended(secret.expose_secret()).await?;
+        Ok(session
+            .filter(|session| !session.is_live(Timestamp::now()))
+            .map_or(Missing::Unknown, |session| {
+                Missing::Ended(session.end_reason.unwrap_or(EndReason::Expired))
+            }))
     }
 
     /// The browser session of a request to the main host, confirmed by Keystone lately.
@@ -114,11 +129,14 @@ impl Gateway {
     ) -> Result<Caller, Stop> {
         let caller = match self.lookup(headers, None).await? {
             Ok(caller) => caller,
-            Err(missing) => return Err(sign_in_first(context, uri, missing)),
+            Err(missing) => return Err(self.not_signed_in(context, headers, uri, missing)),
         };
         self.standing(context, &caller)
             .await?
-            .map_err(|missing| sign_in_first(context, uri, missing))?;
+            .map_err(|missing| self.not_signed_in(context, headers, uri, missing))?;
+        if context.navigation && self.arrival(uri, Timestamp::now()) != Arrival::Usual {
+            return Err(Stop::Answer(Box::new(see_other(&arrival::plain(uri)))));
+        }
         Ok(caller)
     }
 
@@ -144,7 +162,7 @@ pub(crate) fn sign_in_first(context: &Context, uri: &Uri, missing: Missing) -> S
         return Problem::signed_out().into();
     }
     let mut query = url::form_urlencoded::Serializer::new(String::new());
-    let here = ReturnPath::from_query(uri.path_and_query().map(http::uri::PathAndQuery::as_str));
+    let here = ReturnPath::parse(&arrival::plain(uri));
     query.append_pair("rd", here.as_str());
     if let Some(reason) = missing.reason() {
         query.append_pair("reason", reason);

@@ -17,14 +17,17 @@ mod forms;
 mod guard;
 mod handover;
 mod hosts;
+mod kept_form;
 mod login;
 mod pages;
 mod problem;
 mod proxy;
 mod router;
 mod session;
+mod sessions;
 mod state;
 mod tasks;
+mod troubles;
 
 use std::{
     path::{Path, PathBuf},
@@ -41,6 +44,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
+pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
 use crate::{

@@ -27,6 +27,17 @@ pub(crate) struct Problem {
     pub detail: String,
     pub source: Source,
     pub retry_after: Option<u64>,
+    /// What the person can do, one step a line; the page lists them.
+    pub steps: Vec<String>,
+    /// The page's button, where it is not the way home.
+    pub leads_to: Option<Box<Link>>,
+}
+
+/// A button of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub label: &'static str,
+    pub href: String,
 }
 
 impl Problem {
@@ -44,7 +55,24 @@ impl Problem {
             detail: detail.into(),
             source,
             retry_after: None,
+            steps: Vec::new(),
+            leads_to: None,
         }
+    }
+
+    /// Says what can be done about it.
+    pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
+        self.steps = steps.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Gives the page a button that leads elsewhere than home.
+    pub fn leads_to(mut self, label: &'static str, href: impl Into<String>) -> Self {
+        self.leads_to = Some(Box::new(Link {
+            label,
+            href: href.into(),
+        }));
+        self
     }
 
     pub fn downstream(
@@ -54,15 +82,6 @@ impl Problem {
         detail: impl Into<String>,
     ) -> Self {
         Self::new(status, code, Source::Downstream, title, detail)
-    }
-
-    pub fn unknown_host() -> Self {
-        Self::downstream(
-            StatusCode::MISDIRECTED_REQUEST,
-            "unknown_host",
-            "Nothing lives at this address",
-            "This host name is none of Portico's. Check the address.",
-        )
     }
 
     pub fn bad_path(fault: PathFault) -> Self {
@@ -140,16 +159,30 @@ impl Problem {
                 "Your session has not ended. Try again in a moment; if it lasts, tell your cloud's administrators.",
             )
         }
+        .steps([
+            "What your clusters run goes on, and so does kubectl for people who are signed in.",
+            "Nothing that you had entered was changed. Reload this page to try again.",
+        ])
+        .leads_to("Try again", "")
     }
 
     pub fn keystone_unavailable() -> Self {
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "keystone_unavailable",
-            Source::Upstream,
-            "Keystone does not answer",
-            "Portico cannot check who may do what right now. You have not been signed out. Try again in a moment.",
-        )
+        Self {
+            retry_after: Some(5),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "keystone_unavailable",
+                Source::Upstream,
+                "Keystone does not answer",
+                "Portico cannot check who may do what right now. You have not been signed out. Try again in a moment.",
+            )
+        }
+        .steps([
+            "What your clusters run goes on. Sessions go on for some minutes with the roles that \
+             Keystone named last; nobody can sign in anew.",
+            "If it lasts, tell your cloud's administrators: it is Keystone that does not answer.",
+        ])
+        .leads_to("Try again", "")
     }
 
     pub fn internal() -> Self {
@@ -216,11 +249,14 @@ impl Problem {
         let mut response = if navigation {
             problem::page(self, request_id).into_response()
         } else {
-            let body = json!({
+            let mut body = json!({
                 "error": self.code,
                 "message": self.detail,
                 "request_id": request_id,
             });
+            if !self.steps.is_empty() {
+                body["steps"] = json!(self.steps);
+            }
             let mut response = (self.status, axum::Json(body)).into_response();
             harden(response.headers_mut());
             response

@@ -8,10 +8,11 @@ use axum::{
 use crate::{
     cli,
     dispatch::{Dispatcher, dispatch},
-    endpoints, handover, login,
+    endpoints, handover, kept_form, login,
     pages::assets,
     problem::Problem,
     proxy::routes,
+    sessions,
     state::Shared,
 };
 
@@ -40,6 +41,16 @@ fn main_host(gateway: &Shared) -> Router {
             "/sign_out",
             get(login::sign_out::get).post(login::sign_out::post),
         )
+        .route("/sessions", get(sessions::list::get))
+        .route(
+            "/sessions/end",
+            get(sessions::end::ask).post(sessions::end::post),
+        )
+        .route(
+            "/kept",
+            get(kept_form::give_back::get).post(kept_form::give_back::send),
+        )
+        .route("/kept/discard", post(kept_form::give_back::discard))
         .route("/demo/password", get(login::demo::get))
         .route("/handover", get(handover::offer::get))
         .route("/auth", any(endpoints::auth::main_host))

@@ -68,6 +68,10 @@ fn UserMenu() -> impl IntoView {
             <p class="text-muted max-w-64">{roles}</p>
         </div>
         <ThemeToggle />
+        <a class="menu-item" href="/oauth2/sessions" rel="external">
+            <Icon icon=icons::SESSIONS />
+            "Your sessions"
+        </a>
         <form method="post" action="/oauth2/sign_out" class="border-t border-line mt-1.5 pt-1.5">
             <input
                 type="hidden"

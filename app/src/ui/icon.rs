@@ -10,11 +10,12 @@ pub mod icons {
         LuFolder as FOLDER, LuInfo as INFO, LuKeyRound as KEY, LuLayers as LAYERS,
         LuLayoutDashboard as DASHBOARD, LuLayoutGrid as GRID, LuLibrary as KINDS,
         LuLoader as PROGRESS, LuLock as LOCK, LuLogOut as SIGN_OUT, LuMenu as MENU,
-        LuMinus as MINUS, LuMoon as MOON, LuOctagonX as FAILED, LuPackage as PACKAGE,
-        LuPause as PAUSE, LuPlay as PLAY, LuPlus as PLUS, LuRefreshCw as REFRESH,
-        LuRotateCw as ROTATE, LuScale as SCALE, LuSearch as SEARCH, LuServer as SERVER,
-        LuShield as SHIELD, LuSun as SUN, LuSunMoon as SUN_MOON, LuTag as TAG, LuTrash2 as TRASH,
-        LuTriangleAlert as WARNING, LuUndo2 as UNDO, LuUser as USER, LuX as CLOSE,
+        LuMinus as MINUS, LuMonitorSmartphone as SESSIONS, LuMoon as MOON, LuOctagonX as FAILED,
+        LuPackage as PACKAGE, LuPause as PAUSE, LuPlay as PLAY, LuPlus as PLUS,
+        LuRefreshCw as REFRESH, LuRotateCw as ROTATE, LuScale as SCALE, LuSearch as SEARCH,
+        LuServer as SERVER, LuShield as SHIELD, LuSun as SUN, LuSunMoon as SUN_MOON, LuTag as TAG,
+        LuTrash2 as TRASH, LuTriangleAlert as WARNING, LuUndo2 as UNDO, LuUser as USER,
+        LuX as CLOSE,
     };
 }
 

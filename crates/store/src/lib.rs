@@ -12,11 +12,14 @@
 mod access_tokens;
 mod audit;
 mod authorization_codes;
+mod browser_marks;
 mod config;
 mod device_codes;
 mod error;
 mod handover;
+mod kept_forms;
 mod keystone_tokens;
+mod pending_revocations;
 mod random;
 mod row;
 pub mod sealing;
@@ -30,13 +33,16 @@ mod totp_marks;
 pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
 pub use audit::{Audit, AuditEvent, AuditFilter, NewAuditEvent, Outcome};
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
+pub use browser_marks::BrowserMarks;
 pub use config::StoreConfig;
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
 pub use error::StoreError;
 pub use handover::{Handover, Handovers, NewHandover};
+pub use kept_forms::{KeptForm, KeptForms, NewKeptForm};
 pub use keystone_tokens::{
     KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
 };
+pub use pending_revocations::UnfinishedRevocations;
 pub use random::random_secret;
 pub use sealing::KeyRing;
 pub use sessions::{

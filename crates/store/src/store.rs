@@ -1,8 +1,8 @@
 use crate::error::StoreError;
 use crate::sealing::KeyRing;
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, DeviceCodes, Handovers, KeystoneTokens, Sessions,
-    SignInFlows, Throttle, TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, DeviceCodes, Handovers, KeptForms,
+    KeystoneTokens, Sessions, SignInFlows, Throttle, TotpMarks,
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -127,6 +127,16 @@ impl Store {
     /// One-time codes that carry a session to an app's host.
     pub fn handovers(&self) -> Handovers<'_> {
         Handovers(self)
+    }
+
+    /// Forms that wait for their user to sign in again.
+    pub fn kept_forms(&self) -> KeptForms<'_> {
+        KeptForms(self)
+    }
+
+    /// Texts that browsers carry for us and cannot change.
+    pub fn browser_marks(&self) -> BrowserMarks<'_> {
+        BrowserMarks(self)
     }
 
     /// Device codes of the command line (RFC 8628).

@@ -77,6 +77,23 @@ impl Throttle<'_> {
         .map_err(StoreError::database("count a failure"))
     }
 
+    /// Takes back one failure that was counted ahead of an attempt whose outcome nobody knows.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn undecided(self, subject: &str) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE sign_in_throttles
+             SET failures = failures - 1
+             WHERE subject_hash = $1 AND failures > 0",
+        )
+        .bind(self.0.keys.hash(PURPOSE, subject))
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("take back a failure"))?;
+        Ok(())
+    }
+
     /// Forgets the subject's failures after a success.
     ///
     /// # Errors

@@ -8,7 +8,13 @@ use crate::proxy::path;
 const LONGEST: usize = 2048;
 
 /// Endpoints of ours that are steps of a longer way and may be returned to.
-const STEPS: [&str; 3] = ["/oauth2/authorize", "/oauth2/device", "/oauth2/handover"];
+const STEPS: [&str; 5] = [
+    "/oauth2/authorize",
+    "/oauth2/device",
+    "/oauth2/handover",
+    "/oauth2/kept",
+    "/oauth2/sessions",
+];
 
 /// A path with query on the host that reads it, never an address elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +24,11 @@ impl ReturnPath {
     /// The way home.
     pub fn home() -> Self {
         Self("/".to_owned())
+    }
+
+    /// Where somebody with several projects chooses one.
+    pub fn choice_of_project() -> Self {
+        Self("/oauth2/project".to_owned())
     }
 
     /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.

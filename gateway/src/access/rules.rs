@@ -21,8 +21,16 @@ impl Gateway {
         app: &App,
         live: &Live,
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        self.fitting(&app.config.allow, live).await
+    }
+
+    /// A token of the session that some rule lets in; `None` when no rule does.
+    pub async fn fitting(
+        &self,
+        rules: &[RoleInProject],
+        live: &Live,
+    ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
         let root = live.root();
-        let rules = &app.config.allow;
         let mut tried = HashSet::new();
         for rule in rules {
             if !tried.insert(rule.project.as_str()) {

@@ -36,7 +36,7 @@ pub(crate) async fn post(
         return Err(Problem::foreign_origin(OriginFault::Foreign).into());
     }
     let Some(nonce) = gateway.cookies.read(&headers, Purpose::Handover) else {
-        return Err(out_of_date(&app.config.name).into());
+        return Err(gateway.app_cookie_missing(app).into());
     };
     let now = Timestamp::now();
     let code = fields.secret("code");
@@ -74,6 +74,7 @@ pub(crate) async fn post(
     let path = ReturnPath::parse(&handover.return_path);
     let answer = see_other(path.as_str());
     let answer = with_cookie(answer, gateway.cookies.set(Purpose::Session, &secret));
+    let answer = with_cookie(answer, gateway.count_round(&headers, now));
     Ok(with_cookie(
         answer,
         gateway.cookies.clear(Purpose::Handover),

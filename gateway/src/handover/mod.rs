@@ -9,6 +9,7 @@ pub(crate) mod offer;
 use axum::body::Body;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{Method, Request};
+use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
@@ -34,6 +35,9 @@ pub(crate) fn begin(
 ) -> Stop {
     if !context.navigation || !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Problem::signed_out().into();
+    }
+    if gateway.runs_in_circles(request.headers(), Timestamp::now()) {
+        return gateway.app_loop(app);
     }
     // a second tab must not spoil the first one's way
     let known = gateway.cookies.read(request.headers(), Purpose::Handover);

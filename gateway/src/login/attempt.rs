@@ -1,24 +1,10 @@
-//! Trying credentials at Keystone, with a limit on failures that never locks anybody out for good.
-use jiff::{SignedDuration, Timestamp};
+//! Trying credentials at Keystone, with a limit on failures; see [`super::limits`].
 use portico_openstack::keystone::{self, AuthOutcome, Login, Scope, UserRef};
-use portico_store::{Outcome, ThrottleLimit};
 use secrecy::SecretString;
 
 use crate::{
-    audit::Event,
     problem::Problem,
     state::{Context, Gateway},
-};
-
-/// Failures of one account from one address.
-const ACCOUNT: ThrottleLimit = ThrottleLimit {
-    failures: 8,
-    window: SignedDuration::from_secs(60),
-};
-/// Failures of one address, whatever the account.
-const ADDRESS: ThrottleLimit = ThrottleLimit {
-    failures: 60,
-    window: SignedDuration::from_secs(60),
 };
 
 /// How an attempt ended without a token.
@@ -31,6 +17,17 @@ pub(crate) enum Failed {
     /// Nobody can say.
     KeystoneUnavailable,
     Problem(Box<Problem>),
+}
+
+impl Failed {
+    /// In how many seconds another try makes sense, where that is known.
+    pub fn retry_after(&self) -> Option<i64> {
+        match self {
+            Failed::Throttled(seconds) => Some(*seconds),
+            Failed::KeystoneUnavailable => Some(5),
+            Failed::Refused | Failed::Problem(_) => None,
+        }
+    }
 }
 
 impl From<Problem> for Failed {
@@ -72,15 +69,6 @@ impl Claimed {
             domain: self.domain.clone(),
         }
     }
-
-    /// The account as counters know it: in one spelling, from one address.
-    fn counter(&self, address: &str) -> String {
-        format!(
-            "account:{}@{}|{address}",
-            self.name.to_lowercase(),
-            self.domain.to_lowercase()
-        )
-    }
 }
 
 impl Gateway {
@@ -91,24 +79,22 @@ impl Gateway {
         readings: &[Claimed],
         password: &SecretString,
     ) -> Result<(Claimed, AuthOutcome), Failed> {
-        let Some(likeliest) = readings.first() else {
-            return Err(Failed::Refused);
-        };
-        self.check_limits(context, likeliest).await?;
+        let attempt = self.begin_attempt(context, readings).await?;
         for claimed in readings {
             let login = Login::with_password(claimed.user(), password.clone(), Scope::Unscoped);
             match self.ask_keystone(&login).await {
                 Ok(outcome) => {
-                    if matches!(outcome, AuthOutcome::Token(_)) {
-                        self.succeeded(context, likeliest).await?;
-                    }
+                    self.end_attempt(&attempt, &outcome).await?;
                     return Ok((claimed.clone(), outcome));
                 }
                 Err(Failed::Refused) => {}
-                Err(other) => return Err(other),
+                Err(other) => {
+                    self.undecided(&attempt).await?;
+                    return Err(other);
+                }
             }
         }
-        self.failed(context, likeliest, "password").await?;
+        self.failed(context, &attempt, "password").await?;
         Err(Failed::Refused)
     }
 
@@ -120,18 +106,23 @@ impl Gateway {
         passcode: SecretString,
         receipt: SecretString,
     ) -> Result<AuthOutcome, Failed> {
-        self.check_limits(context, claimed).await?;
+        let attempt = self
+            .begin_attempt(context, std::slice::from_ref(claimed))
+            .await?;
         let login = Login::with_passcode(claimed.user(), passcode, receipt, Scope::Unscoped);
         match self.ask_keystone(&login).await {
             Ok(outcome) => {
-                self.succeeded(context, claimed).await?;
+                self.end_attempt(&attempt, &outcome).await?;
                 Ok(outcome)
             }
             Err(Failed::Refused) => {
-                self.failed(context, claimed, "passcode").await?;
+                self.failed(context, &attempt, "passcode").await?;
                 Err(Failed::Refused)
             }
-            Err(other) => Err(other),
+            Err(other) => {
+                self.undecided(&attempt).await?;
+                Err(other)
+            }
         }
     }
 
@@ -149,61 +140,6 @@ impl Gateway {
                 Err(Failed::KeystoneUnavailable)
             }
         }
-    }
-
-    async fn check_limits(&self, context: &Context, claimed: &Claimed) -> Result<(), Failed> {
-        let now = Timestamp::now();
-        let address = context.address_text();
-        let throttle = self.store.throttle();
-        let subjects = [
-            (claimed.counter(&address), ACCOUNT),
-            (format!("address:{address}"), ADDRESS),
-        ];
-        for (subject, limit) in subjects {
-            let until = throttle
-                .refused_until(&subject, limit, now)
-                .await
-                .map_err(Problem::from)?;
-            if let Some(until) = until {
-                count_sign_in("throttled");
-                let event = Event::new("session.sign_in", Outcome::Denied)
-                    .name(&claimed.name)
-                    .reason("too many failures");
-                self.audit(context, event).await;
-                return Err(Failed::Throttled(
-                    (until.as_second() - now.as_second()).max(1),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    async fn failed(
-        &self,
-        context: &Context,
-        claimed: &Claimed,
-        what: &'static str,
-    ) -> Result<(), Problem> {
-        let now = Timestamp::now();
-        let address = context.address_text();
-        let throttle = self.store.throttle();
-        throttle
-            .failed(&claimed.counter(&address), ACCOUNT, now)
-            .await?;
-        throttle
-            .failed(&format!("address:{address}"), ADDRESS, now)
-            .await?;
-        count_sign_in("refused");
-        let event = Event::new("session.sign_in", Outcome::Denied)
-            .name(&claimed.name)
-            .reason(what);
-        self.audit(context, event).await;
-        Ok(())
-    }
-
-    async fn succeeded(&self, context: &Context, claimed: &Claimed) -> Result<(), Problem> {
-        let subject = claimed.counter(&context.address_text());
-        Ok(self.store.throttle().succeeded(&subject).await?)
     }
 }
 
@@ -243,14 +179,5 @@ mod tests {
         );
         assert_eq!(readings("ada@acme", "other"), [pair("ada@acme", "other")]);
         assert_eq!(readings("@", ""), [pair("@", "Default")]);
-    }
-
-    #[test]
-    fn counters_fold_case() {
-        let claimed = |name: &str| Claimed {
-            name: name.to_owned(),
-            domain: "Default".to_owned(),
-        };
-        assert_eq!(claimed("Ada").counter("::1"), claimed("aDA").counter("::1"));
     }
 }

@@ -29,6 +29,10 @@ impl Gateway {
         }
         let now = Timestamp::now();
         let details = &issued.details;
+        if details.expires_at <= now {
+            self.revoke(&issued.token).await;
+            return Err(self.born_expired(details.expires_at, now).into());
+        }
         let user = details.identity.user.clone();
         let sessions = self.store.sessions();
         let new = NewSession {
@@ -71,10 +75,11 @@ impl Gateway {
         self.audit(context, event).await;
 
         let answer = if projects.len() > 1 && !return_path.leads_somewhere() {
-            see_other("/oauth2/project")
+            see_other(&self.arriving_at(&ReturnPath::choice_of_project(), now))
         } else {
-            see_other(return_path.as_str())
+            see_other(&self.arriving_at(return_path, now))
         };
+        let answer = with_cookie(answer, self.count_round(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
     }

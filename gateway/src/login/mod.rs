@@ -1,7 +1,9 @@
 //! Signing in and out: password, one-time code, choice of a project, and the end.
+mod account;
 pub(crate) mod attempt;
 pub(crate) mod demo;
 pub(crate) mod establish;
+mod limits;
 pub(crate) mod project;
 pub(crate) mod reauthenticate;
 pub(crate) mod sign_in;

@@ -14,7 +14,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
-    pages::sign_in::{Notice, SignIn},
+    pages::sign_in::{Notice, SignIn, TRIED},
     problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
@@ -33,6 +33,9 @@ struct Form<'a> {
     domain: &'a str,
     notice: Option<Notice>,
     status: StatusCode,
+    retry_after: Option<i64>,
+    /// Whether the form came back without the cookie that was set with it.
+    cookie_lost: bool,
 }
 
 pub(crate) async fn get(
@@ -51,6 +54,8 @@ pub(crate) async fn get(
         domain: "",
         notice: notice(query.get("reason")),
         status: StatusCode::OK,
+        retry_after: None,
+        cookie_lost: false,
     };
     Ok(gateway.sign_in_page(&headers, form)?)
 }
@@ -70,13 +75,23 @@ pub(crate) async fn post(
         domain,
         notice: Some(Notice::Failure(notice.to_owned())),
         status,
+        retry_after: None,
+        cookie_lost: false,
     };
     let flow = gateway.cookies.read(&headers, Purpose::Flow);
+    let cookie_lost = flow.is_none();
+    if cookie_lost && fields.get(TRIED) == "1" && gateway.lookup(&headers, None).await?.is_err() {
+        // twice in a row: another tab's sign-in would have taken it away once
+        return Err(gateway.cookie_refused().into());
+    }
     if !flow.is_some_and(|flow| csrf::matches(&flow, fields.get(csrf::FIELD))) {
-        let form = again(
-            "This page was open for too long, or your browser keeps no cookies. Try again.",
-            StatusCode::FORBIDDEN,
-        );
+        let form = Form {
+            cookie_lost,
+            ..again(
+                "This page was open for too long, or your browser keeps no cookies. Try again.",
+                StatusCode::FORBIDDEN,
+            )
+        };
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
     if name.len() > LONGEST_NAME || domain.len() > LONGEST_NAME {
@@ -94,8 +109,13 @@ pub(crate) async fn post(
     let (claimed, outcome) = match gateway.try_password(&context, &readings, &password).await {
         Ok(good) => good,
         Err(failed) => {
+            let retry_after = failed.retry_after();
             let (text, status) = failure(failed)?;
-            return Ok(gateway.sign_in_page(&headers, again(&text, status))?);
+            let form = Form {
+                retry_after,
+                ..again(&text, status)
+            };
+            return Ok(gateway.sign_in_page(&headers, form)?);
         }
     };
     match outcome {
@@ -169,12 +189,13 @@ impl Gateway {
                 .map(|demo| demo.users.as_slice())
                 .unwrap_or_default(),
             status: form.status,
+            cookie_lost: form.cookie_lost,
         };
         let mut response = page.page().into_response();
-        if form.status == StatusCode::SERVICE_UNAVAILABLE {
+        if let Some(seconds) = form.retry_after {
             response
                 .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         let cookie = self.cookies.set_for(Purpose::Flow, &nonce, FORM_SECONDS);
         Ok(with_cookie(response, cookie))
@@ -232,6 +253,14 @@ fn notice(reason: &str) -> Option<Notice> {
              expired. Sign in again to go on."
         }
         "revoked" => "Your session was ended from another place. Sign in again to go on.",
+        "ended_by_administrator" => {
+            "An administrator of your cloud has ended your session. You may sign in again; ask them \
+             if you do not know why."
+        }
+        "form_kept" => {
+            "Your session had expired before what you entered arrived. It is kept for 10 minutes: \
+             sign in again as the same user, and you can send it."
+        }
         "refused_by_keystone" => {
             "Keystone has ended your session: your account, password or roles have changed."
         }

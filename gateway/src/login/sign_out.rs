@@ -59,6 +59,7 @@ pub(crate) async fn post(
     answer
         .headers_mut()
         .insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
+    let answer = with_cookie(answer, gateway.cookies.clear(Purpose::Rounds));
     Ok(with_cookie(answer, gateway.cookies.clear(Purpose::Session)))
 }
 

@@ -4,7 +4,7 @@ use maud::html;
 
 use super::{
     assets::Asset,
-    layout::{Page, hidden, note},
+    layout::{Page, hidden, note, request_line},
 };
 
 /// The form that carries the one-time code to the app's host.
@@ -31,7 +31,7 @@ pub(crate) struct Door {
 }
 
 /// Says which role opens the app, and that this session does not have it.
-pub(crate) fn refused(app: &str, user: &str, doors: &[Door], home: &str) -> Page {
+pub(crate) fn refused(app: &str, user: &str, doors: &[Door], home: &str, request_id: &str) -> Page {
     let body = html! {
         h1 { "You may not open " (app) }
         p.lead { "You are signed in as " strong { (user) } "." }
@@ -54,6 +54,7 @@ pub(crate) fn refused(app: &str, user: &str, doors: &[Door], home: &str) -> Page
             }
         }))
         p { "Ask the people who manage that project if you need it." }
+        (request_line(request_id))
         div.row { a.button href=(home) { "Back to Portico" } }
     };
     Page::new(format!("{app}: not permitted"), body).status(StatusCode::FORBIDDEN)

@@ -1,4 +1,4 @@
-//! `GET /oauth2/static/{file}`: the style sheet and the two small scripts of the own pages.
+//! `GET /oauth2/static/{file}`: the style sheet and the small scripts of the own pages.
 use std::sync::LazyLock;
 
 use axum::{
@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 const STYLE: &str = include_str!("assets/portico.css");
 const HANDOVER: &str = include_str!("assets/handover.js");
 const DEMO: &str = include_str!("assets/demo.js");
+const TIMES: &str = include_str!("assets/times.js");
 
 /// A file that pages refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +19,13 @@ pub(crate) enum Asset {
     Style,
     Handover,
     Demo,
+    Times,
 }
 
 /// Changes with every change of a file, so that browsers may keep them.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
-    for text in [STYLE, HANDOVER, DEMO] {
+    for text in [STYLE, HANDOVER, DEMO, TIMES] {
         hash.update(text);
     }
     hash.finalize()
@@ -40,6 +42,7 @@ impl Asset {
             Asset::Style => "portico.css",
             Asset::Handover => "handover.js",
             Asset::Demo => "demo.js",
+            Asset::Times => "times.js",
         };
         format!("/oauth2/static/{name}?v={}", *VERSION)
     }
@@ -50,6 +53,7 @@ pub(crate) async fn get(Path(file): Path<String>) -> Response {
         "portico.css" => (STYLE, "text/css; charset=utf-8"),
         "handover.js" => (HANDOVER, "text/javascript; charset=utf-8"),
         "demo.js" => (DEMO, "text/javascript; charset=utf-8"),
+        "times.js" => (TIMES, "text/javascript; charset=utf-8"),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
     let headers = [

@@ -15,6 +15,7 @@ pub(crate) struct Page {
     script: Option<Asset>,
     form_targets: Vec<String>,
     referrer: &'static str,
+    wide: bool,
     body: Markup,
 }
 
@@ -29,6 +30,7 @@ impl Page {
             form_targets: Vec::new(),
             // not "no-referrer": browsers would then send "Origin: null" with our own forms
             referrer: "same-origin",
+            wide: false,
             body,
         }
     }
@@ -40,6 +42,12 @@ impl Page {
 
     pub fn script(mut self, script: Asset) -> Self {
         self.script = Some(script);
+        self
+    }
+
+    /// Gives the page room for a list.
+    pub fn wide(mut self) -> Self {
+        self.wide = true;
         self
     }
 
@@ -87,7 +95,7 @@ impl Page {
                     }
                 }
                 body {
-                    main {
+                    main.wide[self.wide] {
                         p.brand { (PreEscaped(LOGO)) "Portico" }
                         div.card { (self.body) }
                     }
@@ -142,6 +150,13 @@ pub(crate) fn harden(headers: &mut http::HeaderMap) {
 pub(crate) fn note(kind: &str, text: &Markup) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { div class={ "note " (kind) } role=(role) { (text) } }
+}
+
+/// Where to find what happened in the log; nothing without an ID.
+pub(crate) fn request_line(request_id: &str) -> Markup {
+    html! {
+        @if !request_id.is_empty() { p.hint { "Request " code { (request_id) } } }
+    }
 }
 
 /// A hidden field.

@@ -2,7 +2,10 @@
 pub(crate) mod app;
 pub(crate) mod assets;
 pub(crate) mod cli;
+pub(crate) mod kept_form;
 pub(crate) mod layout;
 pub(crate) mod problem;
+pub(crate) mod sessions;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;
+pub(crate) mod time;

@@ -1,19 +1,27 @@
-//! The page for whatever went wrong.
+//! The page for whatever went wrong: the cause, what to do, and where to look it up.
 use maud::html;
 
-use super::layout::Page;
+use super::layout::{Page, request_line};
 use crate::problem::Problem;
 
 pub(crate) fn page(problem: &Problem, request_id: &str) -> Page {
+    let other = problem.leads_to.as_deref();
     let body = html! {
         h1 { (problem.title) }
         p.lead { (problem.detail) }
-        @if problem.status.is_server_error() && !request_id.is_empty() {
-            p.hint { "Request " code { (request_id) } }
+        @if !problem.steps.is_empty() {
+            h2 { "What you can do" }
+            ul.plain { @for step in &problem.steps { li { (step) } } }
         }
+        (request_line(request_id))
         div.row {
-            a.button href="/" { "Back to Portico" }
+            @if let Some(link) = other { a.button href=(link.href) { (link.label) } }
+            @if other.is_none_or(|link| link.label != HOME) {
+                a.button.quiet[other.is_some()] href="/" { (HOME) }
+            }
         }
     };
     Page::new(problem.title.as_str(), body).status(problem.status)
 }
+
+const HOME: &str = "Back to Portico";

@@ -30,7 +30,12 @@ pub(crate) struct SignIn<'a> {
     pub host: &'a str,
     pub demo: &'a [DemoUser],
     pub status: StatusCode,
+    /// Whether the form came back before without its cookie.
+    pub cookie_lost: bool,
 }
+
+/// Set in a form that is shown because the one before came back without its cookie.
+pub(crate) const TRIED: &str = "tried";
 
 impl Notice {
     pub fn markup(&self) -> Markup {
@@ -58,6 +63,7 @@ impl SignIn<'_> {
             form method="post" action="/oauth2/sign_in" {
                 (hidden(csrf::FIELD, self.csrf))
                 (hidden("rd", self.return_path))
+                @if self.cookie_lost { (hidden(TRIED, "1")) }
                 label for="name" { "User name" }
                 input #name type="text" name="name" value=(self.name) required
                     maxlength="255" autocomplete="username" autocapitalize="none"

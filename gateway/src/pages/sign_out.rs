@@ -30,6 +30,9 @@ pub(crate) fn confirm(user: &str, csrf: &str) -> Page {
                 a.button.quiet href="/" { "Stay signed in" }
             }
         }
+        p.hint.apart {
+            "Signed in elsewhere too? " a href="/oauth2/sessions" { "See all your sessions" } "."
+        }
     };
     Page::new("Sign out", body)
 }
@@ -68,6 +71,7 @@ pub(crate) fn signed_out(ended: Option<Ended>) -> Page {
     Page::new("Signed out", body).status(StatusCode::OK)
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+/// "1 token", "2 tokens".
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

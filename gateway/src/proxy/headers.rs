@@ -74,7 +74,9 @@ const FORBIDDEN_FROM_APPS: [HeaderName; 6] = [
 ];
 
 /// What the panel's responses carry unless it says otherwise.
-const ADDED_TO_PANEL: [(HeaderName, &str); 4] = [
+const ADDED_TO_PANEL: [(HeaderName, &str); 5] = [
+    // the back button must not show somebody's pages after their sign-out
+    (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
     (

@@ -32,9 +32,13 @@ pub(crate) async fn panel(
     Extension(context): Extension<Context>,
     request: Request<Body>,
 ) -> Result<Response, Stop> {
-    let caller = gateway
+    let browser = gateway
         .browser(&context, request.headers(), request.uri())
-        .await?;
+        .await;
+    let caller = match browser {
+        Ok(caller) => caller,
+        Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
+    };
     let token = match project_of(&request) {
         Some(project) => gateway.project_token(&caller.live, &project).await?,
         None => None,
@@ -96,7 +100,8 @@ impl Gateway {
         let doors = doors(&app.config.allow, &caller.live);
         if context.navigation {
             let home = format!("{}/", self.hosts.main());
-            return pages::app::refused(&app.config.name, &caller.session.user.name, &doors, &home)
+            let (name, user) = (&app.config.name, &caller.session.user.name);
+            return pages::app::refused(name, user, &doors, &home, &context.request_id_text())
                 .into_response();
         }
         let roles: Vec<String> = doors

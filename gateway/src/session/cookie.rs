@@ -4,6 +4,9 @@ use http::{HeaderMap, HeaderValue, header};
 use rand::TryRngCore as _;
 use secrecy::{ExposeSecret as _, SecretString};
 
+/// Marks are short; what is longer is not one of ours.
+const LONGEST_MARK: usize = 128;
+
 /// What a cookie of ours is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -13,6 +16,10 @@ pub(crate) enum Purpose {
     Flow,
     /// A hand-over to an app's host under way.
     Handover,
+    /// A form that waits until its user has signed in again.
+    Form,
+    /// How often signing in has led nowhere lately.
+    Rounds,
 }
 
 /// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
@@ -36,13 +43,21 @@ pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
 }
 
 impl Purpose {
-    const ALL: [Purpose; 3] = [Purpose::Session, Purpose::Flow, Purpose::Handover];
+    const ALL: [Purpose; 5] = [
+        Purpose::Session,
+        Purpose::Flow,
+        Purpose::Handover,
+        Purpose::Form,
+        Purpose::Rounds,
+    ];
 
     fn plain_name(self) -> &'static str {
         match self {
             Purpose::Session => "portico",
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
+            Purpose::Form => "portico-form",
+            Purpose::Rounds => "portico-rounds",
         }
     }
 
@@ -51,6 +66,8 @@ impl Purpose {
             Purpose::Session => "__Host-portico",
             Purpose::Flow => "__Host-portico-flow",
             Purpose::Handover => "__Host-portico-handover",
+            Purpose::Form => "__Host-portico-form",
+            Purpose::Rounds => "__Host-portico-rounds",
         }
     }
 }
@@ -66,16 +83,32 @@ impl Cookies {
 
     /// The cookie's value. A second cookie of the name was planted by somebody: none counts.
     pub fn read(self, headers: &HeaderMap, purpose: Purpose) -> Option<SecretString> {
-        let name = self.name(purpose);
-        let mut found = pairs(headers).filter(|(key, _)| *key == name);
-        let (_, value) = found.next()?;
-        if found.next().is_some() || value.len() != 43 {
+        let value = self.only(headers, purpose)?;
+        if value.len() != 43 {
             return None;
         }
         value
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
             .then(|| SecretString::from(value.to_owned()))
+    }
+
+    /// A mark that we gave the browser; see [`portico_store::BrowserMarks`].
+    pub fn read_mark(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
+        self.only(headers, purpose)
+            .filter(|value| value.len() <= LONGEST_MARK)
+    }
+
+    fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
+        let name = self.name(purpose);
+        let mut found = pairs(headers).filter(|(key, _)| *key == name);
+        let (_, value) = found.next()?;
+        found.next().is_none().then_some(value)
+    }
+
+    /// A `Set-Cookie` line with a mark, for a step that takes minutes.
+    pub fn set_mark(self, purpose: Purpose, mark: &str, seconds: u32) -> Option<HeaderValue> {
+        self.line(purpose, mark, Some(seconds))
     }
 
     /// A `Set-Cookie` line that lasts as long as the browser (or the session) does.
@@ -218,6 +251,7 @@ mod tests {
         let headers = headers(&[
             &format!("portico={VALUE}; theme=dark"),
             "__host-PORTICO=x; portico-flow=y; portico-handover=z; __Secure-portico=q",
+            "portico-form=v; __Host-portico-rounds=w",
             "lang=ä; portico_x=kept",
         ]);
         assert_eq!(

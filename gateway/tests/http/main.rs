@@ -8,10 +8,13 @@
 
 mod apps;
 mod command_line;
+mod kept_form;
 mod pages;
 mod proxy;
+mod sessions;
 mod sign_out;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod support;
+mod troubles;
 mod websocket;

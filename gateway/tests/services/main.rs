@@ -7,6 +7,8 @@
 )]
 
 mod keystone;
+mod limits;
+mod sessions;
 mod sign_in;
 mod standing;
 #[path = "../support/mod.rs"]

@@ -52,7 +52,7 @@ async fn a_password_opens_the_panel_with_the_projects_token() {
     assert_eq!(before, None);
     let page = enter(&mut browser, &path, "ada@Default", running.password()).await;
     assert_eq!(page.location().path(), path);
-    let told = browser.open(page.location().as_str()).await;
+    let told = browser.follow(page.location().as_str()).await;
     assert_eq!(told.json()["target"], path.as_str());
     assert!(told.body.contains("portico-token"));
     let first = browser
@@ -137,7 +137,7 @@ async fn devi_chooses_and_the_choice_is_remembered() {
     let mut browser = Browser::new(running.stack.address);
     let page = enter(&mut browser, "/", "devi", running.password()).await;
     assert_eq!(page.location().path(), "/oauth2/project");
-    let page = browser.open(page.location().as_str()).await;
+    let page = browser.follow(page.location().as_str()).await;
     assert!(page.body.contains("acme") && page.body.contains("globex"));
     let csrf = page.field("csrf_token");
     let fields = [("csrf_token", csrf.as_str()), ("project", &globex)];

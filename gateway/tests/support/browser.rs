@@ -66,6 +66,12 @@ impl Browser {
             .insert(name.to_owned(), value.to_owned());
     }
 
+    pub fn forget_cookie(&mut self, host: &str, name: &str) {
+        if let Some(jar) = self.jar.get_mut(host) {
+            jar.remove(name);
+        }
+    }
+
     pub fn cookie_line(&self, host: &str) -> String {
         self.jar
             .get(host)

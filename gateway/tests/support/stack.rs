@@ -8,7 +8,7 @@ use portico_assertion::{PrivateKey, Signer, SigningKey};
 use portico_domain::identity::{Named, Project, User};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
-use portico_store::{KeyRing, NewKeystoneToken, NewSession, Session, Store};
+use portico_store::{AuditFilter, KeyRing, NewKeystoneToken, NewSession, Session, Store};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -20,6 +20,7 @@ pub const MAIN: &str = "http://localhost:8080";
 pub const APP: &str = "http://prometheus.apps.localhost:8080";
 pub const MAIN_HOST: &str = "localhost";
 pub const APP_HOST: &str = "prometheus.apps.localhost";
+pub const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
 pub const CLUSTER: Uuid = Uuid::from_u128(0x5ca1_ab1e);
 
 pub struct Stack {
@@ -129,6 +130,16 @@ impl Stack {
 
     /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
     pub async fn session(&self, roles: &[&str]) -> (SecretString, Session) {
+        self.session_of("u1", "ada", roles).await
+    }
+
+    /// The same of another user.
+    pub async fn session_of(
+        &self,
+        id: &str,
+        name: &str,
+        roles: &[&str],
+    ) -> (SecretString, Session) {
         let now = Timestamp::now();
         let in_hours = |hours| now + SignedDuration::from_hours(hours);
         let named = |name: &str| Named {
@@ -142,15 +153,15 @@ impl Stack {
         };
         let new = NewSession {
             user: User {
-                id: "u1".to_owned(),
-                name: "ada".to_owned(),
+                id: id.to_owned(),
+                name: name.to_owned(),
                 domain: named("Default"),
             },
             projects: vec![project.clone()],
             last_project: None,
             auth_methods: vec!["password".to_owned()],
-            user_agent: String::new(),
-            address: String::new(),
+            user_agent: FIREFOX.to_owned(),
+            address: "192.0.2.7".to_owned(),
             idle_expires_at: in_hours(1),
             absolute_expires_at: in_hours(2),
             keystone_expires_at: in_hours(1),
@@ -201,6 +212,45 @@ impl Stack {
         };
         let stored = self.store.keystone_tokens().store(&new, now).await;
         assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
+    }
+
+    /// A session whose time is over, and that nobody has cleared away yet.
+    pub async fn expired_session(&self) -> SecretString {
+        let past = Timestamp::now() - SignedDuration::from_secs(1);
+        let (_, session) = self.session(&[]).await;
+        let new = NewSession {
+            user: session.user,
+            projects: session.projects,
+            last_project: None,
+            auth_methods: session.auth_methods,
+            user_agent: session.user_agent,
+            address: session.address,
+            idle_expires_at: past,
+            absolute_expires_at: session.absolute_expires_at,
+            keystone_expires_at: session.keystone_expires_at,
+        };
+        let created = self.store.sessions().create(&new, past).await;
+        created.expect("session").0
+    }
+
+    /// What the audit log says about an action, the newest first.
+    pub async fn audited(&self, action: &str) -> Vec<portico_store::NewAuditEvent> {
+        let events = self.store.audit().list(&AuditFilter::default(), 100).await;
+        let events = events.expect("audit log").into_iter().map(|e| e.event);
+        events.filter(|event| event.action == action).collect()
+    }
+
+    /// A browser that has the cookie of another user's session.
+    pub async fn signed_in_as(
+        &self,
+        id: &str,
+        name: &str,
+        roles: &[&str],
+    ) -> (super::browser::Browser, Session) {
+        let (secret, session) = self.session_of(id, name, roles).await;
+        let mut browser = super::browser::Browser::new(self.address);
+        browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
+        (browser, session)
     }
 
     /// A browser that has this session's cookie.

@@ -1,5 +1,6 @@
 //! The words that the program understands.
 use super::people::{CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs};
+use super::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,6 +54,11 @@ pub(super) enum Command {
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
+    },
+    /// Lists and ends the sessions of users, on the database itself
+    Sessions {
+        #[command(subcommand)]
+        command: SessionsCommand,
     },
     /// Makes key files
     Keys {

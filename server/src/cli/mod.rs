@@ -11,6 +11,7 @@ mod policy;
 mod routes;
 mod serve;
 mod service_account;
+mod sessions;
 mod sync;
 
 use crate::config::{Config, Role};
@@ -57,6 +58,9 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
         Command::Config { command } => config::config(&command, &files)?,
+        Command::Sessions { command } => {
+            sessions::sessions(&Config::load(&files)?, &command).await?
+        }
         Command::Keys { command } => keys::keys(&command)?,
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,

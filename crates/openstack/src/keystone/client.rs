@@ -8,7 +8,7 @@ use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
 use crate::config::{InvalidConfig, KeystoneConfig};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use portico_domain::identity::{Named, Project};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Method, redirect};
@@ -281,6 +281,11 @@ impl Client {
     /// Keystone's clock now, or ours where that is later: a token that has ended by either has ended.
     pub fn latest_clock(&self) -> Timestamp {
         self.skew.latest(Timestamp::now())
+    }
+
+    /// How far Keystone's clock is ahead of ours (negative: behind), by its last answer.
+    pub fn clock_difference(&self) -> SignedDuration {
+        self.skew.difference()
     }
 
     pub(super) fn post_tokens(

@@ -41,6 +41,11 @@ impl Skew {
         }
     }
 
+    /// How far Keystone's clock is ahead of ours; negative when it is behind.
+    pub fn difference(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.0.load(Ordering::Relaxed))
+    }
+
     /// `now` by our clock or by Keystone's, whichever is later.
     pub fn latest(&self, now: Timestamp) -> Timestamp {
         let ahead = self.0.load(Ordering::Relaxed).max(0);
@@ -72,6 +77,16 @@ mod tests {
             skew.learn(date, at(now), at(now));
             assert_eq!(skew.latest(at(now)), at(now + ahead), "{date}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_is_told_from_one_ahead() {
+        let now = 1_795_291_200;
+        let skew = Skew::default();
+        skew.learn("Sat, 21 Nov 2026 19:55:00 GMT", at(now), at(now));
+        assert_eq!(skew.difference(), SignedDuration::from_mins(-5));
+        skew.learn("Sat, 21 Nov 2026 20:05:00 GMT", at(now), at(now));
+        assert_eq!(skew.difference(), SignedDuration::from_mins(5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A child lives as long as its parent: same end, same expiry, and the parent's Keystone tokens.
 //! Everything that changes a session works on its *root*, the browser session.
 mod life;
+mod lookup;
 mod model;
 
 pub use model::{
@@ -116,23 +117,8 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn find(self, secret: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM sessions
-             WHERE secret_hash = $1"
-        );
-        for hash in self.0.keys.hashes(HASH_PURPOSE, secret) {
-            let row = sqlx::query(&query)
-                .bind(hash)
-                .fetch_optional(&self.0.pool)
-                .await
-                .map_err(StoreError::database("find a session"))?;
-            if let Some(row) = row {
-                let session = from_row(&self.0.keys, &row)?;
-                return Ok(session.is_live(now).then_some(session));
-            }
-        }
-        Ok(None)
+        let session = self.find_even_ended(secret).await?;
+        Ok(session.filter(|session| session.is_live(now)))
     }
 
     /// A session by its public ID, live or ended.

@@ -123,10 +123,12 @@ pub enum EndReason {
     Replaced,
     /// A refresh token was used twice.
     TokenReuse,
+    /// An administrator of the cloud ended it.
+    EndedByAdministrator,
 }
 
 impl EndReason {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::SignedOut,
         Self::Revoked,
         Self::Expired,
@@ -134,6 +136,7 @@ impl EndReason {
         Self::RefusedByKeystone,
         Self::Replaced,
         Self::TokenReuse,
+        Self::EndedByAdministrator,
     ];
 
     /// The word in the database and in logs.
@@ -146,6 +149,7 @@ impl EndReason {
             Self::RefusedByKeystone => "refused_by_keystone",
             Self::Replaced => "replaced",
             Self::TokenReuse => "token_reuse",
+            Self::EndedByAdministrator => "ended_by_administrator",
         }
     }
 }

@@ -1,8 +1,11 @@
 //! What every database must do; the binaries beside this folder run it on theirs.
 pub mod audit;
+pub mod browser_marks;
 pub mod command_line;
 pub mod fixtures;
+pub mod kept_forms;
 pub mod keystone_tokens;
+pub mod session_lookup;
 pub mod sessions;
 pub mod sign_in;
 pub mod structure;
@@ -76,6 +79,17 @@ macro_rules! each_test {
             sign_in: a_handover_code_is_good_for_thirty_seconds
             sign_in: a_totp_code_counts_once
             sign_in: failures_are_counted_in_a_window
+            sign_in: an_attempt_without_an_outcome_does_not_count
+            session_lookup: an_ended_session_is_found_only_by_who_asks_for_the_end
+            session_lookup: users_are_found_by_id_and_by_name_in_any_case
+            session_lookup: unfinished_revocations_are_counted_until_they_expire
+            kept_forms: a_form_is_given_back_to_its_user_only
+            kept_forms: a_form_is_kept_for_ten_minutes
+            kept_forms: a_form_is_forgotten_once
+            kept_forms: the_oldest_forms_of_a_user_make_room
+            kept_forms: a_stolen_database_shows_no_form
+            browser_marks: a_mark_is_read_for_its_purpose_only
+            browser_marks: a_changed_mark_is_nobodys
             command_line: a_device_request_is_approved_once
             command_line: a_device_request_is_denied
             command_line: a_hasty_client_is_slowed_down

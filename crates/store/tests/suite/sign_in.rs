@@ -108,3 +108,20 @@ pub async fn failures_are_counted_in_a_window(database: &Database) {
     throttle.succeeded("ada").await.unwrap();
     assert_eq!(throttle.failed("ada", limit, at(62)).await.unwrap(), 1);
 }
+
+pub async fn an_attempt_without_an_outcome_does_not_count(database: &Database) {
+    let throttle = database.store.throttle();
+    let limit = ThrottleLimit {
+        failures: 2,
+        window: minutes(1),
+    };
+    throttle.undecided("ada").await.unwrap();
+    throttle.failed("ada", limit, at(0)).await.unwrap();
+    throttle.failed("ada", limit, at(1)).await.unwrap();
+    throttle.undecided("ada").await.unwrap();
+    let refused = throttle.refused_until("ada", limit, at(2)).await.unwrap();
+    assert_eq!(refused, None);
+    assert_eq!(throttle.failed("ada", limit, at(2)).await.unwrap(), 2);
+    let refused = throttle.refused_until("ada", limit, at(3)).await.unwrap();
+    assert_eq!(refused, Some(at(60)));
+}

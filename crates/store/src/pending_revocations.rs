@@ -1,0 +1,50 @@
+//! What people are told about tokens that Keystone has not taken back yet.
+use crate::error::StoreError;
+use crate::keystone_tokens::KeystoneTokens;
+use crate::row::Columns;
+use jiff::Timestamp;
+
+/// Tokens of ended sessions that still work at Keystone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfinishedRevocations {
+    pub tokens: i64,
+    /// Until when revoking them is tried: then the last of them has expired.
+    pub until: Timestamp,
+}
+
+impl KeystoneTokens<'_> {
+    /// The user's tokens whose revocation is due or has failed; `None` when there is none. One
+    /// that is only planned, because another has taken its place, does not count.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn unfinished_of_user(
+        self,
+        user_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<UnfinishedRevocations>, StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS tokens, COALESCE(MAX(keystone_tokens.expires_at), 0) AS until
+             FROM keystone_tokens
+             JOIN sessions ON sessions.id = keystone_tokens.session_id
+             WHERE sessions.user_id = $1 AND keystone_tokens.expires_at > $2
+                 AND (keystone_tokens.revoke_at <= $2
+                     OR (keystone_tokens.revoke_at IS NOT NULL
+                         AND keystone_tokens.revoke_attempts > 0))",
+        )
+        .bind(user_id)
+        .bind(now.as_second())
+        .fetch_one(&self.0.pool)
+        .await
+        .map_err(StoreError::database("count pending revocations"))?;
+        let columns = Columns::new("keystone_tokens", &row);
+        let tokens = columns.integer("tokens")?;
+        if tokens == 0 {
+            return Ok(None);
+        }
+        Ok(Some(UnfinishedRevocations {
+            tokens,
+            until: columns.time("until")?,
+        }))
+    }
+}

@@ -1,0 +1,168 @@
+// "Your sessions", and the pages that say why something about signing in went wrong.
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { expect, newContext, test } from "../support/browser";
+import { send } from "../support/http";
+import { createUser, deleteUser, giveRole } from "../support/keystone";
+import * as path from "../support/paths";
+import { porticoUrl } from "../support/env";
+import { record } from "../support/secrets";
+import { account, enter, signedIn, type Account } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
+import { unique } from "../support/workloads";
+
+const list = "/oauth2/sessions";
+
+interface Temporary extends Account {
+  id: string;
+}
+
+/** Somebody whose sessions no other test ends. */
+async function withSomebody(work: (who: Temporary) => Promise<void>) {
+  const who = { name: unique("session"), password: `${unique("pass")}-${Math.random().toString(36).slice(2)}` };
+  record("password", who.password);
+  const id = await createUser(who.name, who.password);
+  try {
+    await giveRole(id, "acme", "k8s_developer");
+    await work({ ...who, id });
+  } finally {
+    await deleteUser(id);
+  }
+}
+
+const entries = (page: Page) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { level: 2 }) });
+
+test("the user menu leads to the list, which marks this session and ends another", async ({ browser }) => {
+  await withSomebody(async (who) => {
+    const lost = await signedIn(browser, who, path.project());
+    const page = await signedIn(browser, who, path.project());
+    await page.getByRole("button", { name: who.name }).click();
+    await page.getByRole("link", { name: "Your sessions" }).click();
+    await expect(page.getByRole("heading", { name: "Your sessions" })).toBeVisible();
+    await expect(entries(page)).toHaveCount(2);
+    await expect(entries(page).filter({ hasText: "This session" })).toHaveCount(1);
+    await expect(entries(page).first()).toContainText(/Chrom(e|ium) on Linux/);
+
+    const socket = lost.waitForEvent("websocket");
+    await lost.goto(path.list("core/v1/pods", "namespace=shop"));
+    const closed = (await socket).waitForEvent("close", { timeout: 10_000 });
+    await page.getByRole("button", { name: /^End session: / }).click();
+    await expect(page.getByRole("status")).toContainText("The session has ended");
+    await expect(entries(page)).toHaveCount(1);
+    await closed;
+    await lost.goto(path.project());
+    await expect(lost.getByText("Your session was ended from another place")).toBeVisible();
+    await page.goto(path.project());
+    await expect(page).not.toHaveURL(/\/oauth2\//);
+    await lost.context().close();
+    await page.context().close();
+  });
+});
+
+test("all others end after a question, without scripts too", async ({ browser }) => {
+  await withSomebody(async (who) => {
+    const others = [await signedIn(browser, who, path.project()), await signedIn(browser, who, path.project())];
+    const page = await signedIn(browser, who, path.project(), { javaScriptEnabled: false });
+    await page.goto(list);
+    await expect(page.locator("time").first()).toContainText("UTC");
+    await page.getByRole("link", { name: "End all other sessions" }).click();
+    await expect(page.getByText("2 other sessions")).toBeVisible();
+    await page.getByRole("button", { name: "End 2 sessions" }).click();
+    await expect(page.getByRole("status")).toContainText("2 sessions have ended");
+    for (const other of others) {
+      await other.goto(path.project());
+      await expect(other).toHaveURL(/reason=revoked/);
+      await other.context().close();
+    }
+    await page.context().close();
+  });
+});
+
+test("times are shown in the viewer's zone", async ({ browser }) => {
+  const page = await signedIn(browser, "vera", list, { timezoneId: "Asia/Kolkata", locale: "en-GB" });
+  const time = page.locator("time").first();
+  await expect(time).toHaveAttribute("title", /UTC$/);
+  await expect(time).not.toContainText("UTC");
+  await page.context().close();
+});
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const width of [320, 768, 1920]) {
+    test(`the list reads well at ${width} px, ${scheme}`, async ({ browser }) => {
+      const page = await signedIn(browser, "vera", list, { colorScheme: scheme, viewport: { width, height: 900 } });
+      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(sideways).toBeLessThanOrEqual(0);
+      const { violations } = await new AxeBuilder({ page })
+        .setLegacyMode()
+        .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+        .analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
+      await page.context().close();
+    });
+  }
+}
+
+test("the list works with the keyboard alone", async ({ browser }) => {
+  await withSomebody(async (who) => {
+    const other = await signedIn(browser, who, path.project());
+    const page = await signedIn(browser, who, list);
+    const end = page.getByRole("button", { name: /^End session: / });
+    for (let press = 0; press < 20 && !(await end.evaluate((button) => button === document.activeElement)); press += 1) {
+      await page.keyboard.press("Tab");
+    }
+    await expect(end).toBeFocused();
+    await page.keyboard.press("Enter");
+    await expect(page.getByRole("status")).toContainText("The session has ended");
+    await other.context().close();
+    await page.context().close();
+  });
+});
+
+test("somebody else's sessions are not for everybody", async ({ browser }) => {
+  const page = await signedIn(browser, "vera", path.project());
+  const answer = await page.goto(`${list}?user=ada`);
+  expect(answer?.status()).toBe(403);
+  await expect(page.getByRole("heading", { name: "Not permitted" })).toBeVisible();
+  await page.context().close();
+});
+
+test("the back button shows nothing of before after sign-out", async ({ browser }) => {
+  const page = await signedIn(browser, "vera", path.list("core/v1/pods", "namespace=shop"));
+  await expect(page.getByRole("link", { name: /^storefront-/ }).first()).toBeVisible();
+  await signOut(page);
+  for (let step = 0; step < 3; step += 1) {
+    await page.goBack();
+    await expect(page.getByRole("link", { name: /^storefront-/ })).toHaveCount(0);
+  }
+  await page.context().close();
+});
+
+test("a browser that drops the session's cookie is told so", async ({ browser }) => {
+  const context = await newContext(browser);
+  const page = await context.newPage();
+  await page.route("**/oauth2/sign_in", async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    const response = await route.fetch({ maxRedirects: 0 });
+    await context.clearCookies({ name: /^(__Host-)?portico$/ });
+    const headers = response.headers();
+    delete headers["set-cookie"];
+    await route.fulfill({ status: response.status(), headers, body: "" });
+  });
+  await page.goto("/oauth2/sign_in");
+  await enter(page, account("vera"));
+  await expect(page.getByRole("heading", { name: "Your browser did not keep the cookie" })).toBeVisible();
+  await expect(page.getByText("private windows")).toBeVisible();
+  await expect(page.getByText(/^Request /)).toBeVisible();
+  await page.unroute("**/oauth2/sign_in");
+  await page.getByRole("link", { name: "Sign in again" }).click();
+  await enter(page, account("vera"));
+  await expect(page).not.toHaveURL(/\/oauth2\/|portico_signed_in/);
+  await context.close();
+});
+
+test("a wrong host name gets a page, and no names of ours", async () => {
+  const answer = await send(`${porticoUrl}/`, { headers: { host: "other.example", accept: "text/html" } });
+  expect(answer.status).toBe(421);
+  expect(answer.body).toContain("Nothing lives at this address");
+  expect(answer.body).not.toContain(new URL(porticoUrl).host);
+});

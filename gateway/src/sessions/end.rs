@@ -1,0 +1,213 @@
+//! `/oauth2/sessions/end`: ends one session, all others, or every one of a user.
+use std::collections::HashSet;
+
+use axum::{
+    Extension,
+    extract::{OriginalUri, State},
+    response::{IntoResponse as _, Response},
+};
+use futures::{StreamExt as _, stream};
+use http::HeaderMap;
+use jiff::Timestamp;
+use portico_domain::identity::User;
+use portico_store::{EndReason, Outcome, Session, SessionKind, StoreError};
+use secrecy::ExposeSecret as _;
+use uuid::Uuid;
+
+use crate::{
+    access::csrf,
+    audit::Event,
+    forms::Fields,
+    guard::{Stop, check_csrf, see_other},
+    pages::{sessions::Question, sign_out::Ended},
+    problem::Problem,
+    session::live::Caller,
+    state::{Context, Gateway, Shared},
+};
+
+const AT_ONCE: usize = 4;
+
+/// What has just been ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub sessions: usize,
+    pub tokens: usize,
+}
+
+/// Whose sessions a request is about, and with which right.
+struct Subject {
+    user: User,
+    by_admin: bool,
+}
+
+/// `GET`: asks before several sessions end.
+pub(crate) async fn ask(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = Fields::of_query(&uri)?;
+    let subject = gateway
+        .subject(&context, &caller, query.optional("user"))
+        .await?;
+    let spared = if subject.by_admin {
+        None
+    } else {
+        Some(&caller)
+    };
+    let rows = gateway.rows(&subject.user, spared).await?;
+    let page = Question {
+        user: &subject.user,
+        by_admin: subject.by_admin,
+        sessions: rows.iter().filter(|row| !row.current).count(),
+        csrf: caller.session.csrf.expose_secret(),
+    };
+    Ok(page.page().into_response())
+}
+
+pub(crate) async fn post(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    check_csrf(&caller, fields.get(csrf::FIELD))?;
+    let subject = gateway
+        .subject(&context, &caller, fields.optional("user"))
+        .await?;
+    let live = gateway.endable(&subject.user).await?;
+    let chosen: Vec<Session> = match (fields.optional("session"), fields.get("which")) {
+        (Some(id), "") => {
+            let id = Uuid::parse_str(id)
+                .map_err(|_| Problem::bad_request("This is no session's ID."))?;
+            if id == caller.session.id {
+                // the page that asks, and that says what has ended with it
+                return Ok(see_other("/oauth2/sign_out"));
+            }
+            live.into_iter()
+                .filter(|session| session.id == id)
+                .collect()
+        }
+        (None, "others") if !subject.by_admin => live
+            .into_iter()
+            .filter(|session| session.id != caller.session.id)
+            .collect(),
+        (None, "all") if subject.by_admin => live,
+        _ => return Err(Problem::bad_request("Say which session is to end.").into()),
+    };
+    let ending = gateway
+        .end_chosen(&context, &caller, &subject, chosen)
+        .await?;
+    if subject.by_admin {
+        return gateway
+            .sessions_of(&context, &caller, &subject.user, Some(ending))
+            .await;
+    }
+    gateway.own_sessions(&context, &caller, Some(ending)).await
+}
+
+impl Gateway {
+    async fn subject(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        user: Option<&str>,
+    ) -> Result<Subject, Stop> {
+        let Some(id) = user else {
+            return Ok(Subject {
+                user: caller.session.user.clone(),
+                by_admin: false,
+            });
+        };
+        self.admins_only(context, caller, id).await?;
+        let sessions = self.store.sessions();
+        let users = sessions.users_matching(id, Timestamp::now()).await?;
+        let user = users.into_iter().find(|user| user.id == id);
+        let user = user.ok_or_else(|| {
+            Problem::downstream(
+                http::StatusCode::NOT_FOUND,
+                "no_sessions",
+                "There is no such session",
+                "Nobody with this ID is signed in any more.",
+            )
+            .leads_to("Sessions", super::list::PATH)
+        })?;
+        Ok(Subject {
+            user,
+            by_admin: true,
+        })
+    }
+
+    /// The sessions that can be ended by themselves: those on app hosts end with their browser's.
+    async fn endable(&self, user: &User) -> Result<Vec<Session>, Stop> {
+        let sessions = self.store.sessions();
+        let mut live = sessions.list_of_user(&user.id, Timestamp::now()).await?;
+        live.retain(|session| session.kind != SessionKind::App);
+        Ok(live)
+    }
+
+    async fn end_chosen(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        subject: &Subject,
+        chosen: Vec<Session>,
+    ) -> Result<Ending, Stop> {
+        let reason = if subject.by_admin {
+            EndReason::EndedByAdministrator
+        } else {
+            EndReason::Revoked
+        };
+        // a browser's command lines end with it
+        let ids: HashSet<Uuid> = chosen.iter().map(|session| session.id).collect();
+        let sessions = chosen.len();
+        let alone = chosen
+            .into_iter()
+            .filter(|session| !session.parent.is_some_and(|parent| ids.contains(&parent)));
+        let ended: Vec<Result<Ended, StoreError>> = stream::iter(alone)
+            .map(|session| async move {
+                let ended = self.end_session(session.id, reason).await?;
+                self.record_end(context, caller, subject, &session, &ended)
+                    .await;
+                Ok(ended)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        let mut tokens = 0;
+        for ended in ended {
+            tokens += ended?.tokens;
+        }
+        Ok(Ending { sessions, tokens })
+    }
+
+    async fn record_end(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        subject: &Subject,
+        session: &Session,
+        ended: &Ended,
+    ) {
+        let by = if subject.by_admin {
+            "by an administrator"
+        } else {
+            "by its user"
+        };
+        let reason = format!(
+            "{by}: {} tokens revoked, {} pending",
+            ended.tokens, ended.pending
+        );
+        let target = session.id.to_string();
+        let event = Event::new("session.revoke", Outcome::Succeeded)
+            .session(&caller.session)
+            .target(&target)
+            .subject(Some(&session.user))
+            .reason(&reason);
+        self.audit(context, event).await;
+    }
+}

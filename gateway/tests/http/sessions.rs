@@ -1,0 +1,332 @@
+//! The list of sessions: one's own for everybody, anybody's for administrators of the cloud.
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
+use portico_store::{ChildKind, EndReason, NewChild, Outcome, Session};
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use crate::support::{
+    browser::{Browser, Page},
+    stack::{MAIN, MAIN_HOST, Stack, Wanted},
+};
+
+fn list() -> String {
+    format!("{MAIN}/oauth2/sessions")
+}
+
+async fn end(browser: &mut Browser, by: &Session, fields: &[(&str, &str)]) -> Page {
+    let mut all = vec![("csrf_token", by.csrf.expose_secret())];
+    all.extend_from_slice(fields);
+    browser
+        .submit(MAIN, &format!("{MAIN}/oauth2/sessions/end"), &all)
+        .await
+}
+
+async fn with_admins() -> Stack {
+    Stack::start(Wanted {
+        gateway: json!({
+            "session": { "admins": [{ "role": "cloud_admin", "project": "p1" }] }
+        }),
+        ..Wanted::default()
+    })
+    .await
+}
+
+async fn is_live(stack: &Stack, session: &Session) -> bool {
+    let now = jiff::Timestamp::now();
+    let found = stack.store.sessions().get(session.id).await;
+    found
+        .expect("store")
+        .is_some_and(|found| found.is_live(now))
+}
+
+#[tokio::test]
+async fn the_list_says_where_somebody_is_signed_in_and_marks_this_session() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
+    let (_, other) = stack.session(&[]).await;
+    let (_, strangers) = stack.session_of("u2", "vera", &[]).await;
+    for kind in [
+        ChildKind::App("prometheus".to_owned()),
+        ChildKind::CommandLine("portico on laptop-7".to_owned()),
+    ] {
+        let child = NewChild {
+            parent: own.id,
+            kind,
+            user_agent: "agent".to_owned(),
+            address: "192.0.2.8".to_owned(),
+        };
+        let now = jiff::Timestamp::now();
+        let made = stack.store.sessions().create_child(&child, now).await;
+        assert!(made.expect("child").is_some());
+    }
+    let page = browser.open(&list()).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_eq!(page.headers["cache-control"], "no-store");
+    for expected in [
+        "Your sessions",
+        "This session",
+        "Firefox on Linux",
+        "192.0.2.7",
+        "Prometheus",
+        "portico on laptop-7",
+        "Approved from",
+        "Keystone (password)",
+        "<time datetime=\"",
+        "End all other sessions",
+        &other.id.to_string(),
+    ] {
+        assert!(page.body.contains(expected), "{expected} in {}", page.body);
+    }
+    assert_eq!(page.body.matches("This session").count(), 1);
+    assert!(!page.body.contains(&strangers.id.to_string()));
+    assert!(!page.body.contains("Sessions of somebody else"));
+    let cookie = browser.cookie(MAIN_HOST, "portico").expect("cookie");
+    assert!(!page.body.contains(cookie), "the cookie is on the page");
+}
+
+#[tokio::test]
+async fn the_list_is_for_signed_in_people() {
+    let stack = Stack::start(Wanted::default()).await;
+    let mut stranger = Browser::new(stack.address);
+    let page = stranger.open(&list()).await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER);
+    assert!(
+        page.location()
+            .query()
+            .expect("query")
+            .contains("rd=%2Foauth2%2Fsessions")
+    );
+    let answer = stranger.call(Method::GET, &list(), "").await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn ending_another_session_ends_its_tokens_and_its_streams() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
+    let (mut other, stolen) = stack.signed_in(&["k8s_admin"]).await;
+    let url = format!("{MAIN}/stream");
+    let mut open = other.start(Method::GET, &url, &[], String::new()).await;
+    let first = open.body_mut().frame().await.expect("a part");
+    assert_eq!(first.expect("data").into_data().expect("bytes"), "one");
+
+    let id = stolen.id.to_string();
+    let page = end(&mut browser, &own, &[("session", &id)]).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("The session has ended"), "{}", page.body);
+    let next = tokio::time::timeout(Duration::from_secs(5), open.body_mut().frame()).await;
+    let next = next.expect("the stream is still open");
+    assert!(next.is_none_or(|part| part.is_err()), "the stream goes on");
+
+    let page = other.open(&format!("{MAIN}/projects/p1")).await;
+    assert!(page.location().as_str().ends_with("&reason=revoked"));
+    let page = other.open(page.location().as_str()).await;
+    assert!(page.body.contains("ended from another place"));
+    assert!(is_live(&stack, &own).await);
+    let tokens = stack.store.keystone_tokens();
+    let pending = tokens.pending_revocations(stolen.id).await;
+    assert_eq!(pending.expect("pending").len(), 2);
+
+    let events = stack.audited("session.revoke").await;
+    let [event] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(event.session, Some(own.id));
+    assert_eq!(event.target, id);
+    assert_eq!(event.detail["subject"]["name"], "ada");
+}
+
+#[tokio::test]
+async fn revocations_that_keystone_did_not_hear_of_are_shown_with_their_end() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&[]).await;
+    let page = browser.open(&list()).await;
+    assert!(!page.body.contains("could not be revoked yet"));
+    let (_, other) = stack.session(&[]).await;
+    let id = other.id.to_string();
+    let page = end(&mut browser, &own, &[("session", &id)]).await;
+    assert!(
+        page.body
+            .contains("2 Keystone tokens of ended sessions could not be revoked yet")
+    );
+    let page = browser.open(&list()).await;
+    assert!(
+        page.body.contains("could not be revoked yet"),
+        "{}",
+        page.body
+    );
+}
+
+#[tokio::test]
+async fn ending_needs_the_sessions_own_form() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&[]).await;
+    let (_, other) = stack.session(&[]).await;
+    let (url, id) = (format!("{MAIN}/oauth2/sessions/end"), other.id.to_string());
+    let right = own.csrf.expose_secret().to_owned();
+    for (origin, token) in [
+        (MAIN, "x"),
+        (MAIN, other.csrf.expose_secret()),
+        ("https://evil.example", &right),
+    ] {
+        let fields = [("csrf_token", token), ("session", &id)];
+        let page = browser.submit(origin, &url, &fields).await;
+        assert_eq!(page.status, StatusCode::FORBIDDEN, "{origin}");
+    }
+    let page = browser.open(&format!("{url}?session={id}")).await;
+    assert_eq!(page.status, StatusCode::OK, "the page that asks");
+    assert!(is_live(&stack, &other).await);
+    end(&mut browser, &own, &[("session", &id)]).await;
+    assert!(!is_live(&stack, &other).await);
+}
+
+#[tokio::test]
+async fn nobody_ends_somebody_elses_session() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&[]).await;
+    let (_, strangers) = stack.session_of("u2", "vera", &[]).await;
+    let id = strangers.id.to_string();
+    let page = end(&mut browser, &own, &[("session", &id)]).await;
+    assert!(page.body.contains("had ended before"), "{}", page.body);
+    let page = end(&mut browser, &own, &[("session", &id), ("user", "u2")]).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    let page = end(&mut browser, &own, &[("which", "all"), ("user", "u2")]).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    assert!(is_live(&stack, &strangers).await);
+}
+
+#[tokio::test]
+async fn ending_all_others_asks_and_spares_this_session() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&[]).await;
+    let (_, second) = stack.session(&[]).await;
+    let (_, third) = stack.session(&[]).await;
+    let (_, strangers) = stack.session_of("u2", "vera", &[]).await;
+    let url = format!("{MAIN}/oauth2/sessions/end?which=others");
+    let page = browser.open(&url).await;
+    assert!(page.body.contains("2 other sessions"), "{}", page.body);
+    assert_eq!(page.field("which"), "others");
+    let page = end(&mut browser, &own, &[("which", "others")]).await;
+    assert!(page.body.contains("2 sessions have ended"), "{}", page.body);
+    assert!(!is_live(&stack, &second).await && !is_live(&stack, &third).await);
+    assert!(is_live(&stack, &own).await && is_live(&stack, &strangers).await);
+    assert_eq!(stack.audited("session.revoke").await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_current_session_ends_by_sign_out() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, own) = stack.signed_in(&[]).await;
+    let page = browser.open(&list()).await;
+    assert!(page.body.contains("href=\"/oauth2/sign_out\""));
+    let id = own.id.to_string();
+    let page = end(&mut browser, &own, &[("session", &id)]).await;
+    assert_eq!(page.location().path(), "/oauth2/sign_out");
+    assert!(is_live(&stack, &own).await);
+}
+
+#[tokio::test]
+async fn an_administrator_ends_somebodys_sessions_and_they_are_told() {
+    let stack = with_admins().await;
+    let (mut browser, admin) = stack.signed_in_as("u9", "root", &["cloud_admin"]).await;
+    let (mut ada, session) = stack.signed_in(&[]).await;
+    assert_eq!(ada.open(MAIN).await.status, StatusCode::OK);
+    let page = browser.open(&list()).await;
+    assert!(page.body.contains("Sessions of somebody else"));
+    let page = browser.open(&format!("{}?user=ADA", list())).await;
+    assert!(page.body.contains("Sessions of ada"), "{}", page.body);
+    assert!(page.body.contains(&session.id.to_string()));
+    let events = stack.audited("session.list").await;
+    assert_eq!(events[0].session, Some(admin.id));
+    assert_eq!(events[0].detail["subject"]["id"], "u1");
+
+    let page = browser
+        .open(&format!("{MAIN}/oauth2/sessions/end?user=u1"))
+        .await;
+    assert!(page.body.contains("End all sessions of ada?"));
+    let page = end(&mut browser, &admin, &[("which", "all"), ("user", "u1")]).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("The session has ended"), "{}", page.body);
+    let page = ada.open(&format!("{MAIN}/projects/p1")).await;
+    assert!(
+        page.location()
+            .as_str()
+            .ends_with("&reason=ended_by_administrator")
+    );
+    let page = ada.open(page.location().as_str()).await;
+    assert!(
+        page.body
+            .contains("An administrator of your cloud has ended your session")
+    );
+    assert!(is_live(&stack, &admin).await);
+
+    let events = stack.audited("session.revoke").await;
+    assert_eq!(events[0].user_name.as_deref(), Some("root"));
+    assert_eq!(events[0].detail["subject"]["name"], "ada");
+    let row = stack.store.sessions().get(session.id).await;
+    let reason = row.expect("store").expect("row").end_reason;
+    assert_eq!(reason, Some(EndReason::EndedByAdministrator));
+}
+
+#[tokio::test]
+async fn an_end_that_another_replica_made_is_told_too() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut ada, session) = stack.signed_in(&[]).await;
+    // this process has never seen the session live
+    let reason = EndReason::EndedByAdministrator;
+    let now = jiff::Timestamp::now();
+    let ended = stack.store.sessions().end(session.id, reason, now).await;
+    assert_eq!(ended.expect("ended").len(), 1);
+    let page = ada.open(MAIN).await;
+    assert!(
+        page.location()
+            .as_str()
+            .ends_with("&reason=ended_by_administrator")
+    );
+}
+
+#[tokio::test]
+async fn whoever_is_no_administrator_is_told_who_is() {
+    let stack = with_admins().await;
+    let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
+    stack.session_of("u2", "vera", &[]).await;
+    let page = browser.open(&format!("{}?user=vera", list())).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    assert!(
+        page.body.contains("cloud_admin in project acme"),
+        "{}",
+        page.body
+    );
+    let events = stack.audited("session.list").await;
+    assert_eq!(events[0].outcome, Outcome::Denied);
+    assert_eq!(events[0].session, Some(own.id));
+
+    let nobody = Stack::start(Wanted::default()).await;
+    let (mut browser, _) = nobody.signed_in(&["cloud_admin"]).await;
+    let page = browser.open(&format!("{}?user=vera", list())).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    assert!(page.body.contains("names nobody"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn an_administrator_chooses_between_people_of_one_name() {
+    let stack = with_admins().await;
+    let (mut browser, _) = stack.signed_in_as("u9", "root", &["cloud_admin"]).await;
+    stack.session_of("u2", "Vera", &[]).await;
+    stack.session_of("u3", "vera", &[]).await;
+    let page = browser.open(&format!("{}?user=vera", list())).await;
+    assert!(page.body.contains("Who is meant?"), "{}", page.body);
+    assert!(page.body.contains("?user=u2") && page.body.contains("?user=u3"));
+    let page = browser.open(&format!("{}?user=u3", list())).await;
+    assert!(page.body.contains("Sessions of vera"));
+    let page = browser.open(&format!("{}?user=%3Cscript%3E", list())).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(
+        page.body
+            .contains("is signed in: no name or ID is the same")
+    );
+    assert!(!page.body.contains("<script>"));
+}

@@ -1,0 +1,14 @@
+-- Forms that arrived when their session had expired, kept for minutes until the same user has
+-- signed in again. Times are epoch seconds.
+CREATE TABLE kept_forms (
+    -- HMAC of the secret in the browser's cookie
+    secret_hash TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    user_id TEXT NOT NULL,
+    target TEXT NOT NULL,
+    body_sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+);
+
+CREATE INDEX kept_forms_by_user ON kept_forms (user_id, created_at);
