@@ -12,6 +12,8 @@ export interface Request {
   authority?: Buffer | string;
   /** A client's certificate and key (PEM). */
   identity?: { cert: Buffer; key: Buffer };
+  /** The name that the certificate must have, where the Host header says another. */
+  servername?: string;
   timeout?: number;
 }
 
@@ -37,6 +39,7 @@ export function send(target: string, request: Request = {}): Promise<Answer> {
         headers: { ...(request.body ? { "content-length": String(Buffer.byteLength(request.body)) } : {}), ...request.headers },
         ca: request.authority ?? gatewayAuthority(),
         ...request.identity,
+        ...(request.servername ? { servername: request.servername } : {}),
         agent: false,
         lookup,
         timeout: request.timeout ?? 20_000,
