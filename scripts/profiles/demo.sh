@@ -5,6 +5,7 @@ gateway_tls=no
 record_keystone=no
 with_postgres=no
 with_plain_instance=no
+with_federation=yes
 with_hostile_app=no
 pod_network=10.244
 

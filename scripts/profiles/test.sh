@@ -6,6 +6,7 @@ gateway_tls=yes
 record_keystone=yes
 with_postgres=yes
 with_plain_instance=yes
+with_federation=yes
 with_hostile_app=yes
 pod_network=10.245
 
