@@ -1,4 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
+pub mod keystone;
+
 use std::{
     collections::HashSet,
     net::{IpAddr, SocketAddr},
@@ -11,6 +13,8 @@ use portico_domain::access::RoleInProject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +48,9 @@ pub struct GatewayConfig {
     pub panel_url: Url,
     /// X25519 public key of the panel: only it can open the Keystone token sent to it.
     pub panel_sealing_key_file: PathBuf,
+    /// The ways to sign in with Keystone itself.
+    #[serde(default)]
+    pub keystone: KeystoneSignIn,
     /// How long sessions live.
     #[serde(default)]
     pub session: SessionConfig,
@@ -139,6 +146,11 @@ pub struct AppConfig {
     /// Who may open it. Empty: nobody.
     #[serde(default)]
     pub allow: Vec<RoleInProject>,
+    /// Whose bearer tokens programs may come with: `keystone` (project-scoped tokens, as
+    /// `X-Auth-Token` or bearer) or the ID of an OIDC provider. Empty: browsers only. The rule
+    /// (`allow`) is the same as for people.
+    #[serde(default)]
+    pub bearer: Vec<String>,
 }
 
 /// How the panel presents an app.
@@ -177,9 +189,23 @@ pub enum ConfigError {
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
+    #[error("gateway.keystone.methods names a method twice")]
+    MethodTwice,
+    #[error("gateway.keystone.methods: totp is a second step, and needs password")]
+    TotpAlone,
+    #[error(
+        "gateway.keystone.websso {0:?}: it needs an id of its own (a lower-case label), a label, IDs of \
+         Keystone's, and an https address that ends with /v3"
+    )]
+    WebSso(String),
+    #[error("apps.bearer of {0}: {1:?} is neither \"keystone\" nor the ID of a provider")]
+    AppBearer(String, String),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
 }
+
+/// The word for Keystone's tokens in `apps.bearer`.
+pub const KEYSTONE_BEARER: &str = "keystone";
 
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
@@ -248,7 +274,20 @@ impl GatewayConfig {
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
         }
-        validate_apps(apps)
+        self.keystone.validate()?;
+        validate_apps(apps)?;
+        self.validate_bearers(apps)
+    }
+
+    fn validate_bearers(&self, apps: &[AppConfig]) -> Result<(), ConfigError> {
+        for app in apps {
+            for issuer in &app.bearer {
+                if issuer != KEYSTONE_BEARER {
+                    return Err(ConfigError::AppBearer(app.id.clone(), issuer.clone()));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

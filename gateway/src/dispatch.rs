@@ -118,7 +118,7 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
             matches!(
                 path,
                 "/oauth2/token" | "/oauth2/revoke" | "/oauth2/auth" | "/ping" | "/ready"
-            ) || (path == "/oauth2/device" && method == Method::POST)
+            ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
                 || path.starts_with("/oauth2/static/")
                 || path.starts_with("/.well-known/")
                 || path == "/api/v1/clusters"

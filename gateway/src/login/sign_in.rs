@@ -12,9 +12,13 @@ use secrecy::SecretString;
 use super::attempt::{Claimed, Failed};
 use crate::{
     access::{csrf, return_path::ReturnPath},
+    config::KeystoneMethod,
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
-    pages::sign_in::{Notice, SignIn, TRIED},
+    pages::{
+        other_ways::{OtherWays, Tried},
+        sign_in::{Notice, SignIn, TRIED},
+    },
     problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
@@ -27,15 +31,40 @@ const RECEIPT_LIFE: SignedDuration = SignedDuration::from_mins(5);
 const LONGEST_NAME: usize = 255;
 
 /// What the form is filled with.
-struct Form<'a> {
-    return_path: ReturnPath,
-    name: &'a str,
-    domain: &'a str,
-    notice: Option<Notice>,
-    status: StatusCode,
-    retry_after: Option<i64>,
+pub(super) struct Form<'a> {
+    pub return_path: ReturnPath,
+    pub name: &'a str,
+    pub domain: &'a str,
+    pub notice: Option<Notice>,
+    pub status: StatusCode,
+    pub retry_after: Option<i64>,
     /// Whether the form came back without the cookie that was set with it.
-    cookie_lost: bool,
+    pub cookie_lost: bool,
+    /// Which of the other ways was tried, and shows what was typed.
+    pub tried: Tried<'a>,
+}
+
+impl Form<'_> {
+    /// An empty form on the way to `return_path`.
+    pub fn new(return_path: ReturnPath) -> Self {
+        Self {
+            return_path,
+            name: "",
+            domain: "",
+            notice: None,
+            status: StatusCode::OK,
+            retry_after: None,
+            cookie_lost: false,
+            tried: Tried::Nothing,
+        }
+    }
+
+    /// Says what went wrong.
+    pub fn failed(mut self, text: impl Into<String>, status: StatusCode) -> Self {
+        self.notice = Some(Notice::Failure(text.into()));
+        self.status = status;
+        self
+    }
 }
 
 pub(crate) async fn get(
@@ -49,13 +78,8 @@ pub(crate) async fn get(
         return Ok(see_other(return_path.as_str()));
     }
     let form = Form {
-        return_path,
-        name: "",
-        domain: "",
         notice: notice(query.get("reason")),
-        status: StatusCode::OK,
-        retry_after: None,
-        cookie_lost: false,
+        ..Form::new(return_path)
     };
     Ok(gateway.sign_in_page(&headers, form)?)
 }
@@ -69,28 +93,20 @@ pub(crate) async fn post(
     let password = fields.secret("password");
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let (name, domain) = (fields.get("name"), fields.get("domain"));
-    let again = |notice: &str, status| Form {
-        return_path: return_path.clone(),
-        name,
-        domain,
-        notice: Some(Notice::Failure(notice.to_owned())),
-        status,
-        retry_after: None,
-        cookie_lost: false,
-    };
-    let flow = gateway.cookies.read(&headers, Purpose::Flow);
-    let cookie_lost = flow.is_none();
-    if cookie_lost && fields.get(TRIED) == "1" && gateway.lookup(&headers, None).await?.is_err() {
-        // twice in a row: another tab's sign-in would have taken it away once
-        return Err(gateway.cookie_refused().into());
-    }
-    if !flow.is_some_and(|flow| csrf::matches(&flow, fields.get(csrf::FIELD))) {
+    let again = |notice: &str, status| {
         let form = Form {
-            cookie_lost,
-            ..again(
-                "This page was open for too long, or your browser keeps no cookies. Try again.",
-                StatusCode::FORBIDDEN,
-            )
+            name,
+            domain,
+            ..Form::new(return_path.clone())
+        };
+        form.failed(notice, status)
+    };
+    gateway.offered(KeystoneMethod::Password)?;
+    if let Some(form) = gateway.not_our_form(&headers, &fields, &return_path).await? {
+        let form = Form {
+            name,
+            domain,
+            ..form
         };
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
@@ -125,9 +141,10 @@ pub(crate) async fn post(
                 .await
         }
         AuthOutcome::ReceiptRequired { receipt, required } => {
-            if !required
-                .iter()
-                .any(|set| set.iter().any(|method| method == "totp"))
+            if !gateway.config.keystone.offers(KeystoneMethod::Totp)
+                || !required
+                    .iter()
+                    .any(|set| set.iter().any(|method| method == "totp"))
             {
                 let form = again(
                     "Your account needs a further sign-in method that Portico does not offer yet.",
@@ -144,6 +161,45 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
+    /// Refuses what the sign-in page does not offer.
+    pub(super) fn offered(&self, method: KeystoneMethod) -> Result<(), Problem> {
+        if self.config.keystone.offers(method) {
+            return Ok(());
+        }
+        Err(Problem::downstream(
+            StatusCode::NOT_FOUND,
+            "way_not_offered",
+            "This way to sign in is not offered",
+            "The administrators of this Portico have not turned it on. Go back and take another.",
+        ))
+    }
+
+    /// Whether a form of the sign-in page comes from elsewhere, or too late: then what to show.
+    pub(super) async fn not_our_form(
+        &self,
+        headers: &HeaderMap,
+        fields: &Fields,
+        return_path: &ReturnPath,
+    ) -> Result<Option<Form<'static>>, Stop> {
+        let flow = self.cookies.read(headers, Purpose::Flow);
+        let cookie_lost = flow.is_none();
+        if cookie_lost && fields.get(TRIED) == "1" && self.lookup(headers, None).await?.is_err() {
+            // twice in a row: another tab's sign-in would have taken it away once
+            return Err(self.cookie_refused().into());
+        }
+        if flow.is_some_and(|flow| csrf::matches(&flow, fields.get(csrf::FIELD))) {
+            return Ok(None);
+        }
+        let form = Form {
+            cookie_lost,
+            ..Form::new(return_path.clone())
+        };
+        Ok(Some(form.failed(
+            "This page was open for too long, or your browser keeps no cookies. Try again.",
+            StatusCode::FORBIDDEN,
+        )))
+    }
+
     async fn keep_receipt(
         &self,
         claimed: &Claimed,
@@ -161,7 +217,11 @@ impl Gateway {
         Ok(self.cookies.set(Purpose::Flow, &started.secret))
     }
 
-    fn sign_in_page(&self, headers: &HeaderMap, form: Form<'_>) -> Result<Response, Problem> {
+    pub(super) fn sign_in_page(
+        &self,
+        headers: &HeaderMap,
+        form: Form<'_>,
+    ) -> Result<Response, Problem> {
         let known = self.cookies.read(headers, Purpose::Flow);
         let nonce = known.map_or_else(random_secret, Ok).map_err(|error| {
             tracing::error!(%error, "no nonce for a form");
@@ -190,6 +250,12 @@ impl Gateway {
                 .unwrap_or_default(),
             status: form.status,
             cookie_lost: form.cookie_lost,
+            other_ways: OtherWays {
+                keystone: &self.config.keystone,
+                tried: form.tried,
+                domain,
+                status: form.status,
+            },
         };
         let mut response = page.page().into_response();
         if let Some(seconds) = form.retry_after {
@@ -229,6 +295,7 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
             "Keystone did not accept this name and password.".to_owned(),
             StatusCode::UNAUTHORIZED,
         ),
+        Failed::Unfit(why) => (why.to_owned(), StatusCode::FORBIDDEN),
         Failed::Throttled(seconds) => (
             format!("Too many attempts failed. Wait {seconds} seconds, then try again."),
             StatusCode::TOO_MANY_REQUESTS,
