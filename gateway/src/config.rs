@@ -7,10 +7,12 @@ use std::{
 };
 
 use ipnet::IpNet;
-use portico_domain::access::RoleInProject;
+use portico_domain::access::{RoleInProject, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +49,9 @@ pub struct GatewayConfig {
     /// How long sessions live.
     #[serde(default)]
     pub session: SessionConfig,
+    /// Who may vouch for people. Without any entry: Keystone alone.
+    #[serde(default)]
+    pub providers: Vec<ProviderConfig>,
     /// Limits of the reverse proxy.
     #[serde(default)]
     pub limits: LimitsConfig,
@@ -136,9 +141,9 @@ pub struct AppConfig {
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
-    /// Who may open it. Empty: nobody.
+    /// Who may open it: by a role in a project, or by a group of an OIDC provider. Empty: nobody.
     #[serde(default)]
-    pub allow: Vec<RoleInProject>,
+    pub allow: Vec<Rule>,
 }
 
 /// How the panel presents an app.
@@ -173,12 +178,14 @@ pub enum ConfigError {
     AppTwice(String),
     #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
     AppUrl(String, Url),
-    #[error("apps.allow of {0}: role and project must not be empty")]
+    #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
 }
 
 fn default_listen() -> SocketAddr {
@@ -248,7 +255,16 @@ impl GatewayConfig {
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
         }
-        validate_apps(apps)
+        validate_apps(apps)?;
+        crate::providers::config::validate(&self.providers, apps)?;
+        Ok(())
+    }
+}
+
+fn is_incomplete_rule(rule: &Rule) -> bool {
+    match rule {
+        Rule::Role(rule) => is_incomplete(rule),
+        Rule::Group(rule) => rule.group.is_empty() || rule.provider.is_empty(),
     }
 }
 
@@ -268,14 +284,14 @@ fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.url.scheme() != "http" || app.url.host_str().is_none() {
             return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
         }
-        if app.allow.iter().any(is_incomplete) {
+        if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
     }
     Ok(())
 }
 
-fn is_label(label: &str) -> bool {
+pub(crate) fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len())
         && !label.starts_with('-')
         && !label.ends_with('-')
