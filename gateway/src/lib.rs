@@ -21,6 +21,7 @@ mod kept_form;
 mod login;
 mod pages;
 mod problem;
+mod providers;
 mod proxy;
 mod router;
 mod session;
@@ -43,7 +44,10 @@ use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
-pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
+pub use config::{
+    AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
+    SessionConfig,
+};
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 

@@ -12,6 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-runtime", &[]),
     ("portico-assertion", &["portico-domain"]),
     ("portico-openstack", &["portico-domain"]),
+    ("portico-oidc", &[]),
     ("portico-store", &["portico-domain"]),
     ("app", &["portico-domain"]),
     (
@@ -28,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "portico-domain",
             "portico-assertion",
+            "portico-oidc",
             "portico-openstack",
             "portico-store",
             "portico-runtime",
@@ -61,7 +63,12 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("k8s-openapi", &["server"]),
     (
         "reqwest",
-        &["portico-openstack", "server", "portico-testkit"],
+        &[
+            "portico-oidc",
+            "portico-openstack",
+            "server",
+            "portico-testkit",
+        ],
     ),
     ("leptos_axum", &["app", "server"]),
     ("leptos", &["app", "server"]),

@@ -13,7 +13,6 @@ use portico_store::Outcome;
 
 use super::{forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::rules::doors,
     audit::Event,
     guard::Stop,
     handover,
@@ -75,7 +74,7 @@ pub(crate) async fn app(
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_app(&context, &caller, app).await);
     };
-    let identity = gateway.identity_headers(&caller, id, Some(&key))?;
+    let identity = gateway.identity_headers(&caller, id, key.token())?;
     gateway
         .pass_on(
             &context,
@@ -95,19 +94,16 @@ impl Gateway {
             .session(&caller.session)
             .project(Some(&app.config.project))
             .target(&app.config.id)
-            .reason("no role that opens it");
+            .reason("no role or group that opens it");
         self.audit(context, event).await;
-        let doors = doors(&app.config.allow, &caller.live);
+        let doors = self.doors(&app.config.allow, &caller.live);
         if context.navigation {
             let home = format!("{}/", self.hosts.main());
             let (name, user) = (&app.config.name, &caller.session.user.name);
             return pages::app::refused(name, user, &doors, &home, &context.request_id_text())
                 .into_response();
         }
-        let roles: Vec<String> = doors
-            .iter()
-            .map(|door| format!("{} in {}", door.role, door.project))
-            .collect();
+        let roles: Vec<String> = doors.iter().map(pages::app::Door::in_words).collect();
         Problem::downstream(
             http::StatusCode::FORBIDDEN,
             "app_refused",
