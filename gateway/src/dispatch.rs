@@ -7,11 +7,12 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderValue, Method, Request, header};
 use tower::ServiceExt as _;
 
 use crate::{
     access::origin,
+    api_callers::presents_one,
     guard::with_cookie,
     hosts::Site,
     problem::{Problem, Source},
@@ -91,7 +92,9 @@ async fn decide(
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    if !answers_anybody(&site, request.method(), request.uri().path()) {
+    if !answers_anybody(&site, request.method(), request.uri().path())
+        && !is_of_a_program(&site, request.headers())
+    {
         origin::check(
             site.origin(&dispatcher.gateway.hosts),
             request.method(),
@@ -108,6 +111,19 @@ async fn decide(
     match router.clone().oneshot(request).await {
         Ok(response) => Ok(response),
         Err(never) => match never {},
+    }
+}
+
+/// A bearer and no cookie at all: no browser sends that by itself on behalf of another page, so
+/// there is no origin to ask about.
+fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
+    match site {
+        Site::Main => false,
+        Site::App(app) => {
+            !app.config.bearer.is_empty()
+                && !headers.contains_key(header::COOKIE)
+                && presents_one(headers)
+        }
     }
 }
 

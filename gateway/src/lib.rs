@@ -8,6 +8,7 @@
 //! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
 //! credential is good.
 mod access;
+mod api_callers;
 mod audit;
 mod cli;
 pub mod config;
@@ -52,6 +53,7 @@ pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
 use crate::{
+    api_callers::Accepted,
     config::ConfigError,
     hosts::Hosts,
     proxy::{
@@ -83,6 +85,8 @@ pub enum BuildError {
     Upstream(#[from] InvalidUpstream),
     #[error(transparent)]
     Key(#[from] KeyError),
+    #[error("the system has no randomness to give")]
+    Randomness,
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
@@ -145,6 +149,7 @@ impl Gateway {
                 limits: config.limits.clone(),
                 draining: CancellationToken::new(),
             },
+            api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             demo_password,
             keystone_answers: AtomicBool::new(true),
             config,
@@ -189,6 +194,10 @@ fn describe_metrics() {
         "Refusals and failures by code and by where the cause lies."
     );
     metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
+    metrics::describe_counter!(
+        "portico_gateway_api_callers_total",
+        "Bearers of API callers: verified anew, or refused."
+    );
     metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
     metrics::describe_gauge!(
         "portico_gateway_open_connections",

@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     access::{client_address::client_address, navigation::is_navigation},
+    api_callers::Accepted,
     config::GatewayConfig,
     hosts::{Hosts, Site},
     proxy::{forward::Forwarder, upstream::Upstream},
@@ -48,6 +49,8 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    /// Bearers of API callers that were verified lately.
+    pub api_callers: Accepted,
     pub demo_password: Option<SecretString>,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,

@@ -13,6 +13,7 @@ use portico_store::Outcome;
 
 use super::{forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
+    api_callers::{Bearer, watch},
     audit::Event,
     guard::Stop,
     handover,
@@ -64,6 +65,12 @@ pub(crate) async fn app(
         return Err(Problem::not_found().into());
     };
     let id = app.config.id.as_str();
+    let bearer = gateway
+        .api_caller(&context, app, request.headers(), Some(id))
+        .await?;
+    if let Some(bearer) = bearer {
+        return program(gateway, &context, app, bearer, request).await;
+    }
     let caller = match gateway.lookup(request.headers(), Some(id)).await? {
         Ok(caller) => caller,
         Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
@@ -85,6 +92,33 @@ pub(crate) async fn app(
             request,
         )
         .await
+}
+
+/// A request of a program with a bearer: the same rules, and no way to sign in.
+async fn program(
+    gateway: Shared,
+    context: &Context,
+    app: &App,
+    bearer: Arc<Bearer>,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    let caller = bearer.caller();
+    let Some(key) = gateway.key_to(app, &caller.live).await? else {
+        return Ok(gateway.refuse_api_caller(context, caller, app).await);
+    };
+    let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let response = gateway
+        .pass_on(
+            context,
+            caller,
+            &app.upstream,
+            Trust::App,
+            identity,
+            request,
+        )
+        .await;
+    watch(gateway, bearer);
+    response
 }
 
 impl Gateway {

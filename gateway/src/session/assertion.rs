@@ -7,7 +7,7 @@ use std::{
 use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use portico_assertion::{
-    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS},
+    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, fitting_groups},
     panel_token,
 };
 use secrecy::ExposeSecret as _;
@@ -79,6 +79,11 @@ impl Gateway {
         let jti = Uuid::new_v4().to_string();
         let for_panel = audience == PANEL;
         let stale = caller.live.is_stale() || !self.keystone_answers();
+        let (groups, groups_omitted) = root
+            .provider
+            .as_ref()
+            .map(|provider| fitting_groups(&provider.profile.groups))
+            .unwrap_or_default();
         let claims = Claims {
             iss: self.hosts.main().to_string(),
             aud: audience.to_owned(),
@@ -102,6 +107,13 @@ impl Gateway {
                 .min(root.keystone_expires_at)
                 .as_second(),
             auth_methods: root.auth_methods.clone(),
+            email: root
+                .provider
+                .as_ref()
+                .filter(|provider| provider.profile.email_verified)
+                .and_then(|provider| provider.profile.email.clone()),
+            groups,
+            groups_omitted,
             keystone: if stale {
                 KeystoneState::Stale
             } else {

@@ -53,7 +53,8 @@ impl Gateway {
         }
     }
 
-    fn stale_bound(&self) -> SignedDuration {
+    /// How long roles may be used that Keystone has not confirmed.
+    pub fn stale_bound(&self) -> SignedDuration {
         span(self.config.session.stale_for) + span(self.config.session.validate_every)
     }
 

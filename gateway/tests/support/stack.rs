@@ -43,6 +43,8 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
+    /// Whose bearers the app takes.
+    pub bearer: &'a [&'a str],
 }
 
 impl Default for Wanted<'_> {
@@ -53,6 +55,7 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
+            bearer: &[],
         }
     }
 }
@@ -85,7 +88,7 @@ impl Stack {
             .collect();
         let app_config: AppConfig = serde_json::from_value(json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
-            "url": app.url(), "allow": allow,
+            "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         }))
         .expect("app");
         let keystone: KeystoneConfig =
