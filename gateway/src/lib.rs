@@ -14,6 +14,7 @@ mod cli;
 pub mod config;
 mod dispatch;
 mod endpoints;
+mod federation;
 mod forms;
 mod guard;
 mod handover;
@@ -55,6 +56,7 @@ pub use state::Cluster;
 use crate::{
     api_callers::Accepted,
     config::ConfigError,
+    federation::Federations,
     hosts::Hosts,
     proxy::{
         forward::Forwarder,
@@ -123,6 +125,7 @@ impl Gateway {
         config.validate(&deps.apps)?;
         describe_metrics();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
                 tracing::warn!("demo mode: the sign-in page gives the users' password away");
@@ -150,6 +153,7 @@ impl Gateway {
                 draining: CancellationToken::new(),
             },
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
+            federations,
             demo_password,
             keystone_answers: AtomicBool::new(true),
             config,

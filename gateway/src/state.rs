@@ -20,6 +20,7 @@ use crate::{
     access::{client_address::client_address, navigation::is_navigation},
     api_callers::Accepted,
     config::GatewayConfig,
+    federation::Federations,
     hosts::{Hosts, Site},
     proxy::{forward::Forwarder, upstream::Upstream},
     session::{cookie::Cookies, registry::Registry},
@@ -49,6 +50,7 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    pub federations: Federations,
     /// Bearers of API callers that were verified lately.
     pub api_callers: Accepted,
     pub demo_password: Option<SecretString>,

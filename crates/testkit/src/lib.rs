@@ -23,7 +23,9 @@ pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
-pub use keystone::{KeystoneAdmin, TestDomain, TestUser};
+pub use keystone::{
+    FederatedPerson, KeystoneAdmin, TestDomain, TestIdentityProvider, TestUser, single_sign_on,
+};
 pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;

@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use crate::config::AppConfig;
+use crate::{
+    config::AppConfig,
+    federation::config::{FederationConfig, InvalidFederation},
+};
 
 /// The main host in [`ProviderConfig::hosts`].
 pub const MAIN_HOST: &str = "main";
@@ -77,6 +80,9 @@ pub struct ProviderConfig {
     #[serde(default = "default_unrefreshed", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub unrefreshed: Duration,
+    /// OIDC: how its identities become Keystone users. None: they reach apps and no clusters.
+    #[serde(default)]
+    pub federation: Option<FederationConfig>,
 }
 
 /// What a provider is.
@@ -109,6 +115,12 @@ pub enum ProviderError {
         id: String,
         #[source]
         source: InvalidSettings,
+    },
+    #[error("gateway.providers {id}: federation.{source}")]
+    Federation {
+        id: String,
+        #[source]
+        source: InvalidFederation,
     },
     #[error(
         "apps.allow of {app}: there is no provider {provider:?} of kind oidc in gateway.providers"
@@ -207,6 +219,14 @@ impl ProviderConfig {
                 });
             }
         }
+        if let Some(federation) = &self.federation {
+            federation
+                .validate()
+                .map_err(|source| ProviderError::Federation {
+                    id: self.id.clone(),
+                    source,
+                })?;
+        }
         match self.kind {
             ProviderKind::Oidc => self.settings(None, None).map(drop),
             ProviderKind::Keystone => {
@@ -215,6 +235,7 @@ impl ProviderConfig {
                     ("client_id", self.client_id.is_some()),
                     ("client_secret_file", self.client_secret_file.is_some()),
                     ("api_audience", self.api_audience.is_some()),
+                    ("federation", self.federation.is_some()),
                 ] {
                     if given {
                         return Err(ProviderError::NotForKeystone {

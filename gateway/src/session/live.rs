@@ -46,6 +46,8 @@ pub(crate) struct Live {
     stale: AtomicBool,
     last_used: AtomicI64,
     last_touched: AtomicI64,
+    /// When a federated token was last asked for.
+    last_federated: AtomicI64,
 }
 
 /// What an assertion is kept under: its audience, the child session it names, and the project.
@@ -74,6 +76,7 @@ impl Live {
             id: root.id,
             last_touched: AtomicI64::new(root.last_seen_at.as_second()),
             last_used: AtomicI64::new(root.last_seen_at.as_second()),
+            last_federated: AtomicI64::new(0),
             root: Lock::new(root),
             connections: Connections::default(),
             projects: Lock::default(),
@@ -136,6 +139,16 @@ impl Live {
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.connections.count() > 0
             || now.as_second() - self.last_used.load(Ordering::Relaxed) < 60
+    }
+
+    /// Whether a federated token was not asked for in the last `pause` seconds.
+    pub fn may_federate(&self, now: Timestamp, pause: i64) -> bool {
+        now.as_second() - self.last_federated.load(Ordering::Relaxed) >= pause
+    }
+
+    /// Notes that a federated token is being asked for.
+    pub fn federated(&self, now: Timestamp) {
+        self.last_federated.store(now.as_second(), Ordering::Relaxed);
     }
 
     /// Whether it is time to write down that the session is in use; true once an interval.

@@ -6,11 +6,14 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod api_callers;
 mod keystone;
 mod limits;
+mod other_ways;
 mod sessions;
 mod sign_in;
 mod standing;
+mod websso;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]
 mod support;
