@@ -32,14 +32,17 @@ mod troubles;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Weak, atomic::AtomicBool},
 };
 
 use axum::Router;
 use portico_assertion::{PublicKey, Signer, keys::KeyError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
-use portico_runtime::request_id::{RequestIdLayer, Trust};
+use portico_runtime::{
+    request_id::{RequestIdLayer, Trust},
+    secret_file::SecretFileError,
+};
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +57,7 @@ pub use state::Cluster;
 use crate::{
     config::ConfigError,
     hosts::Hosts,
+    providers::Providers,
     proxy::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
@@ -83,6 +87,8 @@ pub enum BuildError {
     Upstream(#[from] InvalidUpstream),
     #[error(transparent)]
     Key(#[from] KeyError),
+    #[error(transparent)]
+    Secret(SecretFileError),
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
@@ -146,10 +152,15 @@ impl Gateway {
                 draining: CancellationToken::new(),
             },
             demo_password,
+            providers: Providers::build(&config)?,
+            me: Weak::new(),
             keystone_answers: AtomicBool::new(true),
             config,
         };
-        Ok(Self(Arc::new(gateway)))
+        Ok(Self(Arc::new_cyclic(|me| state::Gateway {
+            me: me.clone(),
+            ..gateway
+        })))
     }
 
     /// Everything that the gateway's listener serves. The listener must put
@@ -189,6 +200,10 @@ fn describe_metrics() {
         "Refusals and failures by code and by where the cause lies."
     );
     metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
+    metrics::describe_counter!(
+        "portico_gateway_refreshes_total",
+        "Refreshes of sessions at OIDC providers, by provider and outcome."
+    );
     metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
     metrics::describe_gauge!(
         "portico_gateway_open_connections",

@@ -2,7 +2,7 @@
 use std::{
     net::{IpAddr, SocketAddr},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -20,6 +20,7 @@ use crate::{
     access::{client_address::client_address, navigation::is_navigation},
     config::GatewayConfig,
     hosts::{Hosts, Site},
+    providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     session::{cookie::Cookies, registry::Registry},
 };
@@ -36,6 +37,8 @@ pub struct Cluster {
 /// The gateway's parts.
 #[derive(Debug)]
 pub(crate) struct Gateway {
+    /// Itself, for work that goes on after the request that began it.
+    pub me: Weak<Gateway>,
     pub config: GatewayConfig,
     pub hosts: Hosts,
     pub store: Store,
@@ -49,6 +52,7 @@ pub(crate) struct Gateway {
     pub registry: Registry,
     pub cookies: Cookies,
     pub demo_password: Option<SecretString>,
+    pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
 }

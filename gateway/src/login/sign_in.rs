@@ -14,7 +14,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
-    pages::sign_in::{Notice, SignIn, TRIED},
+    pages::sign_in::{Button, Notice, SignIn, TRIED},
     problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
@@ -105,6 +105,9 @@ pub(crate) async fn post(
         };
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
+    if !gateway.offers_keystone(&return_path) {
+        return Err(Problem::bad_request("Keystone's form is not offered here.").into());
+    }
     let readings = Claimed::readings(name, domain, &gateway.default_domain);
     let (claimed, outcome) = match gateway.try_password(&context, &readings, &password).await {
         Ok(good) => good,
@@ -173,7 +176,18 @@ impl Gateway {
             form.domain
         };
         let destination = self.in_words(&form.return_path);
+        let buttons: Vec<Button> = self
+            .providers
+            .offered(&form.return_path)
+            .map(|provider| Button {
+                name: provider.config.name.clone(),
+                href: start_of(&provider.config.id, &form.return_path),
+                down: provider.client.outage().is_some(),
+            })
+            .collect();
         let page = SignIn {
+            keystone: self.offers_keystone(&form.return_path),
+            providers: &buttons,
             destination: destination.as_deref(),
             return_path: form.return_path.as_str(),
             notice: form.notice,
@@ -222,6 +236,15 @@ impl Gateway {
     }
 }
 
+/// Where a provider's button leads.
+fn start_of(provider: &str, return_path: &ReturnPath) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("provider", provider)
+        .append_pair("rd", return_path.as_str())
+        .finish();
+    format!("/oauth2/start?{query}")
+}
+
 /// What to say about an attempt that failed, and how to answer.
 pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
     Ok(match failed {
@@ -263,6 +286,14 @@ fn notice(reason: &str) -> Option<Notice> {
         }
         "refused_by_keystone" => {
             "Keystone has ended your session: your account, password or roles have changed."
+        }
+        "ended_by_provider" => {
+            "You were signed out by the provider that you had signed in with. Sign in again to go \
+             on."
+        }
+        "refused_by_provider" => {
+            "The provider that you signed in with has not prolonged your session. Sign in again to \
+             go on."
         }
         "ended" | "parent_ended" | "token_reuse" => {
             "Your session has ended. Sign in again to go on."

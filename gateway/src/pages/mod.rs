@@ -5,6 +5,7 @@ pub(crate) mod cli;
 pub(crate) mod kept_form;
 pub(crate) mod layout;
 pub(crate) mod problem;
+pub(crate) mod providers;
 pub(crate) mod sessions;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;

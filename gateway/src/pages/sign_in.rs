@@ -32,6 +32,17 @@ pub(crate) struct SignIn<'a> {
     pub status: StatusCode,
     /// Whether the form came back before without its cookie.
     pub cookie_lost: bool,
+    /// Whether Keystone's form is shown.
+    pub keystone: bool,
+    pub providers: &'a [Button],
+}
+
+/// A provider that may be chosen.
+pub(crate) struct Button {
+    pub name: String,
+    pub href: String,
+    /// Whether it could not be used when it was asked last.
+    pub down: bool,
 }
 
 /// Set in a form that is shown because the one before came back without its cookie.
@@ -56,10 +67,18 @@ impl SignIn<'_> {
             p.lead {
                 @match self.destination {
                     Some(destination) => { "to open " strong { (destination) } },
-                    None => { "with your OpenStack account" },
+                    None => {
+                        @if self.providers.is_empty() { "with your OpenStack account" }
+                        @else { "in one of these ways" }
+                    },
                 }
             }
             @if let Some(notice) = &self.notice { (notice.markup()) }
+            (self.provider_buttons())
+            @if !self.keystone && self.providers.is_empty() {
+                (note("warn", &html! { p { "No way to sign in is offered here. Portico's administrators can change that (gateway.providers)." } }))
+            }
+            @if self.keystone {
             form method="post" action="/oauth2/sign_in" {
                 (hidden(csrf::FIELD, self.csrf))
                 (hidden("rd", self.return_path))
@@ -81,6 +100,7 @@ impl SignIn<'_> {
                 }
                 button #sign-in.submit type="submit" { "Sign in" }
             }
+            }
             @if !self.demo.is_empty() { (self.demo_users()) }
             p.hint { "You are at " strong { (self.host) } "." }
         };
@@ -89,6 +109,28 @@ impl SignIn<'_> {
             page
         } else {
             page.script(Asset::Demo)
+        }
+    }
+
+    fn provider_buttons(&self) -> Markup {
+        html! {
+            @if !self.providers.is_empty() {
+                ul.choices {
+                    @for provider in self.providers {
+                        li {
+                            a href=(provider.href) rel="nofollow" {
+                                span.what {
+                                    strong { "Sign in with " (provider.name) }
+                                    @if provider.down {
+                                        small { (provider.name) " does not answer at the moment" }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if self.keystone { h2 { "Or with your OpenStack account" } }
+            }
         }
     }
 
