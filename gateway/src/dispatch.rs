@@ -133,7 +133,12 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
         Site::Main => {
             matches!(
                 path,
-                "/oauth2/token" | "/oauth2/revoke" | "/oauth2/auth" | "/ping" | "/ready"
+                "/oauth2/token"
+                    | "/oauth2/revoke"
+                    | "/oauth2/auth"
+                    | "/oauth2/backchannel_logout"
+                    | "/ping"
+                    | "/ready"
             ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
                 || path.starts_with("/oauth2/static/")
                 || path.starts_with("/.well-known/")

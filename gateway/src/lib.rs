@@ -34,14 +34,17 @@ mod troubles;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Weak, atomic::AtomicBool},
 };
 
 use axum::Router;
 use portico_assertion::{PublicKey, Signer, keys::KeyError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
-use portico_runtime::request_id::{RequestIdLayer, Trust};
+use portico_runtime::{
+    request_id::{RequestIdLayer, Trust},
+    secret_file::SecretFileError,
+};
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +61,7 @@ use crate::{
     config::ConfigError,
     federation::Federations,
     hosts::Hosts,
+    providers::Providers,
     proxy::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
@@ -89,6 +93,8 @@ pub enum BuildError {
     Key(#[from] KeyError),
     #[error("the system has no randomness to give")]
     Randomness,
+    #[error(transparent)]
+    Secret(SecretFileError),
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
@@ -155,10 +161,15 @@ impl Gateway {
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             federations,
             demo_password,
+            providers: Providers::build(&config)?,
+            me: Weak::new(),
             keystone_answers: AtomicBool::new(true),
             config,
         };
-        Ok(Self(Arc::new(gateway)))
+        Ok(Self(Arc::new_cyclic(|me| state::Gateway {
+            me: me.clone(),
+            ..gateway
+        })))
     }
 
     /// Everything that the gateway's listener serves. The listener must put
@@ -201,6 +212,10 @@ fn describe_metrics() {
     metrics::describe_counter!(
         "portico_gateway_api_callers_total",
         "Bearers of API callers: verified anew, or refused."
+    );
+    metrics::describe_counter!(
+        "portico_gateway_refreshes_total",
+        "Refreshes of sessions at OIDC providers, by provider and outcome."
     );
     metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
     metrics::describe_gauge!(

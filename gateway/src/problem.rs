@@ -185,6 +185,33 @@ impl Problem {
         .leads_to("Try again", "")
     }
 
+    /// A provider that people sign in with does not answer, or not as it should.
+    pub fn provider_unavailable(name: &str, outage: bool) -> Self {
+        let detail = if outage {
+            format!("Nobody can sign in with {name} right now. Nobody is signed out by it.")
+        } else {
+            format!(
+                "Portico and {name} do not understand each other. Portico's administrators find \
+                 the reason in its log. Nobody is signed out by it."
+            )
+        };
+        Self {
+            retry_after: Some(5),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "provider_unavailable",
+                Source::Upstream,
+                format!("{name} does not answer"),
+                detail,
+            )
+        }
+        .steps([
+            format!("If it lasts, tell your administrators that {name} cannot be used."),
+            "Other ways to sign in go on working.".to_owned(),
+        ])
+        .leads_to("Sign in another way", "/oauth2/sign_in")
+    }
+
     pub fn internal() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,

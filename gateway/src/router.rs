@@ -11,6 +11,7 @@ use crate::{
     endpoints, handover, kept_form, login,
     pages::assets,
     problem::Problem,
+    providers,
     proxy::routes,
     sessions,
     state::Shared,
@@ -41,7 +42,10 @@ fn main_host(gateway: &Shared) -> Router {
         .route("/websso", post(login::websso::arrive))
         .route("/websso/start", post(login::websso::start))
         .route("/websso/finish", post(login::websso::finish))
-        .route("/start", get(login::sign_in::get))
+        .route("/start", get(providers::start::get))
+        .route("/callback/{provider}", get(providers::callback::get))
+        .route("/backchannel_logout", post(providers::logout::post))
+        .route("/signed_out", get(login::sign_out::done))
         .route("/totp", get(login::totp::get).post(login::totp::post))
         .route(
             "/project",

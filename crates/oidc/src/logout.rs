@@ -9,8 +9,10 @@ use url::{Url, form_urlencoded};
 use crate::{
     error::{Error, TokenFault},
     jwt::Header,
+    metadata::Metadata,
     oauth::secret_in_body,
     provider::Provider,
+    settings::Settings,
 };
 
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
@@ -66,38 +68,7 @@ impl Provider {
         let Some(endpoint) = &metadata.revocation_endpoint else {
             return Ok(false);
         };
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        form.append_pair("token", token.expose_secret())
-            .append_pair("token_type_hint", hint);
-        let mut request = Request::post(endpoint.as_str()).header(
-            header::CONTENT_TYPE,
-            "application/x-www-form-urlencoded",
-        );
-        match &settings.client_secret {
-            Some(secret) if !secret_in_body(settings, &metadata) => {
-                // RFC 6749 2.3.1: both are form-encoded before they are joined
-                let encode =
-                    |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-                let pair = format!(
-                    "{}:{}",
-                    encode(&settings.client_id),
-                    encode(secret.expose_secret())
-                );
-                request = request.header(
-                    header::AUTHORIZATION,
-                    format!("Basic {}", STANDARD.encode(pair)),
-                );
-            }
-            secret => {
-                form.append_pair("client_id", &settings.client_id);
-                if let Some(secret) = secret {
-                    form.append_pair("client_secret", secret.expose_secret());
-                }
-            }
-        }
-        let request = request
-            .body(form.finish().into_bytes())
-            .map_err(|_| Error::Unusable("the revocation endpoint is no address".to_owned()))?;
+        let request = revocation(settings, &metadata, endpoint, token, hint)?;
         let answer = self.0.http.send(request).await?;
         if answer.status().is_success() {
             Ok(true)
@@ -157,4 +128,46 @@ impl Provider {
             remember_until: issued + OLDEST + skew + skew,
         })
     }
+}
+
+/// A revocation request of this client.
+fn revocation(
+    settings: &Settings,
+    metadata: &Metadata,
+    endpoint: &Url,
+    token: &SecretString,
+    hint: &str,
+) -> Result<Request<Vec<u8>>, Error> {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("token", token.expose_secret())
+        .append_pair("token_type_hint", hint);
+    let mut request = Request::post(endpoint.as_str()).header(
+        header::CONTENT_TYPE,
+        "application/x-www-form-urlencoded",
+    );
+    match &settings.client_secret {
+        Some(secret) if !secret_in_body(settings, metadata) => {
+            // RFC 6749 2.3.1: both are form-encoded before they are joined
+            let encode =
+                |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+            let pair = format!(
+                "{}:{}",
+                encode(&settings.client_id),
+                encode(secret.expose_secret())
+            );
+            request = request.header(
+                header::AUTHORIZATION,
+                format!("Basic {}", STANDARD.encode(pair)),
+            );
+        }
+        secret => {
+            form.append_pair("client_id", &settings.client_id);
+            if let Some(secret) = secret {
+                form.append_pair("client_secret", secret.expose_secret());
+            }
+        }
+    }
+    request
+        .body(form.finish().into_bytes())
+        .map_err(|_| Error::Unusable("the revocation endpoint is no address".to_owned()))
 }

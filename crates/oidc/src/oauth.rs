@@ -1,8 +1,9 @@
 //! The OAuth 2.0 client (RFC 6749, RFC 7636): how codes and refresh tokens become tokens.
+use futures::{FutureExt as _, future::BoxFuture};
 use jiff::{SignedDuration, Timestamp};
 use oauth2::{
-    AccessToken, AuthType, AuthUrl, AuthorizationCode, Client, ClientId, ClientSecret,
-    EndpointNotSet, EndpointSet, ExtraTokenFields, PkceCodeVerifier, RedirectUrl, RefreshToken,
+    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, Client, ClientId, ClientSecret,
+    EndpointNotSet, EndpointSet, ExtraTokenFields, HttpRequest, HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken,
     RequestTokenError, StandardRevocableToken, StandardTokenResponse, TokenResponse as _, TokenUrl,
     basic::{
         BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse,
@@ -100,6 +101,18 @@ pub(crate) fn client(settings: &Settings, metadata: &Metadata) -> OAuth {
     }
 }
 
+/// The bounded client, as `oauth2` calls it.
+struct Calls(Http);
+
+impl<'c> AsyncHttpClient<'c> for Calls {
+    type Error = Error;
+    type Future = BoxFuture<'c, Result<HttpResponse, Error>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        self.0.send(request).boxed()
+    }
+}
+
 /// Redeems an authorization code.
 pub(crate) async fn redeem(
     client: OAuth,
@@ -112,7 +125,7 @@ pub(crate) async fn redeem(
     client
         .exchange_code(AuthorizationCode::new(code.expose_secret().to_owned()))
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose_secret().to_owned()))
-        .request_async(&|request| http.send(request))
+        .request_async(&Calls(http.clone()))
         .await
         .map(Given::from)
         .map_err(failure)
@@ -126,7 +139,7 @@ pub(crate) async fn refresh(
 ) -> Result<Given, Error> {
     client
         .exchange_refresh_token(&RefreshToken::new(token.expose_secret().to_owned()))
-        .request_async(&|request| http.send(request))
+        .request_async(&Calls(http.clone()))
         .await
         .map(Given::from)
         .map_err(failure)

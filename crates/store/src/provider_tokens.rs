@@ -5,8 +5,9 @@
 //! and writes the new tokens only over the version that it has read. When a holder dies, its lease
 //! runs out and the next one goes on from what the row holds.
 use crate::error::StoreError;
-use crate::row::Columns;
+use crate::row::{Columns, to_json};
 use crate::sealing::Place;
+use crate::sessions::ProviderProfile;
 use crate::store::Store;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -42,6 +43,10 @@ pub struct RefreshedTokens {
     pub access_token: SecretString,
     /// `None`: the old one is kept.
     pub id_token: Option<SecretString>,
+    /// What the provider says of its subject now; `None`: nothing new.
+    pub profile: Option<ProviderProfile>,
+    /// When the provider must have been asked again.
+    pub expires_at: Timestamp,
 }
 
 /// The tokens of a session.
@@ -159,7 +164,8 @@ impl ProviderTokens<'_> {
         })
     }
 
-    /// Writes what a refresh gave over the version that it began with, and gives the lease back.
+    /// Writes what a refresh gave over the version that it began with, for the session's family
+    /// too, and gives the lease back: all at once, so that nobody sees the one without the other.
     /// Says whether it did: not when the tokens have been replaced meanwhile.
     ///
     /// # Errors
@@ -171,7 +177,14 @@ impl ProviderTokens<'_> {
         new: &RefreshedTokens,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let failed = || StoreError::database("replace a provider's tokens");
         let row = session.to_string();
+        let profile = new
+            .profile
+            .as_ref()
+            .map(|profile| to_json("sessions", "provider_profile", profile))
+            .transpose()?;
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         let replaced = sqlx::query(
             "UPDATE provider_tokens
              SET refresh_sealed = COALESCE($1, refresh_sealed), access_sealed = $2,
@@ -185,10 +198,25 @@ impl ProviderTokens<'_> {
         .bind(now.as_second())
         .bind(row.as_str())
         .bind(version)
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("replace a provider's tokens"))?;
-        Ok(replaced.rows_affected() > 0)
+        .map_err(failed())?;
+        if replaced.rows_affected() == 0 {
+            return Ok(false);
+        }
+        sqlx::query(
+            "UPDATE sessions
+             SET provider_profile = COALESCE($1, provider_profile), provider_expires_at = $2
+             WHERE (id = $3 OR parent = $3) AND ended_at IS NULL",
+        )
+        .bind(profile)
+        .bind(new.expires_at.as_second())
+        .bind(row.as_str())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        transaction.commit().await.map_err(failed())?;
+        Ok(true)
     }
 
     /// Gives a lease back without new tokens.

@@ -67,7 +67,7 @@ impl Gateway {
             Err(fault) => return Err(self.refuse_bearer(context, app, fault).await),
         };
         if let Ok(person) = self.lookup(headers, cookie_of).await?
-            && person.session.user.id != bearer.caller().session.user.id
+            && !is_same_person(&person, bearer.caller())
         {
             return Err(self.refuse_bearer(context, app, Fault::Ambiguous).await);
         }
@@ -107,6 +107,17 @@ impl Gateway {
         }
         Stop::Answer(Box::new(answer(context, app, fault)))
     }
+}
+
+/// The same account; or, behind different accounts, the same subject of one provider.
+fn is_same_person(one: &Caller, other: &Caller) -> bool {
+    let subject = |caller: &Caller| {
+        let root = caller.live.root();
+        let provider = root.provider.as_ref()?;
+        Some((provider.id.clone(), provider.subject.clone()))
+    };
+    one.session.user.id == other.session.user.id
+        || subject(one).is_some_and(|subject_of_one| subject(other) == Some(subject_of_one))
 }
 
 /// Never a page and never a redirect, whatever the request looks like: a program reads it.

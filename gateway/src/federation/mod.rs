@@ -4,6 +4,7 @@
 //! The token is unscoped; projects and clusters come of it as of a password's. It cannot be
 //! prolonged, so before it ends the provider is asked again (a refresh) and Keystone gets its
 //! fresh word; the session goes on without anybody noticing.
+mod again;
 pub mod config;
 mod renew;
 mod said;

@@ -47,8 +47,14 @@ impl Gateway {
         live.federated(now);
         let issued = match federation.token(word).await {
             Ok(issued) => issued,
-            Err(error @ (NoToken::Unavailable(_) | NoToken::NothingSaid)) => {
+            Err(error @ NoToken::Unavailable(_)) => {
                 tracing::warn!(%error, session = %live.id, "a federated session is not renewed yet");
+                return;
+            }
+            Err(error @ NoToken::NothingSaid) => {
+                // asking again would bring the same: the session ends with its token
+                tracing::warn!(%error, session = %live.id, "a federated session cannot be renewed");
+                live.federated(now + SignedDuration::from_hours(24));
                 return;
             }
             Err(error) => {

@@ -123,6 +123,6 @@ impl Gateway {
     }
 }
 
-pub(super) fn span(duration: std::time::Duration) -> SignedDuration {
+pub(crate) fn span(duration: std::time::Duration) -> SignedDuration {
     SignedDuration::try_from(duration).unwrap_or(SignedDuration::from_hours(24))
 }

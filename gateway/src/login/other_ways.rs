@@ -55,9 +55,9 @@ pub(crate) async fn application_credential(
     headers: HeaderMap,
     mut fields: Fields,
 ) -> Result<Response, Stop> {
-    gateway.offered(KeystoneMethod::ApplicationCredential)?;
     let secret = fields.secret("secret");
     let return_path = ReturnPath::from_query(fields.optional("rd"));
+    gateway.offered(KeystoneMethod::ApplicationCredential, &return_path)?;
     let named = Named::of(&fields);
     let tried = Tried::ApplicationCredential {
         credential: named.shown(named.credential),
@@ -98,9 +98,9 @@ pub(crate) async fn token(
     headers: HeaderMap,
     mut fields: Fields,
 ) -> Result<Response, Stop> {
-    gateway.offered(KeystoneMethod::Token)?;
     let token = fields.secret("token");
     let return_path = ReturnPath::from_query(fields.optional("rd"));
+    gateway.offered(KeystoneMethod::Token, &return_path)?;
     let tried = Tried::Token;
     if let Some(form) = gateway
         .not_our_form(&headers, &fields, &return_path)

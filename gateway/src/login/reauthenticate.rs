@@ -47,6 +47,16 @@ pub(crate) async fn get(
     let query = Fields::of_query(&uri)?;
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let root = caller.live.root();
+    if let Some(provider) = &root.provider {
+        // whom a provider vouches for, it vouches for again
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("provider", &provider.id)
+            .append_pair("prompt", "login")
+            .append_pair("again", "1")
+            .append_pair("rd", return_path.as_str())
+            .finish();
+        return Ok(see_other(&format!("/oauth2/start?{query}")));
+    }
     let page = Again {
         user: &root.user.name,
         bound_to: bound_to(&root).map(|project| project.name.as_str()),
@@ -99,7 +109,7 @@ impl Gateway {
         let secret = fields.secret("secret");
         let token = fields.secret("token");
         if !secret.expose_secret().is_empty() {
-            self.offered(KeystoneMethod::ApplicationCredential)?;
+            self.offered(KeystoneMethod::ApplicationCredential, &ReturnPath::home())?;
             let named = Named::of(fields);
             let tried = self
                 .try_application_credential(context, &named, &secret)
@@ -107,7 +117,7 @@ impl Gateway {
             return tried.map_err(refusal);
         }
         if !token.expose_secret().is_empty() {
-            self.offered(KeystoneMethod::Token)?;
+            self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
             let tried = self.try_token(context, &token).await.map_err(refusal)?;
             return Ok(tried.own);
         }
@@ -143,7 +153,8 @@ impl Gateway {
             )
             .into());
         }
-        let secret = self.replace_tokens(caller, issued).await?;
+        let methods = issued.details.methods.clone();
+        let secret = self.replace_tokens(caller, Some(issued), methods).await?;
         let event =
             Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
         self.audit(context, event).await;
@@ -197,21 +208,26 @@ impl Gateway {
     }
 
     /// Stores the new token, lets the old ones run out soon, and gives the session a new cookie.
-    async fn replace_tokens(
+    pub async fn replace_tokens(
         &self,
         caller: &Caller,
-        issued: &IssuedToken,
+        issued: Option<&IssuedToken>,
+        auth_methods: Vec<String>,
     ) -> Result<SecretString, Stop> {
         let root = caller.live.id;
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
         let old = tokens.list(root).await?;
-        self.store_token(root, issued).await?;
+        if let Some(issued) = issued {
+            self.store_token(root, issued).await?;
+        }
+        let before = caller.live.root();
         let renewal = Renewal {
-            auth_methods: issued.details.methods.clone(),
+            auth_methods,
             idle_expires_at: now + span(self.config.session.idle),
-            absolute_expires_at: caller.live.root().absolute_expires_at,
-            keystone_expires_at: issued.details.expires_at,
+            absolute_expires_at: before.absolute_expires_at,
+            keystone_expires_at: issued
+                .map_or(before.keystone_expires_at, |issued| issued.details.expires_at),
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());

@@ -17,7 +17,7 @@ use crate::{
     guard::{Stop, see_other, with_cookie},
     pages::{
         other_ways::{OtherWays, Tried},
-        sign_in::{Notice, SignIn, TRIED},
+        sign_in::{Button, Notice, SignIn, TRIED},
     },
     problem::Problem,
     session::cookie::{Purpose, random_secret},
@@ -101,7 +101,7 @@ pub(crate) async fn post(
         };
         form.failed(notice, status)
     };
-    gateway.offered(KeystoneMethod::Password)?;
+    gateway.offered(KeystoneMethod::Password, &return_path)?;
     if let Some(form) = gateway.not_our_form(&headers, &fields, &return_path).await? {
         let form = Form {
             name,
@@ -162,16 +162,21 @@ pub(crate) async fn post(
 
 impl Gateway {
     /// Refuses what the sign-in page does not offer.
-    pub(super) fn offered(&self, method: KeystoneMethod) -> Result<(), Problem> {
-        if self.config.keystone.offers(method) {
+    pub(super) fn offered(
+        &self,
+        method: KeystoneMethod,
+        return_path: &ReturnPath,
+    ) -> Result<(), Problem> {
+        if self.config.keystone.offers(method) && self.offers_keystone(return_path) {
             return Ok(());
         }
         Err(Problem::downstream(
             StatusCode::NOT_FOUND,
             "way_not_offered",
             "This way to sign in is not offered",
-            "The administrators of this Portico have not turned it on. Go back and take another.",
-        ))
+            "The administrators of this Portico have not turned it on here. Take another.",
+        )
+        .leads_to("Sign in", "/oauth2/sign_in"))
     }
 
     /// Whether a form of the sign-in page comes from elsewhere, or too late: then what to show.
@@ -233,7 +238,18 @@ impl Gateway {
             form.domain
         };
         let destination = self.in_words(&form.return_path);
+        let buttons: Vec<Button> = self
+            .providers
+            .offered(&form.return_path)
+            .map(|provider| Button {
+                name: provider.config.name.clone(),
+                href: start_of(&provider.config.id, &form.return_path),
+                down: provider.client.outage().is_some(),
+            })
+            .collect();
         let page = SignIn {
+            keystone: self.offers_keystone(&form.return_path),
+            providers: &buttons,
             destination: destination.as_deref(),
             return_path: form.return_path.as_str(),
             notice: form.notice,
@@ -288,6 +304,15 @@ impl Gateway {
     }
 }
 
+/// Where a provider's button leads.
+fn start_of(provider: &str, return_path: &ReturnPath) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("provider", provider)
+        .append_pair("rd", return_path.as_str())
+        .finish();
+    format!("/oauth2/start?{query}")
+}
+
 /// What to say about an attempt that failed, and how to answer.
 pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
     Ok(match failed {
@@ -330,6 +355,14 @@ fn notice(reason: &str) -> Option<Notice> {
         }
         "refused_by_keystone" => {
             "Keystone has ended your session: your account, password or roles have changed."
+        }
+        "ended_by_provider" => {
+            "You were signed out by the provider that you had signed in with. Sign in again to go \
+             on."
+        }
+        "refused_by_provider" => {
+            "The provider that you signed in with has not prolonged your session. Sign in again to \
+             go on."
         }
         "ended" | "parent_ended" | "token_reuse" => {
             "Your session has ended. Sign in again to go on."

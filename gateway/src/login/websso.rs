@@ -63,6 +63,9 @@ pub(crate) async fn start(
     {
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
+    if !gateway.offers_keystone(&return_path) {
+        return Err(Problem::not_found().into());
+    }
     let mut ways = gateway.config.keystone.websso.iter();
     let Some(way) = ways.find(|way| way.id == fields.get("way")) else {
         return Err(Problem::not_found().into());

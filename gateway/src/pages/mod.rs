@@ -6,6 +6,7 @@ pub(crate) mod kept_form;
 pub(crate) mod layout;
 pub(crate) mod other_ways;
 pub(crate) mod problem;
+pub(crate) mod providers;
 pub(crate) mod reauthenticate;
 pub(crate) mod sessions;
 pub(crate) mod sign_in;

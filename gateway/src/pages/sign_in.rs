@@ -37,6 +37,17 @@ pub(crate) struct SignIn<'a> {
     /// Whether the form came back before without its cookie.
     pub cookie_lost: bool,
     pub other_ways: OtherWays<'a>,
+    /// Whether Keystone's form is shown.
+    pub keystone: bool,
+    pub providers: &'a [Button],
+}
+
+/// A provider that may be chosen.
+pub(crate) struct Button {
+    pub name: String,
+    pub href: String,
+    /// Whether it could not be used when it was asked last.
+    pub down: bool,
 }
 
 /// Set in a form that is shown because the one before came back without its cookie.
@@ -66,13 +77,22 @@ impl SignIn<'_> {
             p.lead {
                 @match self.destination {
                     Some(destination) => { "to open " strong { (destination) } },
-                    None => { "with your OpenStack account" },
+                    None => {
+                        @if self.providers.is_empty() { "with your OpenStack account" }
+                        @else { "in one of these ways" }
+                    },
                 }
             }
             @if let Some(notice) = &self.notice { (notice.markup()) }
-            (ways.single_sign_on(&fields))
-            @if ways.keystone.offers(KeystoneMethod::Password) { (self.password(&fields)) }
-            (ways.disclosure(&fields))
+            (self.provider_buttons())
+            @if self.is_empty() {
+                (note("warn", &html! { p { "No way to sign in is offered here. Portico's administrators can change that (gateway.providers)." } }))
+            }
+            @if self.keystone {
+                (ways.single_sign_on(&fields))
+                @if ways.keystone.offers(KeystoneMethod::Password) { (self.password(&fields)) }
+                (ways.disclosure(&fields))
+            }
             @if !self.demo.is_empty() { (self.demo_users()) }
             p.hint { "You are at " strong { (self.host) } "." }
         };
@@ -85,6 +105,13 @@ impl SignIn<'_> {
         } else {
             page.script(Asset::Demo)
         }
+    }
+
+    /// Whether nothing is left to sign in with.
+    fn is_empty(&self) -> bool {
+        let ways = self.other_ways.keystone;
+        let keystone = self.keystone && !(ways.methods.is_empty() && ways.websso.is_empty());
+        self.providers.is_empty() && !keystone
     }
 
     fn password(&self, fields: &Markup) -> Markup {
@@ -109,6 +136,28 @@ impl SignIn<'_> {
                     p.hint { "Or write the name as " code { "user@domain" } "." }
                 }
                 button #sign-in.submit type="submit" { "Sign in" }
+            }
+        }
+    }
+
+    fn provider_buttons(&self) -> Markup {
+        html! {
+            @if !self.providers.is_empty() {
+                ul.choices {
+                    @for provider in self.providers {
+                        li {
+                            a href=(provider.href) rel="nofollow" {
+                                span.what {
+                                    strong { "Sign in with " (provider.name) }
+                                    @if provider.down {
+                                        small { (provider.name) " does not answer at the moment" }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if self.keystone { h2 { "Or with your OpenStack account" } }
             }
         }
     }

@@ -39,6 +39,9 @@ pub(crate) async fn panel(
         Ok(caller) => caller,
         Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
     };
+    if !caller.live.root().has_keystone() {
+        return gateway.without_keystone(&context, &caller).await;
+    }
     let token = match project_of(&request) {
         Some(project) => gateway.project_token(&caller.live, &project).await?,
         None => None,

@@ -10,6 +10,7 @@ use portico_assertion::{
     claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, fitting_groups},
     panel_token,
 };
+use portico_store::Session;
 use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
@@ -106,7 +107,7 @@ impl Gateway {
                 .absolute_expires_at
                 .min(root.keystone_expires_at)
                 .as_second(),
-            auth_methods: root.auth_methods.clone(),
+            auth_methods: auth_methods(&root),
             email: root
                 .provider
                 .as_ref()
@@ -144,6 +145,17 @@ impl Gateway {
             token: token.as_deref().map(header).transpose()?,
             signed_at: Instant::now(),
         })
+    }
+}
+
+/// How the user signed in. What an OIDC provider calls its methods (RFC 8176) could be taken for
+/// Keystone's words.
+fn auth_methods(root: &Session) -> Vec<String> {
+    match &root.provider {
+        None => root.auth_methods.clone(),
+        Some(_) => std::iter::once("oidc".to_owned())
+            .chain(root.auth_methods.iter().map(|amr| format!("amr:{amr}")))
+            .collect(),
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) enum Purpose {
     Form,
     /// How often signing in has led nowhere lately.
     Rounds,
+    /// The browser that begins sign-ins at OIDC providers.
+    Provider,
 }
 
 /// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
@@ -43,12 +45,13 @@ pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
 }
 
 impl Purpose {
-    const ALL: [Purpose; 5] = [
+    const ALL: [Purpose; 6] = [
         Purpose::Session,
         Purpose::Flow,
         Purpose::Handover,
         Purpose::Form,
         Purpose::Rounds,
+        Purpose::Provider,
     ];
 
     fn plain_name(self) -> &'static str {
@@ -58,6 +61,7 @@ impl Purpose {
             Purpose::Handover => "portico-handover",
             Purpose::Form => "portico-form",
             Purpose::Rounds => "portico-rounds",
+            Purpose::Provider => "portico-provider",
         }
     }
 
@@ -68,6 +72,7 @@ impl Purpose {
             Purpose::Handover => "__Host-portico-handover",
             Purpose::Form => "__Host-portico-form",
             Purpose::Rounds => "__Host-portico-rounds",
+            Purpose::Provider => "__Host-portico-provider",
         }
     }
 }

@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use super::{assertion::Signed, lock::Lock};
-use crate::proxy::connections::Connections;
+use crate::{providers::refresh::Refreshing, proxy::connections::Connections};
 
 /// A Keystone token of the session, scoped to one project.
 #[derive(Clone, Debug)]
@@ -43,6 +43,8 @@ pub(crate) struct Live {
     pub issuing: tokio::sync::Mutex<()>,
     /// Held while Keystone is being asked about the session.
     pub validating: tokio::sync::Mutex<()>,
+    /// The refresh of the provider's tokens that is under way.
+    pub refreshing: Refreshing,
     stale: AtomicBool,
     last_used: AtomicI64,
     last_touched: AtomicI64,
@@ -85,6 +87,7 @@ impl Live {
             cluster_tokens: Lock::default(),
             issuing: tokio::sync::Mutex::default(),
             validating: tokio::sync::Mutex::default(),
+            refreshing: Refreshing::default(),
             stale: AtomicBool::new(false),
         }
     }
@@ -99,7 +102,8 @@ impl Live {
         let mut current = self.root.lock();
         let changed = current.projects != root.projects
             || current.last_project != root.last_project
-            || current.keystone_expires_at != root.keystone_expires_at;
+            || current.keystone_expires_at != root.keystone_expires_at
+            || current.provider != root.provider;
         *current = root;
         drop(current);
         if changed {

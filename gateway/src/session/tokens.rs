@@ -30,7 +30,8 @@ const BOUND: &str = "application_credential";
 
 /// The project that a session cannot leave, because its token is an application credential's.
 pub(crate) fn bound_to(root: &Session) -> Option<&Project> {
-    let bound = root.auth_methods.iter().any(|method| method == BOUND);
+    // an OIDC provider has names of its own for methods
+    let bound = root.provider.is_none() && root.auth_methods.iter().any(|method| method == BOUND);
     root.projects.first().filter(|_| bound)
 }
 
@@ -74,6 +75,9 @@ impl Gateway {
         live: &Live,
         project_id: &str,
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        if !live.root().has_keystone() {
+            return Ok(None);
+        }
         if let Some(token) = usable(live, project_id) {
             return Ok(Some(token));
         }
@@ -141,6 +145,9 @@ impl Gateway {
         caller: &Caller,
         project_id: &str,
     ) -> Result<Option<OwnToken>, TokenError> {
+        if !caller.live.root().has_keystone() {
+            return Ok(None);
+        }
         if bound_to(&caller.live.root()).is_some() {
             return Err(TokenError::Bound);
         }

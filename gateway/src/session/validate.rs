@@ -32,7 +32,11 @@ impl Gateway {
         live: &Arc<Live>,
         context: &Context,
     ) -> Result<(), Problem> {
+        self.ensure_refreshed(live).await?;
         let now = Timestamp::now();
+        if !live.root().has_keystone() {
+            return Ok(());
+        }
         let age = now.duration_since(live.root().keystone_checked_at);
         if age <= span(self.config.session.validate_every) {
             return Ok(());

@@ -51,7 +51,8 @@ pub struct Claims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
     pub session_expires_at: i64,
-    /// How the user signed in, in Keystone's words (`password`, `totp`, …).
+    /// How the user signed in, in Keystone's words (`password`, `totp`, …); of an OIDC provider
+    /// `oidc` and its own words (RFC 8176) as `amr:<word>`.
     #[serde(default)]
     pub auth_methods: Vec<String>,
     /// The e-mail address, where the OIDC provider behind the session has verified it.
