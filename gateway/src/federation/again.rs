@@ -35,7 +35,7 @@ impl Gateway {
         };
         let root = caller.live.root();
         if !is_same(&root, provider, &tokens, keystone.as_ref()) {
-            self.give_back(provider, &tokens).await;
+            self.hand_back(provider, &tokens).await;
             if let Some(issued) = &keystone {
                 self.revoke(&issued.token).await;
             }
@@ -62,7 +62,7 @@ impl Gateway {
             };
             if !held.replace(root.id, before.version, &new, now).await? {
                 // a refresh was quicker: what it has brought is as good
-                self.give_back(provider, &tokens).await;
+                self.hand_back(provider, &tokens).await;
             }
         }
         let methods = tokens.identity.methods.clone();
@@ -78,7 +78,7 @@ impl Gateway {
     }
 
     /// Gives back what a provider gave for a sign-in that came to nothing.
-    pub async fn give_back(&self, provider: &OidcProvider, tokens: &Tokens) {
+    pub async fn hand_back(&self, provider: &OidcProvider, tokens: &Tokens) {
         if let Some(token) = &tokens.refresh_token
             && let Err(error) = provider.client.revoke(token, "refresh_token").await
         {

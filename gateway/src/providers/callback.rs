@@ -97,7 +97,7 @@ pub(crate) async fn get(
     let keystone = match gateway.federate(&context, &id, word).await {
         Ok(keystone) => keystone,
         Err(problem) => {
-            gateway.give_back(&provider, &tokens).await;
+            gateway.hand_back(&provider, &tokens).await;
             return Err(problem.into());
         }
     };
