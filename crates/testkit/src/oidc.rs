@@ -60,6 +60,12 @@ impl OidcProvider {
             "backchannel_logout_session_required": true,
             "grant_types": ["authorization_code", "refresh_token"],
             "response_types": ["code"],
+        }, {
+            "client_id": "robot",
+            "client_secret": CLIENT_SECRET,
+            "redirect_uris": [],
+            "grant_types": ["client_credentials"],
+            "response_types": [],
         }]);
         let mut process = Command::new("node")
             .arg(root.join("deploy/demo/oidc-provider/provider.mjs"))
@@ -116,6 +122,23 @@ impl OidcProvider {
                 detail,
             })
             .collect())
+    }
+
+    /// A JWT access token (RFC 9068) of a program, for an audience (RFC 8707).
+    ///
+    /// # Errors
+    /// When it does not answer, or refuses.
+    pub async fn robot_token(&self, audience: &str) -> Result<String> {
+        let answer = self
+            .http
+            .post(format!("{}/token", self.issuer))
+            .basic_auth("robot", Some(CLIENT_SECRET))
+            .form(&[("grant_type", "client_credentials"), ("resource", audience)])
+            .send()
+            .await?;
+        let body: Value = answer.json().await?;
+        let token = body["access_token"].as_str();
+        Ok(token.with_context(|| format!("no token: {body}"))?.to_owned())
     }
 
     /// How many refreshes succeeded.

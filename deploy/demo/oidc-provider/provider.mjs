@@ -148,8 +148,17 @@ server.listen(Number(port), '127.0.0.1', async () => {
         },
       },
       revocation: { enabled: true },
+      clientCredentials: { enabled: true },
+      // whoever asks for a token for an API gets a JWT (RFC 9068)
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: async (ctx, resource) => ({
+          scope: '', audience: resource, accessTokenTTL: ttl, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } },
+        }),
+      },
       userinfo: { enabled: true },
     },
+    extraTokenClaims: async (ctx, token) => (token.kind === 'ClientCredentials' ? { groups: ['ops'] } : undefined),
     pkce: { required: () => true },
     rotateRefreshToken: true,
     // its own guard refuses addresses of this machine

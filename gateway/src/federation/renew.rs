@@ -11,6 +11,8 @@ use crate::{
 
 /// After a try, whatever came of it, Keystone is left alone for this session for so long.
 const TRY_AGAIN: i64 = 20;
+/// How long old tokens are good after new ones have come.
+const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
 impl Gateway {
     /// Whether a session rests on a federated token that ends soon, so that its provider should be
@@ -91,19 +93,24 @@ impl Gateway {
         }
     }
 
-    /// The old tokens are left to end by themselves, within minutes: other replicas may still use
-    /// them, and sign-out revokes them all.
+    /// The old tokens stay good for a moment: other replicas learn of the new ones within a second,
+    /// and requests may be on their way.
     async fn take_federated(
         &self,
         live: &Live,
         issued: &portico_openstack::keystone::IssuedToken,
     ) -> Result<(), TokenError> {
+        let now = Timestamp::now();
+        let tokens = self.store.keystone_tokens();
+        let old = tokens.list(live.id).await?;
         self.store_token(live.id, issued).await?;
+        for token in old {
+            tokens.revoke_later(token.id, now + GRACE).await?;
+        }
         self.store
             .sessions()
-            .set_keystone_expires(live.id, issued.details.expires_at, Timestamp::now())
+            .set_keystone_expires(live.id, issued.details.expires_at, now)
             .await?;
-        live.forget_tokens();
         if let Some(root) = self.store.sessions().get(live.id).await? {
             live.set_root(std::sync::Arc::new(root));
         }

@@ -104,8 +104,13 @@ impl Live {
             || current.last_project != root.last_project
             || current.keystone_expires_at != root.keystone_expires_at
             || current.provider != root.provider;
+        let replaced = current.keystone_expires_at != root.keystone_expires_at;
         *current = root;
         drop(current);
+        if replaced {
+            // other tokens have taken their place, perhaps by another replica's doing
+            self.forget_tokens();
+        }
         if changed {
             self.signed.lock().clear();
         }

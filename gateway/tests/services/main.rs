@@ -7,6 +7,7 @@
 )]
 
 mod api_callers;
+mod federation;
 mod keystone;
 mod limits;
 mod other_ways;
