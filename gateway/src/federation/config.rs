@@ -36,7 +36,7 @@ pub struct FederationConfig {
     pub bearer: Option<CarriedToken>,
     /// How long before a session's Keystone token ends it gets another one, by a refresh at the
     /// provider.
-    #[serde(default = "ten_minutes", with = "humantime_serde")]
+    #[serde(default = "twelve_minutes", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub renew_ahead: Duration,
 }
@@ -84,8 +84,9 @@ pub enum InvalidFederation {
     Url(String),
 }
 
-fn ten_minutes() -> Duration {
-    Duration::from_secs(600)
+/// Before the panel would ask: it does ten minutes ahead.
+fn twelve_minutes() -> Duration {
+    Duration::from_secs(720)
 }
 
 fn openid() -> String {

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// After a try, whatever came of it, Keystone is left alone for this session for so long.
-const TRY_AGAIN: i64 = 20;
+const TRY_AGAIN: i64 = 60;
 /// How long old tokens are good after new ones have come.
 const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
