@@ -32,6 +32,8 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
+    /// The database's URL, for a second replica.
+    pub database: String,
     _dir: TempDir,
 }
 
@@ -43,6 +45,10 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
+    /// Groups that open the app, each with its provider.
+    pub groups: &'a [(&'a str, &'a str)],
+    /// Another stack's database, to be a second replica of it.
+    pub database: Option<&'a str>,
 }
 
 impl Default for Wanted<'_> {
@@ -53,6 +59,8 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
+            groups: &[],
+            database: None,
         }
     }
 }
@@ -62,7 +70,11 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let store = store(&dir).await;
+        let database = wanted.database.map_or_else(
+            || format!("sqlite://{}", dir.path().join("portico.db").display()),
+            str::to_owned,
+        );
+        let store = store(&database).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -82,6 +94,12 @@ impl Stack {
             .roles
             .iter()
             .map(|role| json!({ "role": role, "project": wanted.project }))
+            .chain(
+                wanted
+                    .groups
+                    .iter()
+                    .map(|(group, provider)| json!({ "group": group, "provider": provider })),
+            )
             .collect();
         let app_config: AppConfig = serde_json::from_value(json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
@@ -124,6 +142,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
+            database,
             _dir: dir,
         }
     }
@@ -262,11 +281,10 @@ impl Stack {
     }
 }
 
-async fn store(dir: &TempDir) -> Store {
+async fn store(url: &str) -> Store {
     let key = SecretString::from(STANDARD.encode([7_u8; 32]));
     let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
-    let store = Store::connect(&url, 4, keys).await.expect("store");
+    let store = Store::connect(url, 4, keys).await.expect("store");
     store.migrate().await.expect("migrations");
     store
 }
