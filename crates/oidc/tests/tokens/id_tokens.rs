@@ -186,7 +186,7 @@ async fn times_are_checked_and_strange_ones_refused() {
     for changes in [
         json!({ "exp": now - 20 }),
         json!({ "nbf": now + 20 }),
-        json!({ "exp": 253_402_300_799.0_f64 - 0.5 }),
+        json!({ "exp": 253_402_199_999.5_f64 }),
         json!({ "iat": 1_700_000_000.25 }),
     ] {
         assert_eq!(with(&stand_in, json!({}), changes).await, Ok(()));
