@@ -1,12 +1,13 @@
 //! One ID a request, in logs, answers and towards upstreams (`X-Request-Id`), and the span that is
 //! the request's part of a trace.
 use crate::listener::PeerAddr;
-use crate::traces::{Continues, continue_trace, forget_trace};
+use crate::traces::{self, Continues, continue_trace, forget_trace};
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
+use tracing::field::Empty;
 use tracing::{Instrument as _, Level, Span};
 use uuid::Uuid;
 
@@ -117,6 +118,9 @@ where
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
         let span = span(self.level, id, &request);
+        if traces::are_on() {
+            span.record("otel.kind", "server");
+        }
         let peer = request.extensions().get::<PeerAddr>();
         if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
             continue_trace(&span, request.headers());
@@ -127,6 +131,10 @@ where
         Box::pin(
             async move {
                 let mut response = answer.await?;
+                if traces::are_on() {
+                    let status = response.status().as_u16();
+                    Span::current().record("http.response.status_code", status);
+                }
                 response.headers_mut().insert(X_REQUEST_ID, header);
                 Ok(response)
             }
@@ -139,9 +147,23 @@ where
 fn span<B>(level: Level, id: RequestId, request: &Request<B>) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     if level == Level::INFO {
-        tracing::info_span!("request", request.id = %id, %method, path)
+        tracing::info_span!(
+            "request",
+            request.id = %id,
+            %method,
+            path,
+            otel.kind = Empty,
+            http.response.status_code = Empty
+        )
     } else {
-        tracing::debug_span!("request", request.id = %id, %method, path)
+        tracing::debug_span!(
+            "request",
+            request.id = %id,
+            %method,
+            path,
+            otel.kind = Empty,
+            http.response.status_code = Empty
+        )
     }
 }
 

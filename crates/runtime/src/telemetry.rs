@@ -110,7 +110,7 @@ fn log_layer<S>(
     config: &LogConfig,
 ) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
-    S: Subscriber + for<'span> LookupSpan<'span>,
+    S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
     let layer = fmt::layer().with_writer(std::io::stderr);
     let filter = config.filter()?;

@@ -24,6 +24,11 @@ pub(super) fn turn_on() {
     ON.store(true, Ordering::Relaxed);
 }
 
+/// Whether spans are taken for traces.
+pub fn are_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
 /// Whose traces are continued.
 #[derive(Clone, Default)]
 pub enum Continues {
@@ -59,7 +64,7 @@ impl Continues {
 
 /// Makes a span that nobody has entered yet part of the trace that the headers name.
 pub fn continue_trace(span: &Span, headers: &HeaderMap) {
-    if !ON.load(Ordering::Relaxed) {
+    if !are_on() {
         return;
     }
     let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
@@ -78,7 +83,7 @@ pub fn forget_trace(headers: &mut HeaderMap) {
 
 /// Tells an upstream which span asks it. Without a trace of our own the headers stay as they are.
 pub fn pass_on(headers: &mut HeaderMap) {
-    if !ON.load(Ordering::Relaxed) {
+    if !are_on() {
         return;
     }
     let context = Span::current().context();

@@ -8,7 +8,7 @@ mod config;
 mod context;
 
 pub use config::{TelemetryConfig, TracesConfig, TracesError};
-pub use context::{Continues, continue_trace, forget_trace, pass_on};
+pub use context::{Continues, are_on, continue_trace, forget_trace, pass_on};
 
 use collector::Collector;
 use opentelemetry::trace::TracerProvider as _;
@@ -29,7 +29,7 @@ const BATCH: usize = 512;
 /// How long spans wait for others to be sent with.
 const DELAY: Duration = Duration::from_secs(2);
 /// How long the end of the process may wait for the last spans.
-const LAST: Duration = Duration::from_secs(3);
+const LAST: Duration = Duration::from_millis(1500);
 /// Where our own spans come from; those of libraries stay here.
 const OURS: [&str; 4] = ["gateway", "portico_", "server", "panel"];
 
@@ -90,7 +90,7 @@ impl Traces {
     /// stay in the log.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
-        S: Subscriber + for<'span> LookupSpan<'span>,
+        S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
     {
         let only_ours: FilterFn = filter::filter_fn(is_ours);
         tracing_opentelemetry::layer()
@@ -101,7 +101,7 @@ impl Traces {
             .with_filter(only_ours.with_max_level_hint(Level::DEBUG))
     }
 
-    /// Sends what waits, for three seconds at most, and sends nothing afterwards.
+    /// Sends what waits, for a second and a half at most, and sends nothing afterwards.
     pub async fn flush(self) {
         let ended = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(LAST));
         // the thread that sends may be in the middle of a call that nobody answers

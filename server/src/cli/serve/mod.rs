@@ -33,6 +33,7 @@ pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
     telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
+    portico_store::describe_metrics();
     let lifecycle = Lifecycle::new(STOP_DEADLINE);
     let readiness = Readiness::new();
     let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
