@@ -11,7 +11,10 @@ use http::{HeaderValue, Method, Request, header};
 use tower::ServiceExt as _;
 
 use crate::{
-    access::{line::{self, Line}, origin},
+    access::{
+        line::{self, Line},
+        origin,
+    },
     guard::with_cookie,
     hosts::Site,
     meters,

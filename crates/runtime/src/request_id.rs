@@ -235,7 +235,11 @@ mod tests {
                     Ok::<_, std::convert::Infallible>(Response::new(seen))
                 }));
             let mut request = Request::new(());
-            for (name, value) in [("traceparent", parent), ("tracestate", "a=b"), ("baggage", "a=b")] {
+            for (name, value) in [
+                ("traceparent", parent),
+                ("tracestate", "a=b"),
+                ("baggage", "a=b"),
+            ] {
                 request.headers_mut().insert(name, value.parse().unwrap());
             }
             let peer = SocketAddr::new(peer.parse().unwrap(), 1);

@@ -106,9 +106,7 @@ pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<(), Telemetry
     Ok(())
 }
 
-fn log_layer<S>(
-    config: &LogConfig,
-) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+fn log_layer<S>(config: &LogConfig) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {

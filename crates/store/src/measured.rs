@@ -158,10 +158,7 @@ impl<'c> Executor<'c> for &'c Pool {
             .boxed()
     }
 
-    fn fetch_optional<'e, 'q: 'e, E>(
-        self,
-        query: E,
-    ) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
     where
         'c: 'e,
         E: 'q + Execute<'q, Any>,
@@ -213,10 +210,7 @@ impl<'c> Executor<'c> for &'c mut Statements {
             .boxed()
     }
 
-    fn fetch_optional<'e, 'q: 'e, E>(
-        self,
-        query: E,
-    ) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
     where
         'c: 'e,
         E: 'q + Execute<'q, Any>,

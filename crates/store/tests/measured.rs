@@ -20,9 +20,10 @@ async fn store(dir: &tempfile::TempDir) -> Store {
 }
 
 fn value(text: &str, series: &str) -> f64 {
-    let line = text
-        .lines()
-        .find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
+    let line = text.lines().find(|line| {
+        line.strip_prefix(series)
+            .is_some_and(|rest| rest.starts_with(' '))
+    });
     let line = line.unwrap_or_else(|| panic!("no {series} in {text}"));
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }

@@ -19,8 +19,8 @@ use uuid::Uuid;
 use super::direct;
 use crate::{
     audit::Event,
-    meters::{self, TokenOperation},
     guard::Stop,
+    meters::{self, TokenOperation},
     pages::layout::harden,
     problem::Problem,
     session::live::{Caller, ClusterTokenKey, Live},

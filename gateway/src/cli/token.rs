@@ -20,9 +20,9 @@ use super::{CLIENT_ID, pkce};
 use crate::{
     access::line,
     audit::Event,
-    meters::{self, TokenOperation},
     forms::Fields,
     guard::Stop,
+    meters::{self, TokenOperation},
     pages::layout::harden,
     problem::Problem,
     state::{Context, Gateway, Shared},

@@ -8,8 +8,8 @@ use portico_store::{EndReason, NewSession, Outcome};
 use crate::{
     access::{line, return_path::ReturnPath},
     audit::Event,
-    meters,
     guard::{Stop, see_other, with_cookie},
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway},

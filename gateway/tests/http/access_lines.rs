@@ -26,7 +26,10 @@ async fn an_allowed_request_is_one_line_with_user_session_and_rule() {
     assert_eq!(line["status"], 200);
     assert_eq!(line["user"], "u1");
     assert_eq!(line["session"], session.id.to_string());
-    assert_eq!(line["request_id"], page.headers["x-request-id"].to_str().expect("id"));
+    assert_eq!(
+        line["request_id"],
+        page.headers["x-request-id"].to_str().expect("id")
+    );
     assert!(line["duration_ms"].is_u64());
     assert!(!log.text().contains("confidential"));
 }
@@ -38,23 +41,35 @@ async fn every_refusal_names_its_rule() {
     let mut nobody = Browser::new(stack.address);
     nobody.open(&format!("{MAIN}/projects/p1")).await;
     let line = log.decision("/projects/p1");
-    assert_eq!((&line["decision"], &line["rule"]), (&"redirected".into(), &"no_session".into()));
+    assert_eq!(
+        (&line["decision"], &line["rule"]),
+        (&"redirected".into(), &"no_session".into())
+    );
     assert!(line["user"].is_null());
 
     nobody.call(Method::GET, &format!("{MAIN}/api/x"), "").await;
     let line = log.decision("/api/x");
-    assert_eq!((&line["decision"], &line["rule"]), (&"refused".into(), &"signed_out".into()));
+    assert_eq!(
+        (&line["decision"], &line["rule"]),
+        (&"refused".into(), &"signed_out".into())
+    );
 
     nobody.open("http://elsewhere.example/lost").await;
     let line = log.decision("/lost");
-    assert_eq!((&line["decision"], &line["rule"]), (&"refused".into(), &"unknown_host".into()));
+    assert_eq!(
+        (&line["decision"], &line["rule"]),
+        (&"refused".into(), &"unknown_host".into())
+    );
     assert_eq!(line["host"], "elsewhere.example");
 
     let form = [("origin", "https://evil.example")];
     let url = format!("{MAIN}/oauth2/sign_out");
     nobody.send(Method::POST, &url, &form, String::new()).await;
     let line = log.decision("/oauth2/sign_out");
-    assert_eq!((&line["decision"], &line["rule"]), (&"refused".into(), &"foreign_origin".into()));
+    assert_eq!(
+        (&line["decision"], &line["rule"]),
+        (&"refused".into(), &"foreign_origin".into())
+    );
 }
 
 /// Opens the app on its own host, with a session there.
@@ -72,20 +87,29 @@ async fn open_app(stack: &Stack, roles: &[&str], path: &str) -> StatusCode {
     let mut browser = Browser::new(stack.address);
     browser.set_cookie(APP_HOST, "portico", cookie.expose_secret());
     drop(secret);
-    browser.call(Method::GET, &format!("{APP}{path}"), "").await.status
+    browser
+        .call(Method::GET, &format!("{APP}{path}"), "")
+        .await
+        .status
 }
 
 #[tokio::test]
 async fn an_apps_rule_is_named_when_it_fits_and_its_refusal_when_none_does() {
     let log = Log::start();
     let stack = Stack::start(Wanted::default()).await;
-    assert_eq!(open_app(&stack, &["k8s_developer"], "/graph").await, StatusCode::OK);
+    assert_eq!(
+        open_app(&stack, &["k8s_developer"], "/graph").await,
+        StatusCode::OK
+    );
     let line = log.decision("/graph");
     assert_eq!(line["decision"], "allowed");
     assert_eq!(line["rule"], "k8s_developer in p1");
     assert_eq!(line["route"], "prometheus");
 
-    assert_eq!(open_app(&stack, &["reader"], "/targets").await, StatusCode::FORBIDDEN);
+    assert_eq!(
+        open_app(&stack, &["reader"], "/targets").await,
+        StatusCode::FORBIDDEN
+    );
     let line = log.decision("/targets");
     assert_eq!(line["decision"], "refused");
     assert_eq!(line["rule"], "app_refused");
@@ -145,8 +169,13 @@ async fn a_host_name_cannot_write_lines_of_its_own() {
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let headers = [("host", "a\tdecision=\"allowed\"")];
-    browser.send(Method::GET, &format!("{MAIN}/x"), &headers, String::new()).await;
+    browser
+        .send(Method::GET, &format!("{MAIN}/x"), &headers, String::new())
+        .await;
     let text = log.text();
     let line = text.lines().find(|line| line.contains("portico::access"));
-    assert!(!line.unwrap_or_default().contains("decision=\"allowed\""), "{text}");
+    assert!(
+        !line.unwrap_or_default().contains("decision=\"allowed\""),
+        "{text}"
+    );
 }

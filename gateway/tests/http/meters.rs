@@ -19,16 +19,24 @@ use crate::support::{
 };
 
 fn value(text: &str, series: &str) -> f64 {
-    let line = text
-        .lines()
-        .find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')));
+    let line = text.lines().find(|line| {
+        line.strip_prefix(series)
+            .is_some_and(|rest| rest.starts_with(' '))
+    });
     let line = line.unwrap_or_else(|| panic!("no {series} in {text}"));
-    line.rsplit(' ').next().expect("value").parse().expect("number")
+    line.rsplit(' ')
+        .next()
+        .expect("value")
+        .parse()
+        .expect("number")
 }
 
 fn is(text: &str, series: &str, expected: f64) {
     let value = value(text, series);
-    assert!((value - expected).abs() < f64::EPSILON, "{series} is {value}, not {expected}");
+    assert!(
+        (value - expected).abs() < f64::EPSILON,
+        "{series} is {value}, not {expected}"
+    );
 }
 
 #[tokio::test]
@@ -68,7 +76,11 @@ async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pendin
         1.0,
     );
     // nothing listens where Keystone should
-    is(&text, r#"portico_gateway_revocations_total{outcome="failed"}"#, 2.0);
+    is(
+        &text,
+        r#"portico_gateway_revocations_total{outcome="failed"}"#,
+        2.0,
+    );
 
     let (_other, _) = stack.signed_in(&[]).await;
     let stop = tokio_util::sync::CancellationToken::new();
@@ -119,9 +131,14 @@ async fn what_is_open_is_counted_until_it_closes() {
     let metrics = Metrics::install().expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
-    let headers = [("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")];
+    let headers = [
+        ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-mode", "cors"),
+    ];
     let url = format!("{MAIN}/stream");
-    let answer = browser.start(Method::GET, &url, &headers, String::new()).await;
+    let answer = browser
+        .start(Method::GET, &url, &headers, String::new())
+        .await;
     assert_eq!(answer.status(), StatusCode::OK);
     let open = r#"portico_gateway_open_connections{kind="response"}"#;
     is(&metrics.render(), open, 1.0);
@@ -138,7 +155,10 @@ struct Names(Mutex<BTreeSet<String>>);
 
 impl Names {
     fn add(&self, name: &KeyName) {
-        self.0.lock().expect("names").insert(name.as_str().to_owned());
+        self.0
+            .lock()
+            .expect("names")
+            .insert(name.as_str().to_owned());
     }
 }
 
@@ -183,7 +203,9 @@ fn exported() -> BTreeSet<String> {
 }
 
 fn deploy(path: &str) -> (PathBuf, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(path);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../deploy")
+        .join(path);
     let text = std::fs::read_to_string(&path).expect("file");
     (path, text)
 }
@@ -220,7 +242,12 @@ fn every_alert_has_a_runbook_and_a_test() {
     let anchors: BTreeSet<String> = operations
         .lines()
         .filter(|line| line.starts_with('#'))
-        .map(|line| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-"))
+        .map(|line| {
+            line.trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .replace(' ', "-")
+        })
         .collect();
     let of = |key: &str| -> Vec<String> {
         let lines = rules.lines().filter_map(|line| {
@@ -238,7 +265,10 @@ fn every_alert_has_a_runbook_and_a_test() {
         assert!(anchors.contains(anchor), "{anchor} is not in {anchors:?}");
     }
     for alert in alerts {
-        assert!(tests.contains(&format!("alertname: {alert}\n")), "{alert} has no test");
+        assert!(
+            tests.contains(&format!("alertname: {alert}\n")),
+            "{alert} has no test"
+        );
     }
 }
 

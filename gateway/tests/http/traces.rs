@@ -50,7 +50,9 @@ async fn ask(browser: &mut Browser, path: &str) -> Page {
         ("baggage", "user=ada"),
     ];
     let url = format!("{MAIN}{path}");
-    let page = browser.send(Method::GET, &url, &headers, String::new()).await;
+    let page = browser
+        .send(Method::GET, &url, &headers, String::new())
+        .await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
     page
 }
@@ -79,14 +81,18 @@ async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_pr
         assert_eq!(found.len(), 1, "{name} in {spans:?}");
         found[0]
     };
-    let (request, lookup, upstream) = (named("request"), named("session lookup"), named("upstream"));
+    let (request, lookup, upstream) =
+        (named("request"), named("session lookup"), named("upstream"));
     for span in [request, lookup, upstream] {
         assert_eq!(hex(&span.trace_id), TRACE);
     }
     assert_eq!(hex(&request.parent_span_id), "b7ad6b7169203331");
     assert_eq!(lookup.parent_span_id, request.span_id);
     assert_eq!(upstream.parent_span_id, request.span_id);
-    assert_eq!(passed_on, format!("00-{TRACE}-{}-01", hex(&upstream.span_id)));
+    assert_eq!(
+        passed_on,
+        format!("00-{TRACE}-{}-01", hex(&upstream.span_id))
+    );
     let attributes = format!("{:?}", request.attributes);
     for part in ["request.id", "/projects/p1", "200"] {
         assert!(attributes.contains(part), "{part}: {attributes}");
@@ -144,7 +150,10 @@ async fn a_call_to_keystone_has_a_span_without_what_was_sent() {
     browser.submit(MAIN, &url, &fields).await;
     traces.flush().await;
     let spans = collector.received.spans();
-    assert!(spans.iter().any(|span| span.name == "keystone"), "{spans:?}");
+    assert!(
+        spans.iter().any(|span| span.name == "keystone"),
+        "{spans:?}"
+    );
     let text = format!("{spans:?}");
     for secret in ["s3cret-passw0rd", csrf.as_str()] {
         assert!(!text.contains(secret), "{text}");
@@ -164,7 +173,9 @@ async fn the_collector_gets_the_headers_of_the_file() {
         ..config(collector.url())
     });
     let stack = Stack::start(Wanted::default()).await;
-    Browser::new(stack.address).open(&format!("{MAIN}/ping")).await;
+    Browser::new(stack.address)
+        .open(&format!("{MAIN}/ping"))
+        .await;
     traces.flush().await;
     let headers = collector.received.headers();
     assert_eq!(headers[0]["authorization"], "Bearer of-the-collector");
@@ -192,7 +203,9 @@ async fn a_ratio_of_zero_sends_nothing_that_no_proxy_decided() {
 
 #[tokio::test]
 async fn a_collector_that_never_answers_slows_and_fails_no_request() {
-    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("port");
     let address = silent.local_addr().expect("address");
     tokio::spawn(async move {
         let mut kept = Vec::new();

@@ -8,6 +8,7 @@
 
 mod keystone;
 mod limits;
+mod log;
 mod sessions;
 mod sign_in;
 mod standing;

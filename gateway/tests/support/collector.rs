@@ -62,7 +62,10 @@ impl Received {
     /// The attributes of whoever sent the spans, in words.
     pub fn resource(&self) -> String {
         let batches = self.0.lock().expect("batches");
-        format!("{:?}", batches.first().expect("a batch").1.resource_spans[0].resource)
+        format!(
+            "{:?}",
+            batches.first().expect("a batch").1.resource_spans[0].resource
+        )
     }
 }
 

@@ -184,7 +184,12 @@ mod tests {
         ] {
             assert!(config(good).validate().is_ok(), "{good}");
         }
-        for bad in ["", "collector:4318", "ftp://collector/", "https://me:hush@collector/"] {
+        for bad in [
+            "",
+            "collector:4318",
+            "ftp://collector/",
+            "https://me:hush@collector/",
+        ] {
             let error = config(bad).validate().unwrap_err().to_string();
             assert!(!error.contains("hush"), "{error}");
         }
@@ -196,7 +201,11 @@ mod tests {
             headers_file: Some("headers".into()),
             ..config(endpoint)
         };
-        assert!(with_headers("https://collector/v1/traces").validate().is_ok());
+        assert!(
+            with_headers("https://collector/v1/traces")
+                .validate()
+                .is_ok()
+        );
         assert!(with_headers("http://[::1]:4318/").validate().is_ok());
         assert!(matches!(
             with_headers("http://collector/v1/traces").validate(),
@@ -232,6 +241,9 @@ mod tests {
         assert_eq!(headers["authorization"], "Bearer a:b");
         assert_eq!(headers.len(), 2);
         let error = read("Authorization Bearer hush").unwrap_err().to_string();
-        assert!(error.contains("line 1") && !error.contains("hush"), "{error}");
+        assert!(
+            error.contains("line 1") && !error.contains("hush"),
+            "{error}"
+        );
     }
 }

@@ -90,5 +90,11 @@ pub fn pass_on(headers: &mut HeaderMap) {
     if context.span().span_context().is_valid() {
         headers.remove(TRACESTATE);
         TraceContextPropagator::new().inject_context(&context, &mut HeaderInjector(headers));
+        if headers
+            .get(TRACESTATE)
+            .is_some_and(|state| state.is_empty())
+        {
+            headers.remove(TRACESTATE);
+        }
     }
 }

@@ -67,9 +67,8 @@ impl Traces {
         let processor = BatchSpanProcessor::builder(exporter)
             .with_batch_config(batches)
             .build();
-        let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(
-            config.sample_ratio,
-        )));
+        let sampler =
+            Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample_ratio)));
         let resource = Resource::builder()
             .with_service_name(config.service_name.clone())
             .with_attribute(opentelemetry::KeyValue::new(
