@@ -132,7 +132,7 @@ where
             async move {
                 let mut response = answer.await?;
                 if traces::are_on() {
-                    let status = response.status().as_u16();
+                    let status = i64::from(response.status().as_u16());
                     Span::current().record("http.response.status_code", status);
                 }
                 response.headers_mut().insert(X_REQUEST_ID, header);

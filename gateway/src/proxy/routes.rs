@@ -151,7 +151,8 @@ impl Gateway {
             .await;
         meters::upstream(&upstream.id, started.elapsed());
         if let Ok(response) = &result {
-            span.record("http.response.status_code", response.status().as_u16());
+            let status = i64::from(response.status().as_u16());
+            span.record("http.response.status_code", status);
             line::passed_on();
         }
         result.map_err(|error| {

@@ -97,6 +97,7 @@ impl Traces {
             // neither threads nor places in the code: they say nothing to an operator
             .with_threads(false)
             .with_location(false)
+            .with_tracked_inactivity(false)
             .with_filter(only_ours.with_max_level_hint(Level::DEBUG))
     }
 
