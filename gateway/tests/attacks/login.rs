@@ -106,7 +106,7 @@ async fn attack_51_nothing_that_somebody_chose_becomes_markup() {
         format!("device?user_code={encoded}"),
         format!("authorize?client_id={encoded}&redirect_uri={encoded}&state={encoded}"),
         format!("handover?app={encoded}"),
-        format!("{encoded}"),
+        encoded.clone(),
     ] {
         pages.push(browser.open(&format!("{MAIN}/oauth2/{path}")).await);
     }
