@@ -5,9 +5,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     keystone::{Running, running, totp},
-    sign_in::{enter, sign_out},
     support::{
         browser::Browser,
+        form::{enter, sign_out},
         log::Log,
         stack::{APP, APP_HOST, CLUSTER, MAIN, MAIN_HOST},
     },

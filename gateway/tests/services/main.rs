@@ -7,7 +7,6 @@
 )]
 
 mod keystone;
-mod limits;
 mod log;
 mod sessions;
 mod sign_in;

@@ -2,5 +2,6 @@
 pub mod browser;
 pub mod collector;
 pub mod echo;
+pub mod form;
 pub mod log;
 pub mod stack;
