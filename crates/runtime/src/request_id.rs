@@ -211,7 +211,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_stranger_says_about_traces_is_removed() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let trusted = "192.0.2.1".parse().unwrap();
+        let trusted: std::net::IpAddr = "192.0.2.1".parse().unwrap();
         for (peer, continues, passes) in [
             ("192.0.2.1", Continues::Nobodys, false),
             ("192.0.2.9", Continues::Everybodys, true),
