@@ -8,7 +8,7 @@
 )]
 
 mod keystone;
-mod limits;
+mod log;
 mod oidc;
 mod oidc_refresh;
 mod oidc_sign_in;

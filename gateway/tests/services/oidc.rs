@@ -1,4 +1,6 @@
 //! Gateways in front of real OIDC providers, and people who sign in with them.
+use std::path::Path;
+
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::Session;
@@ -55,7 +57,7 @@ pub async fn gateway(providers: Value) -> Stack {
 }
 
 /// The same on another stack's database.
-pub async fn replica(providers: Value, database: Option<&str>) -> Stack {
+pub async fn replica(providers: Value, database: Option<&Path>) -> Stack {
     Stack::start(Wanted {
         gateway: json!({ "providers": providers }),
         groups: &[("ops", "corp")],

@@ -175,7 +175,8 @@ async fn a_refused_token_that_was_just_replaced_signs_nobody_out() {
             .await;
         assert!(replaced.expect("store"));
     };
-    tokio::join!(storm(&browser, &[&stack], 50), replace);
+    let one = [&stack];
+    tokio::join!(storm(&browser, &one, 50), replace);
     let events = corp.provider.events().await.expect("events");
     assert!(events.iter().any(|event| event.kind == "token.error"));
 
