@@ -16,6 +16,7 @@ service_programs() {
   scripts/services/keystone-install.sh
   scripts/services/debian-install.sh
   scripts/services/logs-install.sh
+  scripts/services/oidc-install.sh
 }
 export -f service_programs
 
@@ -44,6 +45,7 @@ restart_portico() {
 
 services() {
   prepare
+  stage "alert rules" scripts/alert-rules.sh
   stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
   stage "tests with services" cargo nextest run --profile services --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
 }

@@ -147,7 +147,9 @@ impl Provider {
             id_token,
             access_token: given.access_token,
             refresh_token: given.refresh_token,
-            expires_at: given.expires_at.unwrap_or(id_token_expires),
+            expires_at: given
+                .expires_at
+                .unwrap_or_else(|| id_token_expires.min(Timestamp::now() + oauth::LONGEST_LIFE)),
         })
     }
 

@@ -28,6 +28,8 @@ impl Http {
     pub fn new(settings: &Settings) -> Result<Self, InvalidSettings> {
         let issuer = Url::parse(&settings.issuer)
             .map_err(|_| InvalidSettings::Issuer(settings.issuer.clone()))?;
+        // fails when the process has installed one already, which is as good
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
             .no_proxy()

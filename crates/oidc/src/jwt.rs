@@ -14,8 +14,8 @@ use crate::{
 
 /// Longer tokens are not looked at.
 const LONGEST: usize = 64 << 10;
-/// The last second that times are written for (end of the year 9999).
-const LAST_SECOND: f64 = 253_402_300_799.0;
+/// Later times are no times (a day before the end of the year 9999, where `Timestamp` ends).
+const LAST_SECOND: f64 = 253_402_200_000.0;
 
 /// What the header says, before anything is believed.
 #[derive(Clone, Debug)]
@@ -170,7 +170,8 @@ impl Claims {
     pub fn expect_valid_now(&self, skew: Duration) -> Result<Timestamp, TokenFault> {
         let now = Timestamp::now();
         let expires = self.time("exp")?.ok_or(TokenFault::Claim("exp"))?;
-        if now >= expires + skew {
+        // on this side, since nothing may be added to the last second there is
+        if now - skew >= expires {
             return Err(TokenFault::Expired);
         }
         for name in ["nbf", "iat"] {

@@ -103,7 +103,7 @@ impl Provider {
             return Err(TokenFault::TooOld.into());
         }
         if let Some(expires) = claims.time("exp")?
-            && now >= expires + skew
+            && now - skew >= expires
         {
             return Err(TokenFault::Expired.into());
         }

@@ -17,7 +17,7 @@ use url::Url;
 use crate::{error::Error, http::Http, metadata::Metadata, settings::Settings};
 
 /// Access tokens that claim to live longer are refreshed after this time all the same.
-const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IdTokenField {

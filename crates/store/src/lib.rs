@@ -20,6 +20,7 @@ mod handover;
 mod kept_forms;
 mod keystone_tokens;
 mod logout_marks;
+mod measured;
 mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
@@ -46,6 +47,7 @@ pub use keystone_tokens::{
     KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
 };
 pub use logout_marks::LogoutMarks;
+pub use measured::describe_metrics;
 pub use pending_revocations::UnfinishedRevocations;
 pub use provider_flows::{NewProviderFlow, ProviderFlow, ProviderFlows};
 pub use provider_tokens::{

@@ -141,6 +141,18 @@ impl OidcProvider {
         Ok(token.with_context(|| format!("no token: {body}"))?.to_owned())
     }
 
+    /// Uses a refresh token as the client does; answers with what the token endpoint says.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn use_refresh_token(&self, token: &str) -> Result<Value> {
+        let url = format!("{}/token", self.issuer);
+        let fields = [("grant_type", "refresh_token"), ("refresh_token", token)];
+        let request = self.http.post(url).form(&fields);
+        let request = request.basic_auth(CLIENT_ID, Some(CLIENT_SECRET));
+        Ok(request.send().await?.json().await?)
+    }
+
     /// How many refreshes succeeded.
     ///
     /// # Errors

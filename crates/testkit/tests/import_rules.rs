@@ -63,9 +63,11 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("k8s-openapi", &["server"]),
     (
         "reqwest",
+        // portico-runtime sends traces with it
         &[
             "portico-oidc",
             "portico-openstack",
+            "portico-runtime",
             "server",
             "portico-testkit",
         ],

@@ -2,8 +2,9 @@
 //! it said at the last refresh.
 use std::{collections::HashSet, sync::Arc};
 
-use portico_domain::access::{RoleInProject, Rule};
+use portico_domain::access::{GroupOfProvider, RoleInProject, Rule};
 
+use super::line;
 use crate::{
     hosts::App,
     pages::app::Door,
@@ -37,14 +38,25 @@ impl Gateway {
     /// What opens the app, a role before a group; `None` when no rule fits.
     pub async fn key_to(&self, app: &App, live: &Live) -> Result<Option<Key>, TokenError> {
         let rules = &app.config.allow;
-        let in_group = is_in_group(rules, live);
+        let group = group_of(rules, live);
+        let by_group = || {
+            group.map(|rule| {
+                line::rule(format!("group {} of {}", rule.group, rule.provider));
+                Key::Group
+            })
+        };
         let roles: Vec<RoleInProject> = rules.iter().filter_map(Rule::role).cloned().collect();
         match self.fitting(&roles, live).await {
-            Ok(Some(token)) => Ok(Some(Key::Role(token))),
+            Ok(Some(token)) => {
+                let identity = token.identity(&live.root());
+                if let Some(rule) = roles.iter().find(|rule| rule.holds(&identity)) {
+                    line::rule(format!("{} in {}", rule.role, rule.project));
+                }
+                Ok(Some(Key::Role(token)))
+            }
+            Ok(None) => Ok(by_group()),
             // a group needs no word of Keystone's
-            Ok(None) | Err(_) if in_group => Ok(Some(Key::Group)),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => by_group().map_or(Err(error), |key| Ok(Some(key))),
         }
     }
 
@@ -72,16 +84,15 @@ impl Gateway {
     }
 }
 
-fn is_in_group(rules: &[Rule], live: &Live) -> bool {
+/// The first rule about a group that somebody is in.
+fn group_of<'a>(rules: &'a [Rule], live: &Live) -> Option<&'a GroupOfProvider> {
     let root = live.root();
-    let Some(provider) = &root.provider else {
-        return false;
-    };
+    let provider = root.provider.as_ref()?;
     let profile = &provider.profile;
     rules
         .iter()
         .filter_map(Rule::group)
-        .any(|rule| rule.holds(&provider.id, &profile.groups, &profile.roles))
+        .find(|rule| rule.holds(&provider.id, &profile.groups, &profile.roles))
 }
 
 impl Gateway {

@@ -19,9 +19,11 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use portico_store::Outcome;
 
 use crate::{
+    access::line,
     audit::Event,
     guard::Stop,
     hosts::App,
+    meters,
     problem::Problem,
     session::live::Caller,
     state::{Context, Gateway},
@@ -71,6 +73,7 @@ impl Gateway {
         {
             return Err(self.refuse_bearer(context, app, Fault::Ambiguous).await);
         }
+        line::caller(bearer.caller());
         Ok(Some(bearer))
     }
 
@@ -97,7 +100,8 @@ impl Gateway {
             Fault::NotPermitted => "no rule fits",
             Fault::Throttled(_) => "too many failures",
         };
-        metrics::counter!("portico_gateway_api_callers_total", "outcome" => "refused").increment(1);
+        meters::api_caller("refused");
+        line::rule(reason);
         // an address that is throttled has its lines already
         if !matches!(fault, Fault::Throttled(_)) {
             let event = Event::new("app.bearer", Outcome::Denied)
@@ -156,6 +160,7 @@ fn answer(context: &Context, app: &App, fault: Fault) -> Response {
             "invalid_token",
         ),
     };
+    line::refused(code);
     let mut problem = Problem::downstream(status, code, title, detail);
     if let Fault::Throttled(seconds) = fault {
         problem.retry_after = u64::try_from(seconds).ok();

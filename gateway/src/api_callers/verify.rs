@@ -16,6 +16,7 @@ use crate::{
     config::KEYSTONE_BEARER,
     guard::Stop,
     hosts::App,
+    meters,
     problem::Problem,
     providers::{
         OidcProvider,
@@ -58,8 +59,7 @@ impl Gateway {
                 let counted = throttle.failed(&subject, REFUSALS, now).await;
                 counted.map_err(Problem::from)?;
             } else {
-                metrics::counter!("portico_gateway_api_callers_total", "outcome" => "verified")
-                    .increment(1);
+                meters::api_caller("verified");
             }
             Ok(verdict)
         };

@@ -6,11 +6,11 @@ use portico_openstack::keystone::{IssuedToken, TokenScope};
 use portico_domain::identity::Project;
 use portico_store::{EndReason, NewSession, Outcome, Session};
 
-use super::attempt::count_sign_in;
 use crate::{
-    access::return_path::ReturnPath,
+    access::{line, return_path::ReturnPath},
     audit::Event,
     guard::{Stop, see_other, with_cookie},
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway},
@@ -74,6 +74,7 @@ impl Gateway {
                 return Err(error.into());
             }
         };
+        meters::session_started(session.kind);
         self.store_token(session.id, &issued).await?;
         if let Some(brought) = brought {
             self.store_token(session.id, brought).await?;
@@ -82,7 +83,9 @@ impl Gateway {
             Some(project) => vec![project],
             None => self.projects_of_new(&session, &issued).await?,
         };
-        count_sign_in("succeeded");
+        meters::sign_in(meters::KEYSTONE, "succeeded");
+        line::session(&session);
+        line::rule("signed_in");
         let event = Event::new("session.sign_in", Outcome::Succeeded).session(&session);
         self.audit(context, event).await;
 

@@ -3,6 +3,8 @@
 //! `POST` takes a form or JSON with `password` and, where Keystone asks for it, `passcode`; or with
 //! an application credential (`credential`, `secret`) for a session that is bound to its project;
 //! or with a `token`. `GET` is a page with what fits the session, for those without a password.
+use std::time::Instant;
+
 use axum::{
     Extension, Json,
     extract::{OriginalUri, State},
@@ -28,6 +30,7 @@ use crate::{
     config::KeystoneMethod,
     forms::Fields,
     guard::{Stop, check_csrf, see_other, with_cookie},
+    meters::{self, TokenOperation},
     pages::reauthenticate::Again,
     problem::Problem,
     session::{cookie::Purpose, live::Caller, tokens::bound_to},
@@ -84,8 +87,25 @@ pub(crate) async fn post(
         .unwrap_or_else(|| fields.get(csrf::FIELD))
         .to_owned();
     check_csrf(&caller, &sent)?;
-    let issued = gateway.prove(&context, &caller, &mut fields).await?;
-    let secret = gateway.go_on(&context, &caller, &issued).await?;
+    let started = Instant::now();
+    let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
+    let issued = match gateway.prove(&context, &caller, &mut fields).await {
+        Ok(issued) => issued,
+        Err(problem) => {
+            count(if problem.status.is_server_error() {
+                meters::Outcome::Failed
+            } else {
+                meters::Outcome::Refused
+            });
+            return Err(problem.into());
+        }
+    };
+    let replaced = gateway.go_on(&context, &caller, &issued).await;
+    count(match &replaced {
+        Ok(_) => meters::Outcome::Succeeded,
+        Err(_) => meters::Outcome::Failed,
+    });
+    let secret = replaced?;
     let cookie = gateway.cookies.set(Purpose::Session, &secret);
     if context.navigation {
         let back = ReturnPath::from_query(fields.optional("rd"));

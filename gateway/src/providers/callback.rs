@@ -18,7 +18,7 @@ use crate::{
     federation::FreshWord,
     forms::Fields,
     guard::Stop,
-    login::attempt::count_sign_in,
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
@@ -120,7 +120,7 @@ pub(crate) async fn get(
 
 impl Gateway {
     async fn refused(&self, context: &Context, provider: &OidcProvider, reason: &str) {
-        count_sign_in("refused");
+        meters::sign_in(&provider.config.id, "refused");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .target(&provider.config.id)
             .reason(reason);
@@ -157,7 +157,12 @@ impl Gateway {
             .target(&provider.config.id)
             .reason(&text);
         self.audit(context, event).await;
-        count_sign_in(if error.is_outage() { "unavailable" } else { "refused" });
+        let outcome = if error.is_outage() {
+            "unavailable"
+        } else {
+            "refused"
+        };
+        meters::sign_in(&provider.config.id, outcome);
         match error {
             Error::Unavailable(_) | Error::Unusable(_) | Error::Client(_) => {
                 provider.problem(error)

@@ -12,10 +12,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::OidcProvider;
 use crate::{
-    access::return_path::ReturnPath,
+    access::{line, return_path::ReturnPath},
     audit::Event,
     guard::{Stop, see_other, with_cookie},
-    login::{attempt::count_sign_in, establish::span},
+    login::establish::span,
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway},
@@ -70,6 +71,7 @@ impl Gateway {
             expires_at: tokens.refresh_token.as_ref().map(|_| tokens.expires_at),
         };
         let (secret, session) = sessions.create_of_provider(&new, of_provider, now).await?;
+        meters::session_started(session.kind);
         let held = NewProviderTokens {
             session: session.id,
             provider: provider.config.id.clone(),
@@ -101,7 +103,9 @@ impl Gateway {
             sessions.set_projects(session.id, &projects).await?;
             several = projects.len() > 1;
         }
-        count_sign_in("succeeded");
+        meters::sign_in(&provider.config.id, "succeeded");
+        line::session(&session);
+        line::rule("signed_in");
         let event = Event::new("session.sign_in", Outcome::Succeeded)
             .session(&session)
             .target(&provider.config.id);

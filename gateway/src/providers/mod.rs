@@ -71,6 +71,8 @@ impl Providers {
                     .map_err(|_| {
                         crate::config::ConfigError::PublicUrl(config.public_url.clone())
                     })?;
+                crate::meters::provider(&provider.id);
+                crate::meters::refreshes_of(&provider.id);
                 Ok(Arc::new(OidcProvider {
                     config: provider.clone(),
                     client,

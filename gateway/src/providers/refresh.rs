@@ -23,6 +23,7 @@ use super::{OidcProvider, establish::profile_of};
 use crate::{
     audit::Event,
     federation::FreshWord,
+    meters,
     problem::Problem,
     session::{live::Live, lock::Lock, validate::Standing},
     state::{Context, Gateway},
@@ -148,11 +149,7 @@ impl Gateway {
             Standing::Ended => "ended",
             Standing::Unknown => "unavailable",
         };
-        metrics::counter!(
-            "portico_gateway_refreshes_total",
-            "provider" => provider.config.id.clone(), "outcome" => outcome
-        )
-        .increment(1);
+        meters::refresh(&provider.config.id, outcome);
         standing
     }
 

@@ -4,6 +4,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 
 use crate::{
+    access::line,
     guard::Stop,
     pages::providers::{OpenApp, without_keystone},
     problem::Problem,
@@ -24,6 +25,7 @@ impl Gateway {
             .as_ref()
             .map(|provider| self.provider_name(&provider.id))
             .unwrap_or_default();
+        line::rule("no_keystone");
         if !context.navigation {
             return Err(Problem::downstream(
                 StatusCode::FORBIDDEN,

@@ -125,7 +125,8 @@ async fn whom_keystone_has_no_group_for_gets_no_project() {
 
 #[tokio::test]
 async fn an_issuer_that_keystone_does_not_trust_is_the_administrators_matter() {
-    let federated = federated(Some("https://other.example"), json!({}), &[]).await;
+    let other = format!("https://{}.example", uuid::Uuid::new_v4().simple());
+    let federated = federated(Some(&other), json!({}), &[]).await;
     let mut browser = Browser::new(federated.running.stack.address);
     let start = format!("{MAIN}/oauth2/start?provider=corp&rd=/x");
     let page = through(&mut browser, &start, "alice").await;

@@ -1,4 +1,5 @@
-//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file.
+//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file. The tests of OIDC start
+//! their own providers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,7 +10,11 @@
 mod api_callers;
 mod federation;
 mod keystone;
-mod limits;
+mod log;
+mod oidc;
+mod oidc_refresh;
+mod oidc_sign_in;
+mod oidc_sign_out;
 mod other_ways;
 mod sessions;
 mod sign_in;

@@ -1,5 +1,9 @@
 //! A gateway with a store of its own.
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
@@ -32,6 +36,8 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
+    /// The store's file.
+    pub database: PathBuf,
     _dir: TempDir,
 }
 
@@ -45,6 +51,10 @@ pub struct Wanted<'a> {
     pub roles: &'a [&'a str],
     /// Whose bearers the app takes.
     pub bearer: &'a [&'a str],
+    /// Groups that open the app, each with its provider.
+    pub groups: &'a [(&'a str, &'a str)],
+    /// Another stack's database, to be a second replica of it.
+    pub database: Option<&'a Path>,
 }
 
 impl Default for Wanted<'_> {
@@ -56,6 +66,8 @@ impl Default for Wanted<'_> {
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
+            groups: &[],
+            database: None,
         }
     }
 }
@@ -65,7 +77,10 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let store = store(&dir).await;
+        let database = wanted
+            .database
+            .map_or_else(|| dir.path().join("portico.db"), Path::to_owned);
+        let store = store(&database).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -85,6 +100,12 @@ impl Stack {
             .roles
             .iter()
             .map(|role| json!({ "role": role, "project": wanted.project }))
+            .chain(
+                wanted
+                    .groups
+                    .iter()
+                    .map(|(group, provider)| json!({ "group": group, "provider": provider })),
+            )
             .collect();
         let app_config: AppConfig = serde_json::from_value(json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
@@ -127,6 +148,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
+            database,
             _dir: dir,
         }
     }
@@ -222,18 +244,26 @@ impl Stack {
         let past = Timestamp::now() - SignedDuration::from_secs(1);
         let (_, session) = self.session(&[]).await;
         let new = NewSession {
-            user: session.user,
-            projects: session.projects,
-            last_project: None,
-            auth_methods: session.auth_methods,
-            user_agent: session.user_agent,
-            address: session.address,
             idle_expires_at: past,
-            absolute_expires_at: session.absolute_expires_at,
-            keystone_expires_at: session.keystone_expires_at,
+            ..self.new_session(&session)
         };
         let created = self.store.sessions().create(&new, past).await;
         created.expect("session").0
+    }
+
+    /// What it takes to make a session like this one again.
+    pub fn new_session(&self, session: &Session) -> NewSession {
+        NewSession {
+            user: session.user.clone(),
+            projects: session.projects.clone(),
+            last_project: session.last_project.clone(),
+            auth_methods: session.auth_methods.clone(),
+            user_agent: session.user_agent.clone(),
+            address: session.address.clone(),
+            idle_expires_at: session.idle_expires_at,
+            absolute_expires_at: session.absolute_expires_at,
+            keystone_expires_at: session.keystone_expires_at,
+        }
     }
 
     /// What the audit log says about an action, the newest first.
@@ -265,10 +295,10 @@ impl Stack {
     }
 }
 
-async fn store(dir: &TempDir) -> Store {
+async fn store(file: &Path) -> Store {
     let key = SecretString::from(STANDARD.encode([7_u8; 32]));
     let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
+    let url = format!("sqlite://{}", file.display());
     let store = Store::connect(&url, 4, keys).await.expect("store");
     store.migrate().await.expect("migrations");
     store
