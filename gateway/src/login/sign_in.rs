@@ -102,7 +102,10 @@ pub(crate) async fn post(
         form.failed(notice, status)
     };
     gateway.offered(KeystoneMethod::Password, &return_path)?;
-    if let Some(form) = gateway.not_our_form(&headers, &fields, &return_path).await? {
+    if let Some(form) = gateway
+        .not_our_form(&headers, &fields, &return_path)
+        .await?
+    {
         let form = Form {
             name,
             domain,
@@ -186,13 +189,14 @@ impl Gateway {
         fields: &Fields,
         return_path: &ReturnPath,
     ) -> Result<Option<Form<'static>>, Stop> {
-        let flow = self.cookies.read(headers, Purpose::Flow);
-        let cookie_lost = flow.is_none();
+        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let cookie_lost = open.is_empty();
         if cookie_lost && fields.get(TRIED) == "1" && self.lookup(headers, None).await?.is_err() {
-            // twice in a row: another tab's sign-in would have taken it away once
+            // twice in a row: it may have been too old the first time
             return Err(self.cookie_refused().into());
         }
-        if flow.is_some_and(|flow| csrf::matches(&flow, fields.get(csrf::FIELD))) {
+        let sent = fields.get(csrf::FIELD);
+        if open.iter().any(|cookie| csrf::matches(cookie, sent)) {
             return Ok(None);
         }
         let form = Form {
@@ -227,11 +231,15 @@ impl Gateway {
         headers: &HeaderMap,
         form: Form<'_>,
     ) -> Result<Response, Problem> {
-        let known = self.cookies.read(headers, Purpose::Flow);
-        let nonce = known.map_or_else(random_secret, Ok).map_err(|error| {
-            tracing::error!(%error, "no nonce for a form");
-            Problem::internal()
-        })?;
+        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let nonce = open
+            .into_iter()
+            .next()
+            .map_or_else(random_secret, Ok)
+            .map_err(|error| {
+                tracing::error!(%error, "no nonce for a form");
+                Problem::internal()
+            })?;
         let domain = if form.domain.is_empty() {
             &self.default_domain
         } else {
@@ -279,7 +287,7 @@ impl Gateway {
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let cookie = self.cookies.set_for(Purpose::Flow, &nonce, FORM_SECONDS);
+        let cookie = self.cookies.set_slot(Purpose::SignIn, &nonce, FORM_SECONDS);
         Ok(with_cookie(response, cookie))
     }
 
