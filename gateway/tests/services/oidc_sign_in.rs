@@ -47,8 +47,12 @@ async fn the_account_is_issuer_and_subject_and_the_email_names_nobody() {
     .await;
     let (mut browser, _) = signed_in(&stack, "corp", "alice").await;
     let (mut other, _) = signed_in(&stack, "partner", "alice").await;
-    let one = browser.call(Method::GET, &format!("{MAIN}/oauth2/userinfo"), "").await;
-    let two = other.call(Method::GET, &format!("{MAIN}/oauth2/userinfo"), "").await;
+    let one = browser
+        .call(Method::GET, &format!("{MAIN}/oauth2/userinfo"), "")
+        .await;
+    let two = other
+        .call(Method::GET, &format!("{MAIN}/oauth2/userinfo"), "")
+        .await;
     let (one, two) = (one.json(), two.json());
     assert_eq!(one["name"], "alice");
     assert_eq!(one["name"], two["name"]);
@@ -109,9 +113,16 @@ async fn a_provider_that_is_down_stops_nobody_else_and_is_named() {
         .open(&format!("{MAIN}/oauth2/start?provider=down"))
         .await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("Gone &amp; Co does not answer"), "{}", page.body);
+    assert!(
+        page.body.contains("Gone &amp; Co does not answer"),
+        "{}",
+        page.body
+    );
     let page = browser.open(&format!("{MAIN}/oauth2/sign_in")).await;
-    assert!(page.body.contains("Gone &amp; Co does not answer at the moment"));
+    assert!(
+        page.body
+            .contains("Gone &amp; Co does not answer at the moment")
+    );
     signed_in(&stack, "corp", "alice").await;
 }
 
@@ -124,7 +135,9 @@ async fn an_answer_counts_once_in_the_browser_that_asked() {
 
     // login CSRF: another browser is given the answer
     let mut victim = Browser::new(stack.address);
-    victim.open(&format!("{MAIN}/oauth2/start?provider=corp")).await;
+    victim
+        .open(&format!("{MAIN}/oauth2/start?provider=corp"))
+        .await;
     let page = victim.open(&callback).await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
     assert!(victim.cookie(MAIN_HOST, "portico").is_none());
@@ -166,7 +179,8 @@ async fn an_answer_of_another_issuer_is_refused_before_its_code_is_redeemed() {
             .collect();
         url.query_pairs_mut().clear().extend_pairs(pairs);
         if change == "another" {
-            url.query_pairs_mut().append_pair("iss", "https://evil.example");
+            url.query_pairs_mut()
+                .append_pair("iss", "https://evil.example");
         }
         let page = browser.open(url.as_str()).await;
         assert_eq!(page.status, StatusCode::FORBIDDEN, "{change}");
@@ -182,9 +196,8 @@ async fn the_providers_words_are_shown_as_text_and_only_with_a_state() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (mut browser, mut person) = (Browser::new(stack.address), OidcPerson::default());
-    let spoofed = format!(
-        "{MAIN}/oauth2/callback/corp?error=x&error_description=call%20555-1234&state=y"
-    );
+    let spoofed =
+        format!("{MAIN}/oauth2/callback/corp?error=x&error_description=call%20555-1234&state=y");
     let page = browser.open(&spoofed).await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
     assert!(!page.body.contains("555-1234"));
@@ -207,7 +220,10 @@ async fn a_session_gets_a_new_id_and_the_old_one_is_dead() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (mut browser, mut person) = signed_in(&stack, "corp", "alice").await;
-    let before = browser.cookie(MAIN_HOST, "portico").expect("cookie").to_owned();
+    let before = browser
+        .cookie(MAIN_HOST, "portico")
+        .expect("cookie")
+        .to_owned();
     let page = browser
         .open(&format!("{MAIN}/oauth2/start?provider=corp&prompt=login"))
         .await;
@@ -223,7 +239,10 @@ async fn a_session_gets_a_new_id_and_the_old_one_is_dead() {
     thief.set_cookie(MAIN_HOST, "portico", &before);
     let page = thief.open(&format!("{MAIN}/")).await;
     assert!(page.location().path().ends_with("/oauth2/sign_in"));
-    assert_eq!(browser.open(&format!("{MAIN}/")).await.status, StatusCode::OK);
+    assert_eq!(
+        browser.open(&format!("{MAIN}/")).await.status,
+        StatusCode::OK
+    );
 }
 
 #[tokio::test]
@@ -238,5 +257,8 @@ async fn tabs_sign_in_at_the_same_time() {
         let page = browser.open(&callback).await;
         assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     }
-    assert_eq!(browser.open(&format!("{MAIN}/")).await.status, StatusCode::OK);
+    assert_eq!(
+        browser.open(&format!("{MAIN}/")).await.status,
+        StatusCode::OK
+    );
 }
