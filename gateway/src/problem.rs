@@ -17,6 +17,9 @@ pub(crate) enum Source {
     Internal,
 }
 
+/// The code of a session that its provider has ended.
+pub(crate) const REFUSED_BY_PROVIDER: &str = "refused_by_provider";
+
 /// A refusal or failure, in the words of whom it concerns.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -183,6 +186,16 @@ impl Problem {
             "If it lasts, tell your cloud's administrators: it is Keystone that does not answer.",
         ])
         .leads_to("Try again", "")
+    }
+
+    /// The session's provider does not vouch for it any more.
+    pub fn refused_by_provider() -> Self {
+        Self::downstream(
+            StatusCode::UNAUTHORIZED,
+            REFUSED_BY_PROVIDER,
+            "You are not signed in",
+            "The provider that you signed in with has not prolonged your session. Sign in again.",
+        )
     }
 
     /// A provider that people sign in with does not answer, or not as it should.

@@ -39,8 +39,7 @@ impl Provider {
         }
         // what is issued to this client as an ID token is no bearer, whatever else it is for
         if header.typ.as_deref() != Some("at+jwt")
-            && (claims.0.contains_key("nonce")
-                || audiences.contains(&settings.client_id.as_str()))
+            && (claims.0.contains_key("nonce") || audiences.contains(&settings.client_id.as_str()))
         {
             return Err(TokenFault::Type.into());
         }

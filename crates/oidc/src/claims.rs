@@ -175,8 +175,14 @@ mod tests {
             name(json!({ "iss": "i", "sub": "s", "preferred_username": "ada", "name": "Ada" })),
             "ada"
         );
-        assert_eq!(name(json!({ "iss": "i", "sub": "s", "name": "Ada" })), "Ada");
-        assert_eq!(name(json!({ "iss": "i", "sub": "s", "email": "a@b" })), "a@b");
+        assert_eq!(
+            name(json!({ "iss": "i", "sub": "s", "name": "Ada" })),
+            "Ada"
+        );
+        assert_eq!(
+            name(json!({ "iss": "i", "sub": "s", "email": "a@b" })),
+            "a@b"
+        );
         assert_eq!(name(json!({ "iss": "i", "sub": "s" })), "s");
         assert_eq!(
             name(json!({ "iss": "i", "sub": "s", "preferred_username": "a\u{7}b" })),

@@ -68,8 +68,8 @@ impl Http {
 
     /// Whether an address that the provider named may be used.
     pub fn allows(&self, url: &Url) -> bool {
-        let scheme = url.scheme() == "https"
-            || (self.plain && url.scheme() == "http" && is_loopback(url));
+        let scheme =
+            url.scheme() == "https" || (self.plain && url.scheme() == "http" && is_loopback(url));
         let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
         scheme
             && self.hosts.contains(&host)

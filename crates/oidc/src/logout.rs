@@ -87,10 +87,7 @@ impl Provider {
         // Back-Channel Logout 1.0 2.4: the type is recommended, not required
         header.expect_type(&[Some("logout+jwt"), Some("jwt"), None])?;
         let claims = self.signed_claims(token, &header).await?;
-        if !claims
-            .audiences()?
-            .contains(&settings.client_id.as_str())
-        {
+        if !claims.audiences()?.contains(&settings.client_id.as_str()) {
             return Err(TokenFault::Audience.into());
         }
         let issued = claims.time("iat")?.ok_or(TokenFault::Claim("iat"))?;
@@ -141,10 +138,8 @@ fn revocation(
     let mut form = form_urlencoded::Serializer::new(String::new());
     form.append_pair("token", token.expose_secret())
         .append_pair("token_type_hint", hint);
-    let mut request = Request::post(endpoint.as_str()).header(
-        header::CONTENT_TYPE,
-        "application/x-www-form-urlencoded",
-    );
+    let mut request = Request::post(endpoint.as_str())
+        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
     match &settings.client_secret {
         Some(secret) if !secret_in_body(settings, metadata) => {
             // RFC 6749 2.3.1: both are form-encoded before they are joined

@@ -2,9 +2,10 @@
 use futures::{FutureExt as _, future::BoxFuture};
 use jiff::{SignedDuration, Timestamp};
 use oauth2::{
-    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, Client, ClientId, ClientSecret,
-    EndpointNotSet, EndpointSet, ExtraTokenFields, HttpRequest, HttpResponse, PkceCodeVerifier, RedirectUrl, RefreshToken,
-    RequestTokenError, StandardRevocableToken, StandardTokenResponse, TokenResponse as _, TokenUrl,
+    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, Client, ClientId,
+    ClientSecret, EndpointNotSet, EndpointSet, ExtraTokenFields, HttpRequest, HttpResponse,
+    PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, StandardRevocableToken,
+    StandardTokenResponse, TokenResponse as _, TokenUrl,
     basic::{
         BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse,
         BasicTokenIntrospectionResponse, BasicTokenType,

@@ -50,7 +50,11 @@ impl Provider {
             Ok(identity) => refreshed.identity = identity,
             // the tokens are good: they must not be lost because something else does not answer
             Err(Error::Unavailable(why)) => {
-                tracing::warn!(issuer = self.issuer(), why, "a refresh could not be checked");
+                tracing::warn!(
+                    issuer = self.issuer(),
+                    why,
+                    "a refresh could not be checked"
+                );
                 refreshed.id_token = None;
                 refreshed.expires_at = refreshed.expires_at.min(Timestamp::now() + SOON);
             }

@@ -270,11 +270,7 @@ impl ProviderTokens<'_> {
     ///
     /// # Errors
     /// When the store cannot say.
-    pub async fn revocation_failed(
-        self,
-        session: Uuid,
-        next: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub async fn revocation_failed(self, session: Uuid, next: Timestamp) -> Result<(), StoreError> {
         sqlx::query(
             "UPDATE provider_tokens
              SET revoke_at = $1, revoke_attempts = revoke_attempts + 1
@@ -308,11 +304,7 @@ impl ProviderTokens<'_> {
         token: Option<&SecretString>,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         token
-            .map(|token| {
-                self.0
-                    .keys
-                    .seal(place(row, column), token.expose_secret())
-            })
+            .map(|token| self.0.keys.seal(place(row, column), token.expose_secret()))
             .transpose()
     }
 

@@ -39,11 +39,17 @@ impl OidcProvider {
         let installed = Command::new(root.join("scripts/services/oidc-install.sh"))
             // only the cache of the scripts is used, not a stack's state
             .env("PORTICO_PROFILE", "demo")
-            .env("PORTICO_STATE", std::env::temp_dir().join("portico-oidc-install"))
+            .env(
+                "PORTICO_STATE",
+                std::env::temp_dir().join("portico-oidc-install"),
+            )
             .output()
             .await?;
         if !installed.status.success() {
-            bail!("oidc-install.sh: {}", String::from_utf8_lossy(&installed.stderr));
+            bail!(
+                "oidc-install.sh: {}",
+                String::from_utf8_lossy(&installed.stderr)
+            );
         }
         let modules = match std::env::var_os("PORTICO_CACHE") {
             Some(cache) => std::path::PathBuf::from(cache),
@@ -289,5 +295,8 @@ fn hidden_fields(page: &str) -> Vec<(String, String)> {
 }
 
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
-    text.split_once(before)?.1.split_once(after).map(|(found, _)| found)
+    text.split_once(before)?
+        .1
+        .split_once(after)
+        .map(|(found, _)| found)
 }

@@ -173,7 +173,7 @@ server.listen(Number(port), '127.0.0.1', async () => {
       const refreshed = ctx.oidc?.params?.grant_type === 'refresh_token';
       const subject = (refreshed && control.refreshAs) || id;
       const user = users[id];
-      return user && { accountId: id, claims: async () => ({ ...user, preferred_username: id, sub: subject }) };
+      return user && { accountId: subject, claims: async () => ({ ...user, preferred_username: id, sub: subject }) };
     },
     interactions: { url: (ctx, interaction) => `/interaction/${interaction.uid}` },
     // no consent screen

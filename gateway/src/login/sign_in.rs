@@ -287,6 +287,11 @@ impl Gateway {
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if !self.providers.all().is_empty() {
+            // before tabs go their ways, so that all of them have the same
+            let (_, mark) = self.browser_of_providers(headers)?;
+            response = with_cookie(response, mark);
+        }
         let cookie = self.cookies.set_slot(Purpose::SignIn, &nonce, FORM_SECONDS);
         Ok(with_cookie(response, cookie))
     }

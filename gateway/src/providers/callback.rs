@@ -54,7 +54,11 @@ pub(crate) async fn get(
     };
     let Some(flow) = flow else {
         gateway
-            .refused(&context, &provider, "the state is unknown, used, too old or another browser's")
+            .refused(
+                &context,
+                &provider,
+                "the state is unknown, used, too old or another browser's",
+            )
             .await;
         return Err(gateway.not_begun_here(&headers).await?.into());
     };
@@ -74,10 +78,18 @@ pub(crate) async fn get(
         gateway
             .refused(&context, &provider, "the provider answered with an error")
             .await;
-        return Err(said_no(&provider, error, query.get("error_description"), &return_path).into());
+        return Err(said_no(
+            &provider,
+            error,
+            query.get("error_description"),
+            &return_path,
+        )
+        .into());
     }
     if query.optional("code").is_none() {
-        return Err(Problem::bad_request("The provider's answer holds neither code nor error.").into());
+        return Err(
+            Problem::bad_request("The provider's answer holds neither code nor error.").into(),
+        );
     }
     let redemption = Redemption {
         code: query.secret("code"),
@@ -140,8 +152,10 @@ impl Gateway {
             problem.leads_to("Go on: you are signed in", "/")
         } else {
             problem
-                .steps(["Begin again from the sign-in page, in this window.",
-                    "If it happens again: the browser may not keep this site's cookies."])
+                .steps([
+                    "Begin again from the sign-in page, in this window.",
+                    "If it happens again: the browser may not keep this site's cookies.",
+                ])
                 .leads_to("Sign in", "/oauth2/sign_in")
         })
     }

@@ -328,7 +328,10 @@ mod tests {
         let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
         let other = provider(json!({ "id": "other", "hosts": ["logs", "main"] }));
         assert_eq!(
-            validate(&[keystone.clone(), provider(json!({})), other.clone()], &apps),
+            validate(
+                &[keystone.clone(), provider(json!({})), other.clone()],
+                &apps
+            ),
             Ok(())
         );
         assert!(other.is_offered_for(Some("logs")));
@@ -336,7 +339,13 @@ mod tests {
         assert!(!other.is_offered_for(Some("metrics")));
         assert_eq!(
             validate(
-                &[keystone.clone(), ProviderConfig { id: "x".into(), ..keystone }],
+                &[
+                    keystone.clone(),
+                    ProviderConfig {
+                        id: "x".into(),
+                        ..keystone
+                    }
+                ],
                 &[]
             ),
             Err(ProviderError::TwoKeystones)
@@ -356,7 +365,10 @@ mod tests {
         ));
         assert!(matches!(
             one(json!({ "issuer": null })),
-            Err(ProviderError::Missing { field: "issuer", .. })
+            Err(ProviderError::Missing {
+                field: "issuer",
+                ..
+            })
         ));
         assert!(matches!(
             one(json!({ "issuer": "http://id.example.org" })),

@@ -23,7 +23,13 @@ impl Gateway {
     /// tried again later.
     pub async fn revoke_of_provider(&self, root: Uuid) {
         match self.store.provider_tokens().find(root).await {
-            Ok(Some(tokens)) => self.revoke_held(EndedTokens { tokens, attempts: 0 }).await,
+            Ok(Some(tokens)) => {
+                self.revoke_held(EndedTokens {
+                    tokens,
+                    attempts: 0,
+                })
+                .await
+            }
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "a provider's tokens wait for their revocation"),
         }
@@ -86,7 +92,11 @@ impl Gateway {
         let held = held?;
         let provider = self.providers.get(&held.provider)?;
         let back = self.config.public_url.join("/oauth2/signed_out").ok()?;
-        match provider.client.logout_url(held.id_token.as_ref(), &back).await {
+        match provider
+            .client
+            .logout_url(held.id_token.as_ref(), &back)
+            .await
+        {
             Ok(url) => url.map(|url| Onward {
                 name: provider.config.name.clone(),
                 url,

@@ -20,10 +20,7 @@ use portico_runtime::secret_file::{SecretFileError, read_secret_file};
 use url::Url;
 
 use crate::{
-    BuildError,
-    access::return_path::ReturnPath,
-    config::GatewayConfig,
-    problem::Problem,
+    BuildError, access::return_path::ReturnPath, config::GatewayConfig, problem::Problem,
     state::Gateway,
 };
 use config::{ProviderConfig, ProviderKind};

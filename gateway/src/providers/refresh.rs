@@ -67,7 +67,7 @@ impl Gateway {
             // nobody vouches for it any more
             self.end_for_provider(live, "its provider is not configured any more")
                 .await?;
-            return Err(Problem::signed_out());
+            return Err(Problem::refused_by_provider());
         };
         let Some(expires_at) = of_provider.expires_at else {
             return Ok(());
@@ -82,7 +82,7 @@ impl Gateway {
         }
         match running.await {
             Standing::Good => Ok(()),
-            Standing::Ended => Err(Problem::signed_out()),
+            Standing::Ended => Err(Problem::refused_by_provider()),
             Standing::Unknown if now < expires_at + span(self.config.session.stale_for) => Ok(()),
             Standing::Unknown => Err(Problem::provider_unavailable(&provider.config.name, true)),
         }
@@ -110,8 +110,7 @@ impl Gateway {
         let task = tokio::spawn(async move { gateway.refresh(&session).await });
         let outcome = async move {
             let standing = task.await.unwrap_or(Standing::Unknown);
-            *live.refreshing.failed.lock() =
-                (standing == Standing::Unknown).then(Instant::now);
+            *live.refreshing.failed.lock() = (standing == Standing::Unknown).then(Instant::now);
             standing
         };
         let started = outcome.boxed().shared();
@@ -193,11 +192,7 @@ impl Gateway {
     }
 
     /// How the session stands according to the store; `None`: it must be refreshed.
-    async fn look_again(
-        &self,
-        live: &Arc<Live>,
-        provider: &OidcProvider,
-    ) -> Option<Standing> {
+    async fn look_again(&self, live: &Arc<Live>, provider: &OidcProvider) -> Option<Standing> {
         if let Err(error) = self.registry.recheck(live).await {
             tracing::warn!(%error, "a refresh has to wait for the store");
             return Some(Standing::Unknown);

@@ -1,8 +1,9 @@
 //! `GET /oauth2/start?provider=`: to a provider, with a sign-in that belongs to this browser.
 use axum::{Extension, extract::State, response::Response};
-use http::{HeaderMap, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{NewProviderFlow, ThrottleLimit};
+use secrecy::SecretString;
 
 use crate::{
     access::return_path::ReturnPath,
@@ -60,18 +61,7 @@ pub(crate) async fn get(
         .begin(&provider.callback, fresh)
         .await
         .map_err(|error| provider.problem(&error))?;
-    // one mark a browser: tabs that sign in at the same time share it, each with its own state
-    let browser = gateway
-        .cookies
-        .read(&headers, Purpose::Provider)
-        .map_or_else(random_secret, Ok)
-        .map_err(|error| {
-            tracing::error!(%error, "no mark for a browser");
-            Problem::internal()
-        })?;
-    let cookie = gateway
-        .cookies
-        .set_for(Purpose::Provider, &browser, MARK_SECONDS);
+    let (browser, cookie) = gateway.browser_of_providers(&headers)?;
     let flow = NewProviderFlow {
         provider: provider.config.id.clone(),
         state: authorization.flow.state,
@@ -89,6 +79,26 @@ pub(crate) async fn get(
 }
 
 impl Gateway {
+    /// The browser's mark, with the cookie that keeps it. One a browser: tabs that sign in at the
+    /// same time share it, each with a state of its own.
+    pub fn browser_of_providers(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(SecretString, Option<HeaderValue>), Problem> {
+        let browser = self
+            .cookies
+            .read(headers, Purpose::Provider)
+            .map_or_else(random_secret, Ok)
+            .map_err(|error| {
+                tracing::error!(%error, "no mark for a browser");
+                Problem::internal()
+            })?;
+        let cookie = self
+            .cookies
+            .set_for(Purpose::Provider, &browser, MARK_SECONDS);
+        Ok((browser, cookie))
+    }
+
     async fn count_start(&self, context: &Context, now: Timestamp) -> Result<(), Problem> {
         let subject = format!("provider-start:{}", context.address_text());
         let throttle = self.store.throttle();

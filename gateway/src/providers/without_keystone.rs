@@ -48,9 +48,11 @@ impl Gateway {
                 });
             }
         }
-        let may_change = self.config.providers.iter().any(|provider| {
-            provider.kind == crate::config::ProviderKind::Keystone
-        });
+        let may_change = self
+            .config
+            .providers
+            .iter()
+            .any(|provider| provider.kind == crate::config::ProviderKind::Keystone);
         Ok(without_keystone(&root.user.name, &provider, &apps, may_change).into_response())
     }
 }

@@ -10,7 +10,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
-    oidc::{Registered, again, expires_in, gateway, open_app, registered, replica, session, signed_in},
+    oidc::{
+        Registered, again, expires_in, gateway, open_app, registered, replica, session, signed_in,
+    },
     support::{
         browser::Browser,
         stack::{MAIN, Stack},
@@ -114,7 +116,12 @@ async fn a_holder_that_dies_before_it_asks_loses_nobody() {
     let lease = stack
         .store
         .provider_tokens()
-        .lease(session.id, Uuid::new_v4(), SignedDuration::from_secs(4), Timestamp::now())
+        .lease(
+            session.id,
+            Uuid::new_v4(),
+            SignedDuration::from_secs(4),
+            Timestamp::now(),
+        )
         .await;
     assert!(matches!(lease, Ok(Lease::Yours(_))));
     expires_in(&stack, &session, 30).await;
@@ -137,7 +144,12 @@ async fn a_holder_that_dies_with_the_new_token_loses_nobody_where_reuse_has_a_gr
     let lease = stack
         .store
         .provider_tokens()
-        .lease(session.id, Uuid::new_v4(), SignedDuration::from_secs(3), Timestamp::now())
+        .lease(
+            session.id,
+            Uuid::new_v4(),
+            SignedDuration::from_secs(3),
+            Timestamp::now(),
+        )
         .await;
     let Ok(Lease::Yours(held)) = lease else {
         panic!("free")
@@ -185,7 +197,9 @@ async fn a_refused_token_that_was_just_replaced_signs_nobody_out() {
     let mut browser = again(&browser, &stack);
     let page = browser.open(&format!("{MAIN}/")).await;
     assert!(
-        page.location().as_str().contains("reason=refused_by_provider"),
+        page.location()
+            .as_str()
+            .contains("reason=refused_by_provider"),
         "{}",
         page.location()
     );
@@ -206,7 +220,11 @@ async fn a_wrong_secret_of_ours_signs_nobody_out() {
     let mut late = again(&browser, &stack);
     let page = late.open(&format!("{MAIN}/")).await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("corp login does not answer"), "{}", page.body);
+    assert!(
+        page.body.contains("corp login does not answer"),
+        "{}",
+        page.body
+    );
     corp.provider
         .control(json!({ "tokenError": null }))
         .await
@@ -229,7 +247,11 @@ async fn a_refresh_about_somebody_else_ends_the_session() {
     expires_in(&stack, &session, -1).await;
     let mut browser = again(&browser, &stack);
     let page = browser.open(&format!("{MAIN}/")).await;
-    assert!(page.location().as_str().contains("reason=refused_by_provider"));
+    assert!(
+        page.location()
+            .as_str()
+            .contains("reason=refused_by_provider")
+    );
     let ended = stack.audited("session.end").await;
     let reason = ended[0].detail.to_string() + &ended[0].target;
     assert_eq!(ended.len(), 1, "{reason}");
@@ -249,7 +271,11 @@ async fn a_group_that_is_withdrawn_is_gone_after_the_refresh() {
     expires_in(&stack, &session, -1).await;
     let page = open_app(&mut browser).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN, "{}", page.body);
-    let profile = crate::oidc::session(&stack).await.provider.expect("provider").profile;
+    let profile = crate::oidc::session(&stack)
+        .await
+        .provider
+        .expect("provider")
+        .profile;
     assert_eq!(
         profile,
         ProviderProfile {

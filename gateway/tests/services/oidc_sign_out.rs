@@ -20,7 +20,11 @@ async fn signing_out_ends_the_session_here_and_at_the_provider() {
     let page = browser.open(&format!("{MAIN}/oauth2/sign_out")).await;
     let csrf = page.field("csrf_token");
     let page = browser
-        .submit(MAIN, &format!("{MAIN}/oauth2/sign_out"), &[("csrf_token", &csrf)])
+        .submit(
+            MAIN,
+            &format!("{MAIN}/oauth2/sign_out"),
+            &[("csrf_token", &csrf)],
+        )
         .await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("You are signed out"));
@@ -30,7 +34,10 @@ async fn signing_out_ends_the_session_here_and_at_the_provider() {
     assert!(onward.contains("id_token_hint="));
     // the refresh token is worthless at once, and forgotten
     let events = corp.provider.events().await.expect("events");
-    assert!(events.iter().any(|event| event.kind == "grant.revoked"), "{events:?}");
+    assert!(
+        events.iter().any(|event| event.kind == "grant.revoked"),
+        "{events:?}"
+    );
     let held = stack.store.provider_tokens().find(session.id).await;
     assert!(held.expect("store").is_none());
     let back = person.sign_out(onward).await.expect("the way back");
@@ -68,7 +75,12 @@ async fn signing_out_at_the_provider_ends_the_session_and_its_streams_here() {
     let (mut bob, _) = signed_in(&stack, "corp", "bob").await;
     let headers = [("accept", "text/event-stream"), ("origin", APP)];
     let stream = browser
-        .start(Method::GET, &format!("{APP}/stream"), &headers, String::new())
+        .start(
+            Method::GET,
+            &format!("{APP}/stream"),
+            &headers,
+            String::new(),
+        )
         .await;
     assert_eq!(stream.status(), StatusCode::OK);
     let mut body = stream.into_body();
@@ -85,7 +97,9 @@ async fn signing_out_at_the_provider_ends_the_session_and_its_streams_here() {
     closed.await.expect("the stream was left open");
     let page = browser.open(&format!("{MAIN}/")).await;
     assert!(
-        page.location().as_str().contains("reason=ended_by_provider"),
+        page.location()
+            .as_str()
+            .contains("reason=ended_by_provider"),
         "{}",
         page.location()
     );
@@ -102,7 +116,11 @@ async fn what_is_no_logout_token_ends_nothing() {
     let (mut browser, _) = signed_in(&stack, "corp", "alice").await;
     let session = session(&stack).await;
     let held = stack.store.provider_tokens().find(session.id).await;
-    let id_token = held.expect("store").expect("tokens").id_token.expect("ID token");
+    let id_token = held
+        .expect("store")
+        .expect("tokens")
+        .id_token
+        .expect("ID token");
     let id_token = secrecy::ExposeSecret::expose_secret(&id_token).to_owned();
     for token in ["", "x", "a.b.c", &id_token] {
         let body = url::form_urlencoded::Serializer::new(String::new())
@@ -114,5 +132,8 @@ async fn what_is_no_logout_token_ends_nothing() {
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{}", page.body);
         assert_eq!(page.headers["cache-control"], "no-store");
     }
-    assert_eq!(browser.open(&format!("{MAIN}/")).await.status, StatusCode::OK);
+    assert_eq!(
+        browser.open(&format!("{MAIN}/")).await.status,
+        StatusCode::OK
+    );
 }

@@ -108,9 +108,7 @@ async fn a_code_is_good_once_and_with_its_verifier() {
     let mut person = OidcPerson::default();
     let (authorization, query) = running.answered(&mut person).await;
     let other = SecretString::from("x".repeat(43));
-    let refused = running
-        .redeem(&authorization, &query["code"], &other)
-        .await;
+    let refused = running.redeem(&authorization, &query["code"], &other).await;
     assert_eq!(refused.unwrap_err(), Error::InvalidGrant);
 
     let (authorization, query) = running.answered(&mut person).await;

@@ -26,7 +26,11 @@ async fn verify(stand_in: &StandIn, token: String) -> Result<BearerIdentity, Err
 #[tokio::test]
 async fn an_access_token_for_the_api_says_who_calls() {
     let stand_in = StandIn::start().await;
-    for header in [json!({ "typ": "at+jwt" }), json!({ "typ": "JWT" }), json!({})] {
+    for header in [
+        json!({ "typ": "at+jwt" }),
+        json!({ "typ": "JWT" }),
+        json!({}),
+    ] {
         let token = stand_in.key.sign(&header, &claims(&stand_in));
         let bearer = verify(&stand_in, token).await.unwrap();
         assert_eq!(bearer.identity.subject, "robot");
@@ -56,7 +60,10 @@ async fn a_token_for_something_else_is_no_bearer() {
         (with(json!({ "nonce": "n" })), TokenFault::Type),
         (with(json!({ "events": {} })), TokenFault::Type),
         (with(json!({ "exp": now - 120 })), TokenFault::Expired),
-        (with(json!({ "iss": "https://evil.example" })), TokenFault::Issuer),
+        (
+            with(json!({ "iss": "https://evil.example" })),
+            TokenFault::Issuer,
+        ),
         (
             stand_in
                 .key

@@ -16,7 +16,8 @@ async fn a_provider_is_discovered_when_it_is_needed_and_once() {
         provider.begin(&redirect, true).await.unwrap(),
     );
     assert_eq!(stand_in.says.discoveries.load(Ordering::SeqCst), 1);
-    let query: std::collections::HashMap<String, String> = one.url.query_pairs().into_owned().collect();
+    let query: std::collections::HashMap<String, String> =
+        one.url.query_pairs().into_owned().collect();
     assert_eq!(query["response_type"], "code");
     assert_eq!(query["code_challenge_method"], "S256");
     assert_eq!(query["scope"], "openid profile email");
@@ -50,16 +51,24 @@ async fn a_provider_that_is_down_is_said_to_be_and_found_again() {
 #[tokio::test]
 async fn endpoints_at_other_hosts_are_not_used() {
     for name in ["authorization_endpoint", "token_endpoint", "jwks_uri"] {
-        for address in ["https://evil.example/x", "http://169.254.169.254/latest", "file:///etc/passwd"] {
+        for address in [
+            "https://evil.example/x",
+            "http://169.254.169.254/latest",
+            "file:///etc/passwd",
+        ] {
             let stand_in = StandIn::start().await;
             stand_in.says.discovery.lock().unwrap()[name] = json!(address);
             let refused = stand_in.provider().discover().await;
-            assert!(matches!(refused, Err(Error::Unusable(_))), "{name} {address}");
+            assert!(
+                matches!(refused, Err(Error::Unusable(_))),
+                "{name} {address}"
+            );
         }
     }
     // one that is not needed for signing in is left out
     let stand_in = StandIn::start().await;
-    stand_in.says.discovery.lock().unwrap()["end_session_endpoint"] = json!("https://evil.example/x");
+    stand_in.says.discovery.lock().unwrap()["end_session_endpoint"] =
+        json!("https://evil.example/x");
     let provider = stand_in.provider();
     let back = "https://portico.example.org/".parse().unwrap();
     assert_eq!(provider.logout_url(None, &back).await, Ok(None));

@@ -36,7 +36,10 @@ async fn a_good_token_says_who_it_is() {
     assert_eq!(tokens.identity.groups, ["ops"]);
     assert!(tokens.refresh_token.is_some());
     assert!(tokens.expires_at > Timestamp::now());
-    assert_eq!(with(&stand_in, json!({ "typ": "JWT" }), json!({})).await, Ok(()));
+    assert_eq!(
+        with(&stand_in, json!({ "typ": "JWT" }), json!({})).await,
+        Ok(())
+    );
 }
 
 #[tokio::test]
@@ -61,10 +64,7 @@ async fn what_is_not_signed_or_signed_with_a_public_key_is_refused() {
             hmac_signed(stand_in.key.public(), "k1", &claims),
             TokenFault::Algorithm,
         ),
-        (
-            hmac_signed(b"secret", "k1", &claims),
-            TokenFault::Algorithm,
-        ),
+        (hmac_signed(b"secret", "k1", &claims), TokenFault::Algorithm),
         (
             Key::new("k1").sign(&json!({}), &claims),
             TokenFault::Signature,
@@ -136,7 +136,12 @@ async fn audience_and_party_must_be_this_client() {
         assert_eq!(fault(result), expected, "{changes}");
     }
     assert_eq!(
-        with(&stand_in, json!({}), json!({ "aud": ["portico"], "azp": "portico" })).await,
+        with(
+            &stand_in,
+            json!({}),
+            json!({ "aud": ["portico"], "azp": "portico" })
+        )
+        .await,
         Ok(())
     );
 }
@@ -246,10 +251,7 @@ async fn userinfo_of_another_subject_is_refused() {
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "eve", "groups": ["admins"] });
-    assert_eq!(
-        redeem(&provider).await.map(drop),
-        Err(Error::OtherSubject)
-    );
+    assert_eq!(redeem(&provider).await.map(drop), Err(Error::OtherSubject));
     *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "ada", "groups": ["dev"] });
     let tokens = redeem(&provider).await.unwrap();
     assert_eq!(tokens.identity.groups, ["dev"]);

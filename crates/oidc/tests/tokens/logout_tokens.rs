@@ -55,9 +55,15 @@ async fn everything_else_is_refused() {
         (json!({ "aud": "another" }), TokenFault::Audience),
         (json!({ "iss": "https://evil.example" }), TokenFault::Issuer),
         (json!({ "iat": now + 600 }), TokenFault::NotYet),
-        (json!({ "iat": now - 3600, "exp": null }), TokenFault::TooOld),
+        (
+            json!({ "iat": now - 3600, "exp": null }),
+            TokenFault::TooOld,
+        ),
         (json!({ "exp": now - 120 }), TokenFault::Expired),
-        (json!({ "sid": null, "sub": null }), TokenFault::Claim("sub")),
+        (
+            json!({ "sid": null, "sub": null }),
+            TokenFault::Claim("sub"),
+        ),
     ] {
         let refused = with(&stand_in, json!({}), changes.clone()).await;
         assert_eq!(refused, Err(Error::Token(expected)), "{changes}");

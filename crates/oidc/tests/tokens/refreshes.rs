@@ -7,10 +7,7 @@ use crate::stand_in::StandIn;
 
 async fn refresh(stand_in: &StandIn) -> Result<portico_oidc::Refreshed, Error> {
     let token = SecretString::from("refresh-1");
-    stand_in
-        .provider()
-        .refresh(&token, &stand_in.known())
-        .await
+    stand_in.provider().refresh(&token, &stand_in.known()).await
 }
 
 fn changed(stand_in: &StandIn, name: &str, value: Value) -> String {
@@ -25,7 +22,10 @@ async fn a_refresh_renews_groups_and_rotates() {
     stand_in.gives(&changed(&stand_in, "groups", json!(["dev"])));
     let refreshed = refresh(&stand_in).await.unwrap();
     assert_eq!(refreshed.identity.unwrap().groups, ["dev"]);
-    assert_eq!(refreshed.refresh_token.unwrap().expose_secret(), "refresh-2");
+    assert_eq!(
+        refreshed.refresh_token.unwrap().expose_secret(),
+        "refresh-2"
+    );
     // a claim that is not there any more is a group that is gone
     let mut claims = stand_in.claims();
     claims.as_object_mut().unwrap().remove("groups");

@@ -152,7 +152,9 @@ impl StandIn {
 
 /// Redeems a code for which the provider gives what it was told to.
 pub async fn redeem(provider: &Provider) -> Result<Tokens, Error> {
-    let redirect = "https://portico.example.org/oauth2/callback/x".parse().unwrap();
+    let redirect = "https://portico.example.org/oauth2/callback/x"
+        .parse()
+        .unwrap();
     provider
         .finish(&Redemption {
             code: SecretString::from("code"),

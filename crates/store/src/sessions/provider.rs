@@ -164,7 +164,9 @@ pub(super) fn read(columns: &Columns<'_>) -> Result<Option<SessionProvider>, Sto
     };
     Ok(Some(SessionProvider {
         id,
-        subject: columns.optional_text("provider_subject")?.unwrap_or_default(),
+        subject: columns
+            .optional_text("provider_subject")?
+            .unwrap_or_default(),
         sid: columns.optional_text("provider_sid")?,
         profile: columns
             .optional_json("provider_profile")?

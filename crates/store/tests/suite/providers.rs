@@ -40,11 +40,7 @@ async fn vouched_for(store: &Store, subject: &str, sid: Option<&str>) -> Session
         access_token: secret("access-1"),
         id_token: Some(secret("id-1")),
     };
-    store
-        .provider_tokens()
-        .store(&tokens, at(0))
-        .await
-        .unwrap();
+    store.provider_tokens().store(&tokens, at(0)).await.unwrap();
     session
 }
 
@@ -93,9 +89,17 @@ pub async fn a_session_keeps_its_provider_for_the_whole_family(database: &Databa
     let store = &database.store;
     let root = vouched_for(store, "ada", Some("s1")).await;
     let (cookie, _) = on_app(store, root.id).await;
-    let child = store.sessions().find(&cookie, at(2)).await.unwrap().unwrap();
+    let child = store
+        .sessions()
+        .find(&cookie, at(2))
+        .await
+        .unwrap()
+        .unwrap();
     let provider = child.provider.clone().unwrap();
-    assert_eq!((provider.id.as_str(), provider.subject.as_str()), ("corp", "ada"));
+    assert_eq!(
+        (provider.id.as_str(), provider.subject.as_str()),
+        ("corp", "ada")
+    );
     assert_eq!(provider.expires_at, Some(at(300)));
     assert!(!child.has_keystone());
     let known = store
@@ -103,7 +107,12 @@ pub async fn a_session_keeps_its_provider_for_the_whole_family(database: &Databa
         .set_provider(root.id, &profile(&["dev"]), Some(at(500)))
         .await;
     assert!(known.unwrap());
-    let child = store.sessions().find(&cookie, at(3)).await.unwrap().unwrap();
+    let child = store
+        .sessions()
+        .find(&cookie, at(3))
+        .await
+        .unwrap()
+        .unwrap();
     let provider = child.provider.unwrap();
     assert_eq!(provider.profile.groups, ["dev"]);
     assert_eq!(provider.expires_at, Some(at(500)));
@@ -143,9 +152,19 @@ pub async fn a_lease_of_a_dead_holder_runs_out(database: &Database) {
         panic!("run out");
     };
     let new = refreshed(Some("refresh-2"), &["dev"]);
-    assert!(tokens.replace(session.id, held.version, &new, at(21)).await.unwrap());
+    assert!(
+        tokens
+            .replace(session.id, held.version, &new, at(21))
+            .await
+            .unwrap()
+    );
     // the dead one comes back late: what it has is older
-    assert!(!tokens.replace(session.id, 1, &refreshed(Some("late"), &[]), at(22)).await.unwrap());
+    assert!(
+        !tokens
+            .replace(session.id, 1, &refreshed(Some("late"), &[]), at(22))
+            .await
+            .unwrap()
+    );
     let now = tokens.find(session.id).await.unwrap().unwrap();
     assert_eq!(now.version, 2);
     assert_eq!(now.refresh_token.unwrap().expose_secret(), "refresh-2");
@@ -164,7 +183,9 @@ pub async fn parallel_leases_have_one_winner(database: &Database) {
     let tries = (0..8).map(|_| {
         let (store, id) = (store.clone(), session.id);
         tokio::spawn(async move {
-            let lease = store.provider_tokens().lease(id, Uuid::new_v4(), LIFE, at(0));
+            let lease = store
+                .provider_tokens()
+                .lease(id, Uuid::new_v4(), LIFE, at(0));
             matches!(lease.await.unwrap(), Lease::Yours(_))
         })
     });
