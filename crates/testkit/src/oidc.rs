@@ -144,7 +144,9 @@ impl OidcProvider {
             .await?;
         let body: Value = answer.json().await?;
         let token = body["access_token"].as_str();
-        Ok(token.with_context(|| format!("no token: {body}"))?.to_owned())
+        Ok(token
+            .with_context(|| format!("no token: {body}"))?
+            .to_owned())
     }
 
     /// Uses a refresh token as the client does; answers with what the token endpoint says.

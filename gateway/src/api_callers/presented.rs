@@ -61,7 +61,8 @@ fn bearer(line: &[u8]) -> Option<Option<&str>> {
 }
 
 fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',')
+    text.bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b',')
 }
 
 #[cfg(test)]

@@ -86,9 +86,10 @@ impl Gateway {
         }
         let mut answer = StatusCode::ACCEPTED.into_response();
         harden(answer.headers_mut());
-        answer
-            .headers_mut()
-            .insert(header::VARY, HeaderValue::from_static("Cookie, Authorization, X-Auth-Token"));
+        answer.headers_mut().insert(
+            header::VARY,
+            HeaderValue::from_static("Cookie, Authorization, X-Auth-Token"),
+        );
         for (name, value) in [
             (USER, caller.session.user.id.clone()),
             (PREFERRED_USERNAME, username(&caller)),

@@ -199,7 +199,13 @@ mod tests {
 
     #[test]
     fn no_header_takes_the_place_of_another() {
-        for name in ["X-Auth-Token", "Authorization", "OIDC_ISS", "a b", "Content-Length"] {
+        for name in [
+            "X-Auth-Token",
+            "Authorization",
+            "OIDC_ISS",
+            "a b",
+            "Content-Length",
+        ] {
             let change = json!({ "headers": { name: "issuer" } });
             assert_eq!(
                 check(&change),

@@ -108,9 +108,7 @@ impl Federation {
         };
         let issued = self.keystone.federate(&self.way, &assertion).await;
         let issued = issued.map_err(|error| match error {
-            FederationError::NotMapped => {
-                NoToken::Nobody("no rule of the mapping fits".to_owned())
-            }
+            FederationError::NotMapped => NoToken::Nobody("no rule of the mapping fits".to_owned()),
             FederationError::UnknownProvider | FederationError::UntrustedIssuer => {
                 NoToken::NotTrusted(error)
             }

@@ -66,7 +66,10 @@ fn list(entries: &[String]) -> Option<String> {
     let mut line = String::new();
     for entry in entries.iter().filter(|entry| is_plain(entry)) {
         if line.len() + entry.len() + 1 > LONGEST {
-            tracing::warn!(groups = entries.len(), "not all groups have room on their way to Keystone");
+            tracing::warn!(
+                groups = entries.len(),
+                "not all groups have room on their way to Keystone"
+            );
             break;
         }
         if !line.is_empty() {
@@ -142,7 +145,10 @@ mod tests {
         let said = |name| said(&identity, name);
         assert_eq!(said("oidc-iss").as_deref(), Some("https://id.example.org"));
         assert_eq!(said("oidc-claim-sub").as_deref(), Some("s-1"));
-        assert_eq!(said("oidc-claim-preferred-username").as_deref(), Some("zoë"));
+        assert_eq!(
+            said("oidc-claim-preferred-username").as_deref(),
+            Some("zoë")
+        );
         assert_eq!(said("oidc-claim-email").as_deref(), Some("zoe@example.org"));
         assert_eq!(said("oidc-claim-groups").as_deref(), Some("developers;ops"));
         assert_eq!(said("oidc-claim-roles"), None, "nothing to say");
@@ -185,6 +191,9 @@ mod tests {
         identity.groups = (0..1000).map(|n| format!("group-{n:05}-of-many")).collect();
         let line = said(&identity, "oidc-claim-groups").expect("groups");
         assert!(line.len() <= LONGEST && !line.ends_with(';'));
-        assert!(line.split(';').all(|group| identity.groups.iter().any(|one| one == group)));
+        assert!(
+            line.split(';')
+                .all(|group| identity.groups.iter().any(|one| one == group))
+        );
     }
 }

@@ -2,8 +2,8 @@
 use axum::response::Response;
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
-use portico_openstack::keystone::{IssuedToken, TokenScope};
 use portico_domain::identity::Project;
+use portico_openstack::keystone::{IssuedToken, TokenScope};
 use portico_store::{EndReason, NewSession, Outcome, Session};
 
 use crate::{

@@ -130,8 +130,7 @@ pub(crate) async fn token(
 
 const CREDENTIAL_REFUSED: &str = "Keystone did not accept this application credential. Check ID \
      and secret, and that it has not expired. With its name in place of the ID, say whose it is.";
-const TOKEN_REFUSED: &str =
-    "Keystone does not accept this token: it has ended, or is not complete. Get a new one with \
+const TOKEN_REFUSED: &str = "Keystone does not accept this token: it has ended, or is not complete. Get a new one with \
      openstack token issue, and paste all of it.";
 
 /// What to say about a failure, where a refusal has words of its own.
@@ -159,7 +158,11 @@ impl<'a> Named<'a> {
     }
 
     /// What to ask Keystone for, and the accounts whose counters it falls under.
-    fn readings(&self, preset: &str, secret: &SecretString) -> Vec<(Claimed, ApplicationCredential)> {
+    fn readings(
+        &self,
+        preset: &str,
+        secret: &SecretString,
+    ) -> Vec<(Claimed, ApplicationCredential)> {
         let secret = secret.clone();
         if self.user.is_empty() {
             let counted = Claimed {

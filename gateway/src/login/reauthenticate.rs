@@ -246,8 +246,9 @@ impl Gateway {
             auth_methods,
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: before.absolute_expires_at,
-            keystone_expires_at: issued
-                .map_or(before.keystone_expires_at, |issued| issued.details.expires_at),
+            keystone_expires_at: issued.map_or(before.keystone_expires_at, |issued| {
+                issued.details.expires_at
+            }),
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());

@@ -211,8 +211,7 @@ impl Gateway {
             .sign_in_flows()
             .find(cookie.expose_secret(), now)
             .await?;
-        let is_ours =
-            |path: &str| path.strip_prefix(AGAIN).unwrap_or(path).starts_with('/');
+        let is_ours = |path: &str| path.strip_prefix(AGAIN).unwrap_or(path).starts_with('/');
         Ok(flow.filter(|flow| flow.receipt.is_none() && is_ours(&flow.return_path)))
     }
 

@@ -33,7 +33,12 @@ impl OtherWays<'_> {
 
     /// Where the buttons lead.
     pub fn origins(&self) -> Vec<String> {
-        let mut origins: Vec<String> = self.keystone.websso.iter().map(|way| way.origin()).collect();
+        let mut origins: Vec<String> = self
+            .keystone
+            .websso
+            .iter()
+            .map(|way| way.origin())
+            .collect();
         origins.dedup();
         origins
     }
@@ -196,10 +201,7 @@ mod tests {
 
     #[test]
     fn a_failed_way_stays_open_with_what_was_typed_and_is_marked() {
-        let offered = ways(&[
-            KeystoneMethod::ApplicationCredential,
-            KeystoneMethod::Token,
-        ]);
+        let offered = ways(&[KeystoneMethod::ApplicationCredential, KeystoneMethod::Token]);
         let tried = Tried::ApplicationCredential {
             credential: "ci<1>",
             user: "ada",

@@ -115,7 +115,14 @@ pub(crate) async fn get(
     };
     if again {
         return gateway
-            .go_on_of_provider(&context, &headers, &provider, tokens, keystone, &return_path)
+            .go_on_of_provider(
+                &context,
+                &headers,
+                &provider,
+                tokens,
+                keystone,
+                &return_path,
+            )
             .await;
     }
     gateway

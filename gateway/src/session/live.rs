@@ -157,7 +157,8 @@ impl Live {
 
     /// Notes that a federated token is being asked for.
     pub fn federated(&self, now: Timestamp) {
-        self.last_federated.store(now.as_second(), Ordering::Relaxed);
+        self.last_federated
+            .store(now.as_second(), Ordering::Relaxed);
     }
 
     /// Whether it is time to write down that the session is in use; true once an interval.

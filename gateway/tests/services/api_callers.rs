@@ -20,7 +20,9 @@ async fn taking() -> Running {
 async fn call(running: &Running, headers: &[(&str, &str)]) -> Page {
     let mut browser = Browser::new(running.stack.address);
     let url = format!("{APP}/api/v1/query");
-    browser.send(Method::GET, &url, headers, String::new()).await
+    browser
+        .send(Method::GET, &url, headers, String::new())
+        .await
 }
 
 async fn bearer(running: &Running, token: &SecretString) -> Page {
@@ -37,7 +39,9 @@ async fn member(running: &Running, admin: &KeystoneAdmin, role: &str) -> TestUse
 }
 
 fn challenge(page: &Page) -> &str {
-    page.headers[header::WWW_AUTHENTICATE].to_str().expect("text")
+    page.headers[header::WWW_AUTHENTICATE]
+        .to_str()
+        .expect("text")
 }
 
 #[tokio::test]
@@ -59,10 +63,14 @@ async fn a_keystone_token_opens_what_its_roles_open() {
     let mut program = Browser::new(running.stack.address);
     let url = format!("{APP}/api/v1/series");
     let headers = [("authorization", line.as_str())];
-    let told = program.send(Method::POST, &url, &headers, String::new()).await;
+    let told = program
+        .send(Method::POST, &url, &headers, String::new())
+        .await;
     assert_eq!(told.status, StatusCode::OK, "{}", told.body);
     let url = format!("{APP}/oauth2/auth");
-    let told = program.send(Method::GET, &url, &headers, String::new()).await;
+    let told = program
+        .send(Method::GET, &url, &headers, String::new())
+        .await;
     assert_eq!(told.status, StatusCode::ACCEPTED);
     assert_eq!(told.headers["x-auth-request-user"], user.id.as_str());
 
@@ -86,10 +94,20 @@ async fn no_bearer_counts_unless_the_app_says_so() {
     // without Sec-Fetch headers it looks like somebody who opens a page
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     let line = format!("Bearer {}", token.expose_secret());
-    let headers = [("authorization", line.as_str()), ("accept", "application/json")];
-    assert_eq!(call(&running, &headers).await.status, StatusCode::UNAUTHORIZED);
+    let headers = [
+        ("authorization", line.as_str()),
+        ("accept", "application/json"),
+    ];
+    assert_eq!(
+        call(&running, &headers).await.status,
+        StatusCode::UNAUTHORIZED
+    );
     let taking = taking().await;
-    assert_eq!(bearer(&taking, &token).await.status, StatusCode::OK, "the twin");
+    assert_eq!(
+        bearer(&taking, &token).await.status,
+        StatusCode::OK,
+        "the twin"
+    );
     admin.delete_user(&user.id).await.expect("deleted");
 }
 
@@ -97,7 +115,11 @@ async fn no_bearer_counts_unless_the_app_says_so() {
 async fn attack_60_a_bearer_that_is_none_is_told_so_and_never_led_to_a_page() {
     let running = taking().await;
     let cluster = "portico_v1.AAAA.BBBB";
-    for token in ["gAAAA-garbage", "eyJhbGciOiJub25lIn0.eyJpc3MiOiJ4In0.", cluster] {
+    for token in [
+        "gAAAA-garbage",
+        "eyJhbGciOiJub25lIn0.eyJpc3MiOiJ4In0.",
+        cluster,
+    ] {
         let line = format!("Bearer {token}");
         for headers in [
             &[("authorization", line.as_str())][..],
@@ -132,7 +154,11 @@ async fn attack_60_a_bearer_that_is_none_is_told_so_and_never_led_to_a_page() {
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     assert!(page.body.contains("access rules"), "{}", page.body);
     let token = admin.token_of(&user, &running.acme).await.expect("token");
-    assert_eq!(bearer(&running, &token).await.status, StatusCode::OK, "the twin");
+    assert_eq!(
+        bearer(&running, &token).await.status,
+        StatusCode::OK,
+        "the twin"
+    );
     admin.delete_user(&user.id).await.expect("deleted");
 }
 
@@ -157,18 +183,31 @@ async fn attack_23_a_session_and_a_bearer_of_two_people_are_refused_together() {
         people.push(browser);
     }
     let url = format!("{APP}/graph");
-    for (browser, status) in people.iter_mut().zip([StatusCode::BAD_REQUEST, StatusCode::OK]) {
+    for (browser, status) in people
+        .iter_mut()
+        .zip([StatusCode::BAD_REQUEST, StatusCode::OK])
+    {
         assert_eq!(browser.open(&url).await.status, StatusCode::OK);
         let headers = [("authorization", line.as_str())];
-        let page = browser.send(Method::GET, &url, &headers, String::new()).await;
+        let page = browser
+            .send(Method::GET, &url, &headers, String::new())
+            .await;
         assert_eq!(page.status, status, "{}", page.body);
         // and a bad bearer is not made good by the session
         let headers = [("authorization", "Bearer gAAAA-garbage")];
-        let page = browser.send(Method::GET, &url, &headers, String::new()).await;
+        let page = browser
+            .send(Method::GET, &url, &headers, String::new())
+            .await;
         assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     }
-    let headers = [("authorization", line.as_str()), ("x-auth-token", token.expose_secret())];
-    assert_eq!(call(&running, &headers).await.status, StatusCode::BAD_REQUEST);
+    let headers = [
+        ("authorization", line.as_str()),
+        ("x-auth-token", token.expose_secret()),
+    ];
+    assert_eq!(
+        call(&running, &headers).await.status,
+        StatusCode::BAD_REQUEST
+    );
     admin.delete_user(&user.id).await.expect("deleted");
 }
 

@@ -2,9 +2,7 @@
 //! the Keystone that is real, whose port only this test's gateway uses.
 use http::{Method, StatusCode};
 use portico_store::Session;
-use portico_testkit::{
-    CLIENT_ID, CLIENT_SECRET, KeystoneAdmin, OidcPerson, OidcProvider, TestEnv,
-};
+use portico_testkit::{CLIENT_ID, CLIENT_SECRET, KeystoneAdmin, OidcPerson, OidcProvider, TestEnv};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -162,10 +160,16 @@ async fn a_federated_session_gets_new_keystone_tokens_by_a_refresh_unnoticed() {
     assert_eq!(renewed.id, before.id);
     assert_eq!(browser.cookie(MAIN_HOST, "portico"), cookie.as_deref());
     assert_eq!(federated.provider.refreshes().await.expect("events"), 1);
-    assert_eq!(federated.running.stack.audited("session.renew").await.len(), 1);
+    assert_eq!(
+        federated.running.stack.audited("session.renew").await.len(),
+        1
+    );
     let tokens = federated.running.stack.store.keystone_tokens();
     let now = jiff::Timestamp::now();
-    let found = tokens.find(before.id, Some(acme), now).await.expect("answer");
+    let found = tokens
+        .find(before.id, Some(acme), now)
+        .await
+        .expect("answer");
     let found = found.expect("a token of acme");
     assert_eq!(found.expires_at, renewed.keystone_expires_at);
 }
@@ -210,7 +214,10 @@ async fn a_jwt_for_our_audience_opens_what_its_groups_open_and_an_id_token_nothi
     // its groups are good, and no rule of this app names them
     assert_eq!(told.status, StatusCode::FORBIDDEN, "{}", told.body);
     assert_eq!(told.json()["error"], "app_refused");
-    let other = federated.provider.robot_token("https://other.example/api").await;
+    let other = federated
+        .provider
+        .robot_token("https://other.example/api")
+        .await;
     let page = call(&other.expect("token")).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED, "{}", page.body);
     let mut forged = good.clone();

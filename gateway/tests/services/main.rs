@@ -19,7 +19,7 @@ mod other_ways;
 mod sessions;
 mod sign_in;
 mod standing;
-mod websso;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]
 mod support;
+mod websso;

@@ -42,10 +42,7 @@ async fn developer(running: &Running, admin: &KeystoneAdmin) -> TestUser {
     let role = running.env.get("ROLE_ID_K8S_DEVELOPER").expect("role");
     for project in ["PROJECT_ID_ACME", "PROJECT_ID_GLOBEX"] {
         let project = running.env.get(project).expect("project");
-        admin
-            .grant(&user.id, project, role)
-            .await
-            .expect("granted");
+        admin.grant(&user.id, project, role).await.expect("granted");
     }
     user
 }
@@ -115,7 +112,11 @@ async fn an_application_credential_opens_its_project_and_no_other() {
     let page = browser
         .open(&format!("{MAIN}/oauth2/reauthenticate?rd={path}"))
         .await;
-    assert!(page.body.contains("application credential"), "{}", page.body);
+    assert!(
+        page.body.contains("application credential"),
+        "{}",
+        page.body
+    );
     let csrf = page.field("csrf_token");
     let url = format!("{MAIN}/oauth2/reauthenticate");
     let password = user.password.expose_secret();
@@ -149,7 +150,10 @@ async fn a_credential_goes_by_name_with_its_user_and_not_with_access_rules() {
     let ruled = admin.application_credential(&user, &running.acme, Some(rules));
     let (id, secret) = ruled.await.expect("credential");
     let mut browser = Browser::new(running.stack.address);
-    let fields = [("credential", id.as_str()), ("secret", secret.expose_secret())];
+    let fields = [
+        ("credential", id.as_str()),
+        ("secret", secret.expose_secret()),
+    ];
     let page = send(&mut browser, CREDENTIAL, "/", &fields).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     assert!(page.body.contains("access rules"), "{}", page.body);
@@ -157,9 +161,13 @@ async fn a_credential_goes_by_name_with_its_user_and_not_with_access_rules() {
 
     let own = admin.as_user(&admin.token_of(&user, &running.acme).await.expect("token"));
     let path = format!("/users/{}/application_credentials", user.id);
-    let body = json!({ "application_credential": { "name": "ci", "secret": "ci-secret-of-a-test" } });
+    let body =
+        json!({ "application_credential": { "name": "ci", "secret": "ci-secret-of-a-test" } });
     own.post(&path, body).await.expect("credential");
-    for (name, domain) in [(user.name.clone(), "Default"), (format!("{}@Default", user.name), "")] {
+    for (name, domain) in [
+        (user.name.clone(), "Default"),
+        (format!("{}@Default", user.name), ""),
+    ] {
         let fields = [
             ("credential", "ci"),
             ("user", &name),
@@ -177,7 +185,11 @@ async fn guesses_at_a_credential_count_under_the_name_of_its_user() {
     let running = offering().await;
     let name = format!("guessed-{}", uuid::Uuid::new_v4().simple());
     let mut browser = Browser::new(running.stack.address);
-    let guess = [("credential", "ci"), ("user", name.as_str()), ("secret", "x")];
+    let guess = [
+        ("credential", "ci"),
+        ("user", name.as_str()),
+        ("secret", "x"),
+    ];
     for _ in 0..8 {
         let page = send(&mut browser, CREDENTIAL, "/", &guess).await;
         assert_eq!(page.status, StatusCode::UNAUTHORIZED);
@@ -185,7 +197,11 @@ async fn guesses_at_a_credential_count_under_the_name_of_its_user() {
     let page = send(&mut browser, CREDENTIAL, "/", &guess).await;
     assert_eq!(page.status, StatusCode::TOO_MANY_REQUESTS);
     let page = enter(&mut browser, "/", &name.to_uppercase(), "x").await;
-    assert_eq!(page.status, StatusCode::TOO_MANY_REQUESTS, "the same counter");
+    assert_eq!(
+        page.status,
+        StatusCode::TOO_MANY_REQUESTS,
+        "the same counter"
+    );
     let page = enter(&mut browser, "/", "ada", running.password()).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "the twin");
 }
@@ -210,7 +226,11 @@ async fn with_token(
     let sessions = store.sessions().list_of_user(&user.id, now).await;
     let session = &sessions.expect("sessions")[0];
     let tokens = store.keystone_tokens().list(session.id).await;
-    tokens.expect("tokens").into_iter().map(|held| held.token).collect()
+    tokens
+        .expect("tokens")
+        .into_iter()
+        .map(|held| held.token)
+        .collect()
 }
 
 #[tokio::test]
@@ -222,10 +242,15 @@ async fn a_token_of_ones_own_is_exchanged_and_left_alone_at_sign_out() {
         let token = admin.token_of(&user, &running.acme).await.expect("token");
         let mut browser = Browser::new(running.stack.address);
         let held = with_token(&running, &mut browser, &user, &token, end).await;
-        let kept = held.iter().any(|one| one.expose_secret() == token.expose_secret());
+        let kept = held
+            .iter()
+            .any(|one| one.expose_secret() == token.expose_secret());
         assert_eq!(kept, !survives, "ours are {}", held.len());
         sign_out(&mut browser).await;
-        for own in held.iter().filter(|one| one.expose_secret() != token.expose_secret()) {
+        for own in held
+            .iter()
+            .filter(|one| one.expose_secret() != token.expose_secret())
+        {
             let good = admin.token_is_good(own).await;
             assert!(!good.expect("answer"), "one of ours outlives the session");
         }

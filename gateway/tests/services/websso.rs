@@ -58,7 +58,11 @@ async fn at_keystone(running: &Running, there: &Page, name: &str) -> String {
 /// Keystone's page posts the token: from another site, so without the cookies of ours.
 async fn arrive(running: &Running, origin: &str, token: &str) -> Page {
     Browser::new(running.stack.address)
-        .submit(origin, &format!("{MAIN}/oauth2/websso"), &[("token", token)])
+        .submit(
+            origin,
+            &format!("{MAIN}/oauth2/websso"),
+            &[("token", token)],
+        )
         .await
 }
 
@@ -118,7 +122,10 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
         assert_eq!(page.status.as_u16(), status, "{name}: {}", page.body);
     }
     assert_ne!(browser.cookie(MAIN_HOST, "portico"), before.as_deref());
-    assert_eq!(running.stack.audited("session.sign_in").await.len(), sessions);
+    assert_eq!(
+        running.stack.audited("session.sign_in").await.len(),
+        sessions
+    );
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
     sign_out(&mut browser).await;
 }
