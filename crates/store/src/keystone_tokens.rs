@@ -57,6 +57,8 @@ pub enum Stored {
 pub struct PendingRevocation {
     pub id: Uuid,
     pub session: Uuid,
+    /// Whether it is for no project: what a session begins with.
+    pub unscoped: bool,
     pub token: SecretString,
     /// How often it was tried.
     pub attempts: i64,
@@ -258,6 +260,32 @@ impl KeystoneTokens<'_> {
             .await
     }
 
+    /// Takes the right to try a revocation until `until`; false when another replica has tried or
+    /// is trying since it was read.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn claim_revocation(
+        self,
+        pending: &PendingRevocation,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let claimed = sqlx::query(
+            "UPDATE keystone_tokens
+             SET revoke_at = $1
+             WHERE id = $2 AND revoke_attempts = $3 AND revoke_at <= $4",
+        )
+        .bind(until.as_second())
+        .bind(pending.id.to_string())
+        .bind(pending.attempts)
+        .bind(now.as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("claim a revocation"))?;
+        Ok(claimed.rows_affected() > 0)
+    }
+
     /// Puts a revocation that did not work off until `next`.
     ///
     /// # Errors
@@ -290,6 +318,7 @@ impl KeystoneTokens<'_> {
                 Ok(PendingRevocation {
                     id: token.id,
                     session: token.session,
+                    unscoped: token.project.is_none(),
                     token: token.token,
                     attempts: Columns::new(TABLE, row).integer("revoke_attempts")?,
                     expires_at: token.expires_at,
