@@ -41,7 +41,7 @@ use portico_openstack::keystone;
 use portico_runtime::request_id::{RequestIdLayer, Trust};
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
 pub use sessions::device::words as device_in_words;
@@ -140,6 +140,7 @@ impl Gateway {
                 client: upstream::client(config.limits.connect),
                 limits: config.limits.clone(),
                 draining: CancellationToken::new(),
+                relays: TaskTracker::new(),
             },
             demo_password,
             keystone_answers: AtomicBool::new(true),
@@ -186,6 +187,14 @@ fn describe_metrics() {
     );
     metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
     metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
+    metrics::describe_gauge!(
+        "portico_gateway_feed_lag_seconds",
+        "How long ago all changes of other replicas were known; -1 before the first look. From 1 on each request asks the store."
+    );
+    metrics::describe_counter!(
+        "portico_gateway_feed_failures_total",
+        "Looks at the feed of changes that failed."
+    );
     metrics::describe_gauge!(
         "portico_gateway_open_connections",
         "Responses and WebSockets that are open for sessions."

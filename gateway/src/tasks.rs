@@ -8,14 +8,20 @@ use portico_store::EndReason;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::live::Live, state::Shared};
+use crate::{
+    session::{feed, live::Live},
+    state::Shared,
+};
 
 const AT_ONCE: usize = 8;
+/// How long WebSockets may take to be told that the process stops.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled; then streams that would never end by themselves are closed.
 pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
     let all = async {
         tokio::join!(
+            every(feed::EVERY, || follow(&gateway)),
             every(Duration::from_secs(1), || recheck_open(&gateway)),
             every(Duration::from_secs(2), || revoke_due(&gateway)),
             every(Duration::from_secs(2), || ask_keystone(&gateway)),
@@ -28,6 +34,11 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
         () = stop.cancelled() => {}
     }
     gateway.forwarder.draining.cancel();
+    gateway.forwarder.relays.close();
+    let told = tokio::time::timeout(FAREWELL, gateway.forwarder.relays.wait());
+    if told.await.is_err() {
+        tracing::debug!("some WebSockets did not take their end");
+    }
 }
 
 async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() -> F) {
@@ -39,17 +50,28 @@ async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() 
     }
 }
 
-/// Sessions with something open: another replica may have ended them, or their time is over.
+/// What other replicas have done to sessions.
+async fn follow(gateway: &Shared) {
+    let was_current = gateway.registry.is_covered();
+    if let Err(error) = gateway.registry.follow().await {
+        // said once for each time that it begins
+        if was_current {
+            tracing::warn!(%error, "the feed of changes cannot be read: each request asks the store");
+        }
+        metrics::counter!("portico_gateway_feed_failures_total").increment(1);
+    }
+    let lag = gateway.registry.lag().map_or(-1.0, |lag| lag.as_secs_f64());
+    metrics::gauge!("portico_gateway_feed_lag_seconds").set(lag);
+}
+
+/// Sessions with something open whose time seems to be over, or that the feed does not cover.
 async fn recheck_open(gateway: &Shared) {
-    let open = gateway
-        .registry
-        .all()
-        .into_iter()
-        .filter(|live| live.connections.count() > 0);
-    stream::iter(open)
+    let doubtful = gateway.registry.doubtful(Timestamp::now());
+    stream::iter(doubtful)
         .for_each_concurrent(AT_ONCE, |live| async move {
             if let Err(error) = gateway.registry.recheck(&live).await {
                 tracing::debug!(%error, "an open session could not be looked at again");
+                gateway.registry.doubt();
             }
         })
         .await;

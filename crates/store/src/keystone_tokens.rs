@@ -150,6 +150,30 @@ impl KeystoneTokens<'_> {
             .transpose()
     }
 
+    /// The session's tokens that may be used, one a project or more.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn usable(
+        self,
+        session: Uuid,
+        now: Timestamp,
+    ) -> Result<Vec<KeystoneToken>, StoreError> {
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE session_id = $1 AND revoke_at IS NULL AND expires_at > $2
+             ORDER BY created_at, id"
+        );
+        let rows = sqlx::query(&query)
+            .bind(session.to_string())
+            .bind(now.as_second())
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("list Keystone tokens"))?;
+        rows.iter().map(|row| self.token(row)).collect()
+    }
+
     /// Every token of the session that has not been revoked.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use portico_assertion::SealedClusterToken;
 use portico_domain::identity::{Identity, Named, Project};
-use portico_store::Session;
+use portico_store::{KeystoneToken, Session};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -150,6 +150,17 @@ impl Live {
 }
 
 impl ProjectToken {
+    /// A stored token; `None` for one without a project.
+    pub fn of(stored: KeystoneToken) -> Option<Self> {
+        Some(Self {
+            id: stored.id,
+            token: stored.token,
+            project: stored.project?,
+            roles: stored.roles,
+            expires_at: stored.expires_at,
+        })
+    }
+
     /// The session's user with the roles that this token gives.
     pub fn identity(&self, session: &Session) -> Identity {
         Identity {

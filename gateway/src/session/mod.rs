@@ -2,6 +2,7 @@
 pub(crate) mod assertion;
 pub(crate) mod cookie;
 pub(crate) mod end;
+pub(crate) mod feed;
 pub(crate) mod live;
 pub(crate) mod lock;
 pub(crate) mod registry;

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone;
-use portico_store::{EndReason, Outcome};
+use portico_store::{ChangeKind, EndReason, Outcome};
 
 use super::{
     live::{Live, ProjectToken},
@@ -21,6 +21,14 @@ pub(crate) enum Standing {
     Good,
     Ended,
     /// Keystone cannot say.
+    Unknown,
+}
+
+/// What Keystone said about a project token.
+enum Renewed {
+    AsBefore,
+    OtherRoles,
+    Dead,
     Unknown,
 }
 
@@ -73,6 +81,19 @@ impl Gateway {
             return Ok(Standing::Ended);
         }
         let now = Timestamp::now();
+        match self.store.sessions().get(live.id).await? {
+            Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
+            // ended or expired: whoever sees it first says so
+            _ => {
+                self.registry.recheck(live).await?;
+                return Ok(Standing::Ended);
+            }
+        }
+        // another replica asked meanwhile, and has told of what changed
+        if live.root().keystone_checked_at > before {
+            live.set_stale(false);
+            return Ok(Standing::Good);
+        }
         let tokens = self.store.keystone_tokens();
         let Some(unscoped) = tokens.find(live.id, None, now).await? else {
             self.end_refused(live, context).await?;
@@ -86,11 +107,22 @@ impl Gateway {
             }
             Err(_) => return self.cannot_say(live, context).await,
         }
-        let cached: Vec<Arc<ProjectToken>> = live.projects.lock().values().cloned().collect();
-        for token in cached {
-            if !self.renew_roles(live, &token).await? {
-                return self.cannot_say(live, context).await;
+        // all of them, not only those in memory here: other replicas rely on this
+        let mut changed = None;
+        for stored in tokens.usable(live.id, now).await? {
+            let Some(token) = ProjectToken::of(stored) else {
+                continue;
+            };
+            match self.renew_roles(live, &token).await? {
+                Renewed::AsBefore => {}
+                Renewed::OtherRoles => changed = changed.or(Some(ChangeKind::Changed)),
+                Renewed::Dead => changed = Some(ChangeKind::Renewed),
+                Renewed::Unknown => return self.cannot_say(live, context).await,
             }
+        }
+        if let Some(kind) = changed {
+            let changes = self.store.changes();
+            changes.announce(live.id, kind, Timestamp::now()).await?;
         }
         let root = live.root();
         match self
@@ -136,8 +168,8 @@ impl Gateway {
         Ok(Standing::Unknown)
     }
 
-    /// Takes over what Keystone says about a project token; false when it cannot say.
-    async fn renew_roles(&self, live: &Live, token: &ProjectToken) -> Result<bool, TokenError> {
+    /// Takes over what Keystone says about a project token.
+    async fn renew_roles(&self, live: &Live, token: &ProjectToken) -> Result<Renewed, TokenError> {
         match self.keystone.validate(&token.token).await {
             Ok(details) if details.identity.roles != token.roles => {
                 let roles = details.identity.roles;
@@ -145,14 +177,9 @@ impl Gateway {
                     .keystone_tokens()
                     .set_roles(token.id, &roles)
                     .await?;
-                let renewed = ProjectToken {
-                    roles,
-                    ..token.clone()
-                };
-                live.projects
-                    .lock()
-                    .insert(token.project.id.clone(), Arc::new(renewed));
+                live.projects.lock().remove(&token.project.id);
                 live.signed.lock().clear();
+                Ok(Renewed::OtherRoles)
             }
             Err(keystone::Error::InvalidToken) => {
                 live.projects.lock().remove(&token.project.id);
@@ -163,11 +190,11 @@ impl Gateway {
                 self.store.keystone_tokens().forget(token.id).await?;
                 // what was opened with it must ask anew, and learn why it may not
                 live.connections.renew();
+                Ok(Renewed::Dead)
             }
-            Ok(_) => {}
-            Err(_) => return Ok(false),
+            Ok(_) => Ok(Renewed::AsBefore),
+            Err(_) => Ok(Renewed::Unknown),
         }
-        Ok(true)
     }
 
     async fn end_refused(&self, live: &Live, context: Option<&Context>) -> Result<(), TokenError> {

@@ -32,6 +32,7 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
+    database: String,
     _dir: TempDir,
 }
 
@@ -43,6 +44,8 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
+    /// The database; one of the test's own on SQLite when empty.
+    pub database: String,
 }
 
 impl Default for Wanted<'_> {
@@ -53,6 +56,7 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
+            database: String::new(),
         }
     }
 }
@@ -62,7 +66,12 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let store = store(&dir).await;
+        let database = if wanted.database.is_empty() {
+            format!("sqlite://{}", dir.path().join("portico.db").display())
+        } else {
+            wanted.database.clone()
+        };
+        let store = store(&database).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -124,8 +133,14 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
+            database,
             _dir: dir,
         }
+    }
+
+    /// The store as another process has it.
+    pub async fn another_process(&self) -> Store {
+        store(&self.database).await
     }
 
     /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
@@ -262,11 +277,17 @@ impl Stack {
     }
 }
 
-async fn store(dir: &TempDir) -> Store {
-    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
-    let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
-    let store = Store::connect(&url, 4, keys).await.expect("store");
+/// A key ring of keys that each repeat one byte.
+pub fn keys(bytes: &[u8]) -> KeyRing {
+    let keys: Vec<SecretString> = bytes
+        .iter()
+        .map(|byte| STANDARD.encode([*byte; 32]).into())
+        .collect();
+    KeyRing::from_base64(&keys).expect("keys")
+}
+
+async fn store(url: &str) -> Store {
+    let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
     store.migrate().await.expect("migrations");
     store
 }
