@@ -29,7 +29,8 @@ pub struct GatewayConfig {
     /// Private key (PEM) of `tls_cert_file`.
     #[serde(default)]
     pub tls_key_file: Option<PathBuf>,
-    /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps.
+    /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
+    /// again when it changes; whoever verifies must know the new public key before.
     pub assertion_key_file: PathBuf,
     /// Networks whose `X-Forwarded-*` are believed. Empty: nobody's.
     #[serde(default)]
@@ -75,9 +76,38 @@ pub struct SessionConfig {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stale_for: Duration,
+    /// Whether people may ask to stay signed in after their Keystone token has ended, in one
+    /// project: `offered` makes an expiring application credential for each such session, `off`
+    /// makes none.
+    pub stay_signed_in: StaySignedIn,
+    /// How long such a session lives at most, a day at the utmost; `absolute` bounds it too.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub stay_signed_in_for: Duration,
     /// Administrators of the cloud: who may list and end the sessions of every user at
     /// `/oauth2/sessions`. Empty: nobody.
     pub admins: Vec<RoleInProject>,
+}
+
+/// Whether people may ask to stay signed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StaySignedIn {
+    /// Sessions end with their Keystone token.
+    #[default]
+    Off,
+    /// The sign-in page has a box for it.
+    Offered,
+}
+
+impl SessionConfig {
+    /// How long a session that stays signed in lives at most; `None` where that is not offered.
+    pub(crate) fn stays(&self) -> Option<jiff::SignedDuration> {
+        match self.stay_signed_in {
+            StaySignedIn::Off => None,
+            StaySignedIn::Offered => jiff::SignedDuration::try_from(self.stay_signed_in_for).ok(),
+        }
+    }
 }
 
 /// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
@@ -177,9 +207,14 @@ pub enum ConfigError {
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
+    #[error("gateway.session.stay_signed_in_for must be 24h at most")]
+    LongStay,
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
 }
+
+/// Nobody stays signed in for longer without signing in.
+const LONGEST_STAY: Duration = Duration::from_secs(24 * 3600);
 
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
@@ -192,6 +227,8 @@ impl Default for SessionConfig {
             absolute: Duration::from_secs(12 * 3600),
             validate_every: Duration::from_secs(60),
             stale_for: Duration::from_secs(300),
+            stay_signed_in: StaySignedIn::Off,
+            stay_signed_in_for: Duration::from_secs(12 * 3600),
             admins: Vec::new(),
         }
     }
@@ -238,12 +275,19 @@ impl GatewayConfig {
             ("session.idle", self.session.idle),
             ("session.absolute", self.session.absolute),
             ("session.validate_every", self.session.validate_every),
+            (
+                "session.stay_signed_in_for",
+                self.session.stay_signed_in_for,
+            ),
             ("limits.connect", self.limits.connect),
             ("limits.response", self.limits.response),
         ] {
             if duration.is_zero() {
                 return Err(ConfigError::Zero(name));
             }
+        }
+        if self.session.stay_signed_in_for > LONGEST_STAY {
+            return Err(ConfigError::LongStay);
         }
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
@@ -359,6 +403,17 @@ mod tests {
             config.validate(&[app("a"), app("a")]),
             Err(ConfigError::AppTwice(_))
         ));
+    }
+
+    #[test]
+    fn nobody_stays_signed_in_for_more_than_a_day() {
+        let mut config = config("https://a.example", "apps.example");
+        assert_eq!(config.session.stays(), None, "off unless asked for");
+        config.session.stay_signed_in = StaySignedIn::Offered;
+        config.session.stay_signed_in_for = LONGEST_STAY;
+        assert_eq!(config.validate(&[]), Ok(()));
+        config.session.stay_signed_in_for += Duration::from_secs(1);
+        assert_eq!(config.validate(&[]), Err(ConfigError::LongStay));
     }
 
     #[test]

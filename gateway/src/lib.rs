@@ -43,7 +43,9 @@ use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
+pub use config::{
+    AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig, StaySignedIn,
+};
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
@@ -54,7 +56,7 @@ use crate::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
     },
-    session::{assertion::PANEL, cookie::Cookies, registry::Registry},
+    session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
 /// What the gateway is built from, besides its configuration.
@@ -132,7 +134,7 @@ impl Gateway {
             store: deps.store,
             keystone: deps.keystone,
             default_domain: deps.default_domain,
-            signer: deps.signer,
+            signing: Signing::new(deps.signer),
             panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             clusters: deps.clusters,
@@ -153,6 +155,20 @@ impl Gateway {
     /// [`portico_runtime::listener::PeerAddr`] into each request's extensions.
     pub fn router(&self) -> Router {
         router::router(Arc::clone(&self.0)).layer(RequestIdLayer::new(Trust::Nobody))
+    }
+
+    /// The ID of the key that identity is signed with.
+    pub fn signing_key_id(&self) -> String {
+        self.0.signing.now().kid().to_owned()
+    }
+
+    /// Signs identity with another key from now on. What was signed before is good until it
+    /// expires, and its public key stays published.
+    pub fn replace_signer(&self, signer: Signer) {
+        self.0.signing.replace(signer);
+        for live in self.0.registry.all() {
+            live.signed.lock().clear();
+        }
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.
@@ -186,6 +202,10 @@ fn describe_metrics() {
         "Refusals and failures by code and by where the cause lies."
     );
     metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
+    metrics::describe_counter!(
+        "portico_gateway_stay_fetches_total",
+        "Tokens fetched for sessions that stay signed in, by outcome (ok, refused, unavailable)."
+    );
     metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
     metrics::describe_gauge!(
         "portico_gateway_feed_lag_seconds",

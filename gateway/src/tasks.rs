@@ -25,6 +25,7 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(1), || recheck_open(&gateway)),
             every(Duration::from_secs(2), || revoke_due(&gateway)),
             every(Duration::from_secs(2), || ask_keystone(&gateway)),
+            every(Duration::from_secs(10), || gateway.fetch_due()),
             every(Duration::from_secs(5), || validate_active(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
         )

@@ -70,6 +70,7 @@ impl Gateway {
             }
         };
         sessions.set_projects(session.id, &projects).await?;
+        self.delete_left_over(&session.user.id, &issued.token).await;
         count_sign_in("succeeded");
         let event = Event::new("session.sign_in", Outcome::Succeeded).session(&session);
         self.audit(context, event).await;

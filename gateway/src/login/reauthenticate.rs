@@ -129,11 +129,15 @@ impl Gateway {
         let tokens = self.store.keystone_tokens();
         let old = tokens.list(root).await?;
         self.store_token(root, issued).await?;
+        let stays = self.store.session_credentials().of_session(root, now);
+        let stays_until = stays.await?.map(|credential| credential.expires_at);
         let renewal = Renewal {
             auth_methods: issued.details.methods.clone(),
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: caller.live.root().absolute_expires_at,
-            keystone_expires_at: issued.details.expires_at,
+            keystone_expires_at: stays_until
+                .unwrap_or(issued.details.expires_at)
+                .max(issued.details.expires_at),
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());

@@ -14,7 +14,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
-    pages::sign_in::{Notice, SignIn, TRIED},
+    pages::sign_in::{Notice, STAY, SignIn, Stay, TRIED},
     problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
@@ -36,6 +36,8 @@ struct Form<'a> {
     retry_after: Option<i64>,
     /// Whether the form came back without the cookie that was set with it.
     cookie_lost: bool,
+    /// Whether the box for staying signed in is ticked.
+    stay: bool,
 }
 
 pub(crate) async fn get(
@@ -56,6 +58,7 @@ pub(crate) async fn get(
         status: StatusCode::OK,
         retry_after: None,
         cookie_lost: false,
+        stay: false,
     };
     Ok(gateway.sign_in_page(&headers, form)?)
 }
@@ -67,6 +70,7 @@ pub(crate) async fn post(
     mut fields: Fields,
 ) -> Result<Response, Stop> {
     let password = fields.secret("password");
+    let stay = fields.get(STAY) == "1" && gateway.config.session.stays().is_some();
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let (name, domain) = (fields.get("name"), fields.get("domain"));
     let again = |notice: &str, status| Form {
@@ -77,6 +81,7 @@ pub(crate) async fn post(
         status,
         retry_after: None,
         cookie_lost: false,
+        stay,
     };
     let flow = gateway.cookies.read(&headers, Purpose::Flow);
     let cookie_lost = flow.is_none();
@@ -117,6 +122,11 @@ pub(crate) async fn post(
             };
             return Ok(gateway.sign_in_page(&headers, form)?);
         }
+    };
+    let return_path = if stay {
+        return_path.choice_for_staying()
+    } else {
+        return_path.clone()
     };
     match outcome {
         AuthOutcome::Token(issued) => {
@@ -190,6 +200,10 @@ impl Gateway {
                 .unwrap_or_default(),
             status: form.status,
             cookie_lost: form.cookie_lost,
+            stay: self.config.session.stays().map(|longest| Stay {
+                hours: longest.as_hours(),
+                ticked: form.stay,
+            }),
         };
         let mut response = page.page().into_response();
         if let Some(seconds) = form.retry_after {

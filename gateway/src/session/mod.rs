@@ -6,5 +6,7 @@ pub(crate) mod feed;
 pub(crate) mod live;
 pub(crate) mod lock;
 pub(crate) mod registry;
+pub(crate) mod signing;
+pub(crate) mod stay;
 pub(crate) mod tokens;
 pub(crate) mod validate;

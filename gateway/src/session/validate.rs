@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone;
 use portico_store::{ChangeKind, EndReason, Outcome};
+use uuid::Uuid;
 
 use super::{
     live::{Live, ProjectToken},
@@ -95,11 +96,20 @@ impl Gateway {
             return Ok(Standing::Good);
         }
         let tokens = self.store.keystone_tokens();
-        let Some(unscoped) = tokens.find(live.id, None, now).await? else {
+        let unscoped = tokens.find(live.id, None, now).await?;
+        let speaking = match &unscoped {
+            Some(unscoped) => Some(unscoped.token.clone()),
+            None => match self.staying_token(live.id).await {
+                Ok(token) => token,
+                Err(TokenError::Keystone(_)) => return self.cannot_say(live, context).await,
+                Err(error) => return Err(error),
+            },
+        };
+        let Some(speaking) = speaking else {
             self.end_refused(live, context).await?;
             return Ok(Standing::Ended);
         };
-        match self.keystone.validate(&unscoped.token).await {
+        match self.keystone.validate(&speaking).await {
             Ok(_) => {}
             Err(error) if error.is_refusal() => {
                 self.end_refused(live, context).await?;
@@ -124,20 +134,20 @@ impl Gateway {
             let changes = self.store.changes();
             changes.announce(live.id, kind, Timestamp::now()).await?;
         }
-        let root = live.root();
-        match self
-            .keystone
-            .projects(&unscoped.token, &root.user.domain)
-            .await
-        {
-            Ok(projects) if projects != root.projects => {
-                self.store
-                    .sessions()
-                    .set_projects(live.id, &projects)
-                    .await?;
+        let stays = self.store.session_credentials().of_session(live.id, now);
+        // a session that stays signed in is for its one project, whatever others there are
+        if stays.await?.is_none() {
+            let root = live.root();
+            match self.keystone.projects(&speaking, &root.user.domain).await {
+                Ok(projects) if projects != root.projects => {
+                    self.store
+                        .sessions()
+                        .set_projects(live.id, &projects)
+                        .await?;
+                }
+                Ok(_) => {}
+                Err(_) => return self.cannot_say(live, context).await,
             }
-            Ok(_) => {}
-            Err(_) => return self.cannot_say(live, context).await,
         }
         self.store
             .sessions()
@@ -197,14 +207,30 @@ impl Gateway {
         }
     }
 
+    /// Ends a session that Keystone does not stand by any more.
+    pub async fn refuse(&self, root: Uuid) -> Result<(), TokenError> {
+        match self.store.sessions().get(root).await? {
+            Some(session) => {
+                let live = Live::new(Arc::new(session));
+                self.end_refused(&live, None).await
+            }
+            None => Ok(()),
+        }
+    }
+
     async fn end_refused(&self, live: &Live, context: Option<&Context>) -> Result<(), TokenError> {
         let root = live.root();
         let reason = EndReason::RefusedByKeystone;
-        self.store
+        let ended = self
+            .store
             .sessions()
             .end(live.id, reason, Timestamp::now())
             .await?;
         self.registry.end(live.id, reason);
+        if ended.is_empty() {
+            // somebody was faster
+            return Ok(());
+        }
         let event = Event::new("session.end", Outcome::Succeeded)
             .session(&root)
             .reason(reason.as_str());

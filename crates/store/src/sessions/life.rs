@@ -202,7 +202,7 @@ impl Sessions<'_> {
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
-             WHERE revoke_at IS NULL
+             WHERE (revoke_at IS NULL OR revoke_at > $1)
                  AND session_id IN (SELECT id FROM sessions WHERE id = $2 OR parent = $2)",
         )
         .bind(now.as_second())
