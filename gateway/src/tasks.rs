@@ -9,6 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    meters,
     session::{feed, live::Live},
     state::Shared,
 };
@@ -59,10 +60,9 @@ async fn follow(gateway: &Shared) {
         if was_current {
             tracing::warn!(%error, "the feed of changes cannot be read: each request asks the store");
         }
-        metrics::counter!("portico_gateway_feed_failures_total").increment(1);
+        meters::feed_failed();
     }
-    let lag = gateway.registry.lag().map_or(-1.0, |lag| lag.as_secs_f64());
-    metrics::gauge!("portico_gateway_feed_lag_seconds").set(lag);
+    meters::feed(gateway.registry.lag());
 }
 
 /// Sessions with something open whose time seems to be over, or that the feed does not cover.
@@ -122,6 +122,7 @@ async fn sweep(gateway: &Shared) {
     let now = Timestamp::now();
     match gateway.store.sweep(now).await {
         Ok(swept) => {
+            meters::sessions_ended(&swept.ended, EndReason::Expired);
             for ended in &swept.ended {
                 gateway.registry.end(ended.id, EndReason::Expired);
             }
@@ -133,18 +134,12 @@ async fn sweep(gateway: &Shared) {
 }
 
 async fn measure(gateway: &Shared, now: Timestamp) {
-    if let Ok(count) = gateway.store.sessions().count(now).await {
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
-        metrics::gauge!("portico_gateway_sessions").set(f64::from(count));
+    if let Ok(counts) = gateway.store.sessions().count_by_kind(now).await {
+        meters::live_sessions(&counts);
     }
-    let open: usize = gateway
-        .registry
-        .all()
-        .iter()
-        .map(|live| live.connections.count())
-        .sum();
-    let open = u32::try_from(open).unwrap_or(u32::MAX);
-    metrics::gauge!("portico_gateway_open_connections").set(f64::from(open));
+    if let Ok(count) = gateway.store.keystone_tokens().count_unfinished(now).await {
+        meters::pending_revocations(count);
+    }
 }
 
 fn signed(duration: Duration) -> SignedDuration {

@@ -5,11 +5,11 @@
 //! positions appear in their order and without gaps, which a sequence of PostgreSQL's does not
 //! promise. Whoever follows the feed therefore needs to remember one number only.
 use crate::error::StoreError;
+use crate::measured::Transaction;
 use crate::row::Columns;
 use crate::sessions::EndReason;
 use crate::store::Store;
 use jiff::Timestamp;
-use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use std::str::FromStr as _;
 use uuid::Uuid;
@@ -150,7 +150,7 @@ impl Changes<'_> {
     /// is locked from here to the commit.
     pub(crate) async fn announce_in(
         self,
-        transaction: &mut AnyConnection,
+        transaction: &mut Transaction,
         session: Uuid,
         kind: ChangeKind,
         now: Timestamp,
@@ -162,7 +162,7 @@ impl Changes<'_> {
              WHERE id = 1
              RETURNING position",
         )
-        .fetch_one(&mut *transaction)
+        .fetch_one(&mut **transaction)
         .await
         .map_err(failed())?;
         let reason = match kind {
@@ -181,7 +181,7 @@ impl Changes<'_> {
         .bind(reason)
         .bind(self.0.origin.to_string())
         .bind(now.as_second())
-        .execute(&mut *transaction)
+        .execute(&mut **transaction)
         .await
         .map_err(failed())?;
         Ok(())

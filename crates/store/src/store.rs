@@ -1,4 +1,5 @@
 use crate::error::StoreError;
+use crate::measured::Pool;
 use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
@@ -6,7 +7,7 @@ use crate::{
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
-use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
+use sqlx::{AnyConnection, Connection as _, Executor as _};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -22,7 +23,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A connected database with its keys. Clones share both.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(crate) pool: AnyPool,
+    pub(crate) pool: Pool,
     pub(crate) keys: Arc<KeyRing>,
     /// Tells this process's changes from others'.
     pub(crate) origin: Uuid,
@@ -50,7 +51,7 @@ impl Store {
             .await
             .map_err(StoreError::database("connect to the database"))?;
         Ok(Self {
-            pool,
+            pool: Pool::new(pool),
             keys: Arc::new(keys),
             origin: Uuid::new_v4(),
             migrator,
@@ -62,7 +63,7 @@ impl Store {
     /// # Errors
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        Ok(self.migrator.run(&self.pool).await?)
+        Ok(self.migrator.run(self.pool.unmeasured()).await?)
     }
 
     /// Takes back every migration; all data is lost.
@@ -70,7 +71,7 @@ impl Store {
     /// # Errors
     /// When a migration fails.
     pub async fn revert_all(&self) -> Result<(), StoreError> {
-        Ok(self.migrator.undo(&self.pool, 0).await?)
+        Ok(self.migrator.undo(self.pool.unmeasured(), 0).await?)
     }
 
     /// Makes sure that the database has every migration of this version.
@@ -78,7 +79,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotMigrated`] when it lacks one.
     pub async fn ensure_migrated(&self) -> Result<(), StoreError> {
-        let acquire = self.pool.acquire().await;
+        let acquire = self.pool.unmeasured().acquire().await;
         let mut connection = acquire.map_err(StoreError::database("read the migrations"))?;
         connection.ensure_migrations_table().await?;
         let applied = connection.list_applied_migrations().await?;
@@ -100,7 +101,7 @@ impl Store {
     /// # Errors
     /// When it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let acquire = self.pool.acquire().await;
+        let acquire = self.pool.unmeasured().acquire().await;
         let mut connection = acquire.map_err(StoreError::database("reach the database"))?;
         connection
             .ping()
@@ -110,7 +111,7 @@ impl Store {
 
     /// Closes every connection.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.pool.unmeasured().close().await;
     }
 
     /// Takes over other keys, here and in every clone; what was sealed with one that is not among

@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use portico_store::EndReason;
 
 use super::event_stream::EventStream;
-use crate::session::lock::Lock;
+use crate::{meters, session::lock::Lock};
 
 /// Why something that was open is closed from our side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,7 @@ pub(crate) struct GuardedBody {
     events: Option<EventStream>,
     over: bool,
     connection: Connection,
+    _open: meters::Open,
 }
 
 /// The session behind a response ended before the response did.
@@ -133,13 +134,19 @@ pub(crate) struct GuardedBody {
 pub(crate) struct SessionEnded;
 
 impl GuardedBody {
-    pub fn new(body: Incoming, connection: Connection, events: Option<EventStream>) -> Self {
+    pub fn new(
+        body: Incoming,
+        connection: Connection,
+        events: Option<EventStream>,
+        kind: meters::Kind,
+    ) -> Self {
         Self {
             body,
             closed: Box::pin(connection.token.clone().cancelled_owned()),
             events,
             over: false,
             connection,
+            _open: meters::open(kind),
         }
     }
 }

@@ -5,6 +5,7 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
 use http_body_util::Limited;
 use hyper::body::Body as _;
+use portico_runtime::traces;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     upgrade,
     upstream::{Upstream, UpstreamClient},
 };
-use crate::config::LimitsConfig;
+use crate::{config::LimitsConfig, meters};
 
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
@@ -86,6 +87,7 @@ impl Forwarder {
         let (mut parts, body) = request.into_parts();
         headers::clean_request(&mut parts.headers);
         add(&mut parts.headers, added);
+        traces::pass_on(&mut parts.headers);
         let body = match &handshake {
             Some(_) => {
                 upgrade::Handshake::write(&mut parts.headers);
@@ -122,13 +124,25 @@ impl Forwarder {
         }
         headers::clean_response(response.headers_mut(), trust);
         let events = EventStream::in_answer(response.headers());
+        let kind = kind_of(response.headers());
         Ok(response.map(|body| {
             if body.is_end_stream() {
                 Body::empty()
             } else {
-                Body::new(GuardedBody::new(body, connection, events))
+                Body::new(GuardedBody::new(body, connection, events, kind))
             }
         }))
+    }
+}
+
+fn kind_of(headers: &HeaderMap) -> meters::Kind {
+    let events = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    if events {
+        meters::Kind::EventStream
+    } else {
+        meters::Kind::Response
     }
 }
 

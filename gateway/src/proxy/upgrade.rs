@@ -17,6 +17,7 @@ use super::{
     headers::{self, Trust},
     relay::{Ending, relay},
 };
+use crate::meters;
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
@@ -82,6 +83,7 @@ impl Handshake {
         }
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
+        let open = meters::open(meters::Kind::WebSocket);
         relays.spawn(async move {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
@@ -98,6 +100,7 @@ impl Handshake {
                 }
                 Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
             }
+            drop(open);
         });
         let mut headers = std::mem::take(response.headers_mut());
         headers::clean_response(&mut headers, trust);

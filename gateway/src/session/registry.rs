@@ -15,6 +15,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::meters;
+
 use super::{
     feed::Feed,
     live::{Caller, Live},
@@ -230,7 +232,9 @@ impl Registry {
 
     /// Ends a session whose time has passed, for every replica: with it go its tokens.
     async fn expire(&self, root: Uuid, now: Timestamp) -> Result<(), StoreError> {
-        if !self.store.sessions().expire(root, now).await?.is_empty() {
+        let ended = self.store.sessions().expire(root, now).await?;
+        if !ended.is_empty() {
+            meters::sessions_ended(&ended, EndReason::Expired);
             self.end(root, EndReason::Expired);
         }
         Ok(())

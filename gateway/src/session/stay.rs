@@ -23,6 +23,7 @@ use super::{
 use crate::{
     audit::Event,
     guard::Stop,
+    meters,
     problem::Problem,
     state::{Context, Gateway},
 };
@@ -172,12 +173,11 @@ impl Gateway {
             .keystone
             .authenticate_application_credential(&login)
             .await;
-        let outcome = match &issued {
-            Ok(_) => "ok",
-            Err(error) if error.is_refusal() => "refused",
-            Err(_) => "unavailable",
-        };
-        metrics::counter!("portico_gateway_stay_fetches_total", "outcome" => outcome).increment(1);
+        meters::stay_fetched(match &issued {
+            Ok(_) => meters::Outcome::Succeeded,
+            Err(error) if error.is_refusal() => meters::Outcome::Refused,
+            Err(_) => meters::Outcome::Failed,
+        });
         let issued = match issued {
             Ok(issued) if issued.details.identity.user.id == credential.user_id => issued,
             Ok(issued) => {

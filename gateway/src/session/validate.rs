@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     audit::Event,
+    meters,
     problem::Problem,
     state::{Context, Gateway},
 };
@@ -154,6 +155,7 @@ impl Gateway {
             .set_keystone_checked(live.id, now)
             .await?;
         live.set_stale(false);
+        meters::validation(meters::Outcome::Succeeded);
         if let Some(root) = self.store.sessions().get(live.id).await? {
             live.set_root(Arc::new(root));
         }
@@ -175,6 +177,7 @@ impl Gateway {
             self.audit(context.unwrap_or(&internal), event).await;
         }
         live.set_stale(true);
+        meters::validation(meters::Outcome::Failed);
         Ok(Standing::Unknown)
     }
 
@@ -226,6 +229,8 @@ impl Gateway {
             .sessions()
             .end(live.id, reason, Timestamp::now())
             .await?;
+        meters::sessions_ended(&ended, reason);
+        meters::validation(meters::Outcome::Refused);
         self.registry.end(live.id, reason);
         if ended.is_empty() {
             // somebody was faster

@@ -7,6 +7,7 @@
 )]
 
 mod keystone;
+mod log;
 mod sessions;
 mod sign_in;
 mod standing;

@@ -95,6 +95,7 @@ macro_rules! each_test {
             session_credentials: a_token_is_fetched_by_one_shortly_before_the_old_ones_end
             sessions: keys_are_replaced_under_a_store_in_use
             keystone_tokens: a_revocation_is_tried_by_one_replica_at_a_time
+            session_lookup: live_sessions_are_counted_by_kind
             kept_forms: a_form_is_given_back_to_its_user_only
             kept_forms: a_form_is_kept_for_ten_minutes
             kept_forms: a_form_is_forgotten_once

@@ -15,6 +15,7 @@ use portico_runtime::listener::Listener;
 use portico_runtime::metrics::Metrics;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
+use portico_runtime::traces::Traces;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,8 +41,10 @@ pub(super) async fn serve(
     config: Config,
     roles: &[Role],
 ) -> Result<(), CliError> {
-    telemetry::init(&config.log).context("start logging")?;
+    let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
+    telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
+    portico_store::describe_metrics();
     let lifecycle = Lifecycle::new(STOP_DEADLINE);
     let readiness = Readiness::new();
     let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
@@ -55,6 +58,7 @@ pub(super) async fn serve(
         // whatever did start ends in order
         lifecycle.stop();
         lifecycle.drain().await;
+        flush(traces).await;
         return Err(error.into());
     }
     if let Some(url) = config.public_url() {
@@ -66,8 +70,16 @@ pub(super) async fn serve(
         .run_until_stopped()
         .await
         .context("receive signals")?;
+    flush(traces).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The last spans leave when everything that makes some has ended.
+async fn flush(traces: Option<Traces>) {
+    if let Some(traces) = traces {
+        traces.flush().await;
+    }
 }
 
 async fn start(
