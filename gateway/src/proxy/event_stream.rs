@@ -10,7 +10,7 @@ const EVENT: &str = "portico-closed";
 
 /// Whether the last byte that was passed on ended an event.
 #[derive(Debug)]
-pub(super) struct EventStream {
+pub(crate) struct EventStream {
     /// The last bytes; a stream that has not begun is between events.
     tail: Vec<u8>,
 }

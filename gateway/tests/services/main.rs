@@ -8,9 +8,11 @@
 
 mod keystone;
 mod log;
+mod revocations;
 mod sessions;
 mod sign_in;
 mod standing;
+mod staying;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]
 mod support;
