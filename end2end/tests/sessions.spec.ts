@@ -66,6 +66,26 @@ test("the user menu leads to the list, which marks this session and ends another
   });
 });
 
+test("a terminal closes within a second when its session is ended elsewhere, and says why", async ({ browser }) => {
+  await withSomebody(async (who) => {
+    const lost = await signedIn(browser, who, path.list("core/v1/pods", "namespace=shop"));
+    await lost.getByRole("link", { name: /^checkout-/ }).first().click();
+    await lost.getByRole("link", { name: "Terminal" }).click();
+    await expect(lost.locator("portico-terminal")).toContainText("$", { timeout: 15_000 });
+    const page = await atList(browser, who);
+    const end = page.getByRole("button", { name: /^End session: / });
+    await Promise.all([
+      expect(lost.locator("#terminal-status")).toContainText("ended from another place", { timeout: 1_500 }),
+      end.click(),
+    ]);
+    const dialog = lost.getByRole("dialog");
+    await expect(dialog).toContainText("Your session has ended");
+    await expect(dialog.getByRole("link", { name: "Sign in again" })).toBeVisible();
+    await lost.context().close();
+    await page.context().close();
+  });
+});
+
 test("all others end after a question, without scripts too", async ({ browser }) => {
   await withSomebody(async (who) => {
     const others = [await signedIn(browser, who, path.project()), await signedIn(browser, who, path.project())];

@@ -120,7 +120,9 @@ impl Process {
                 panic!("it ended with {status}: {}", self.log());
             }
             if TcpStream::connect(self.address).await.is_ok() {
-                let page = Browser::new(self.address).open(&format!("{MAIN}/ready")).await;
+                let page = Browser::new(self.address)
+                    .open(&format!("{MAIN}/ready"))
+                    .await;
                 if page.status == StatusCode::OK {
                     return;
                 }
