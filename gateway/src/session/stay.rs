@@ -196,6 +196,10 @@ impl Gateway {
                 .session_credentials()
                 .fetched(credential, &issued.details.methods, Timestamp::now())
                 .await?;
+            if let Some(live) = self.registry.known(credential.session) {
+                // the new one is used from now on, not only when the old one has ended
+                live.forget_tokens();
+            }
         }
         Ok(issued)
     }

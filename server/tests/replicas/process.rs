@@ -86,7 +86,7 @@ impl Shared {
 /// Writes a set of keys into a directory that does not exist yet.
 pub async fn generate_keys(directory: &Path) {
     let made = Command::new(env!("CARGO_BIN_EXE_portico"))
-        .args(["keys".as_ref(), "generate".as_ref(), "--out".as_ref()])
+        .args(["keys", "generate", "--out"])
         .arg(directory)
         .output()
         .await
