@@ -1,4 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
+mod stay;
+
 use std::{
     collections::HashSet,
     net::{IpAddr, SocketAddr},
@@ -11,6 +13,8 @@ use portico_domain::access::RoleInProject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use stay::StaySignedIn;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -87,27 +91,6 @@ pub struct SessionConfig {
     /// Administrators of the cloud: who may list and end the sessions of every user at
     /// `/oauth2/sessions`. Empty: nobody.
     pub admins: Vec<RoleInProject>,
-}
-
-/// Whether people may ask to stay signed in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StaySignedIn {
-    /// Sessions end with their Keystone token.
-    #[default]
-    Off,
-    /// The sign-in page has a box for it.
-    Offered,
-}
-
-impl SessionConfig {
-    /// How long a session that stays signed in lives at most; `None` where that is not offered.
-    pub(crate) fn stays(&self) -> Option<jiff::SignedDuration> {
-        match self.stay_signed_in {
-            StaySignedIn::Off => None,
-            StaySignedIn::Offered => jiff::SignedDuration::try_from(self.stay_signed_in_for).ok(),
-        }
-    }
 }
 
 /// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
@@ -213,9 +196,6 @@ pub enum ConfigError {
     Zero(&'static str),
 }
 
-/// Nobody stays signed in for longer without signing in.
-const LONGEST_STAY: Duration = Duration::from_secs(24 * 3600);
-
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
 }
@@ -286,7 +266,7 @@ impl GatewayConfig {
                 return Err(ConfigError::Zero(name));
             }
         }
-        if self.session.stay_signed_in_for > LONGEST_STAY {
+        if self.session.stay_signed_in_for > stay::LONGEST {
             return Err(ConfigError::LongStay);
         }
         if self.session.admins.iter().any(is_incomplete) {
@@ -403,17 +383,6 @@ mod tests {
             config.validate(&[app("a"), app("a")]),
             Err(ConfigError::AppTwice(_))
         ));
-    }
-
-    #[test]
-    fn nobody_stays_signed_in_for_more_than_a_day() {
-        let mut config = config("https://a.example", "apps.example");
-        assert_eq!(config.session.stays(), None, "off unless asked for");
-        config.session.stay_signed_in = StaySignedIn::Offered;
-        config.session.stay_signed_in_for = LONGEST_STAY;
-        assert_eq!(config.validate(&[]), Ok(()));
-        config.session.stay_signed_in_for += Duration::from_secs(1);
-        assert_eq!(config.validate(&[]), Err(ConfigError::LongStay));
     }
 
     #[test]

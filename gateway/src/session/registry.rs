@@ -24,7 +24,7 @@ use super::{
 };
 
 /// How often a session is read that changes while it is being read.
-const READS: usize = 3;
+const READS: u32 = 3;
 /// How long an unused entry is kept.
 const KEEP: Duration = Duration::from_secs(600);
 /// How often the use of a session is written down.
@@ -95,20 +95,24 @@ impl Registry {
             }
             Remembered::AskStore => {}
         }
-        for _ in 0..READS {
+        let mut reads = 0;
+        loop {
             let began = Instant::now();
             let lookup = self.ask_store(&key, secret, began, now).await?;
             let Lookup::Signed(caller) = &lookup else {
                 return Ok(lookup);
             };
-            if !self.has_changed(caller, began) {
+            reads += 1;
+            let changed = self.has_changed(caller, began);
+            if changed {
+                // what was read may be of before the change: good for this request at most
+                self.by_secret.lock().remove(&key);
+            }
+            if !changed || reads == READS {
                 self.note_use(&lookup, now);
                 return Ok(lookup);
             }
-            // what was read may be of before the change
-            self.by_secret.lock().remove(&key);
         }
-        Ok(Lookup::Unknown)
     }
 
     async fn ask_store(

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
+use portico_assertion::cluster_token;
 use portico_store::{NewKeystoneToken, Session};
 use portico_testkit::{KeystoneAdmin, TestUser};
 use secrecy::ExposeSecret as _;
@@ -11,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     keystone::{Running, running, running_with},
+    standing::{cluster_token_of, post},
     support::{
         browser::{Browser, Page},
         form::{enter, sign_out},
-        stack::MAIN,
+        stack::{CLUSTER, MAIN},
     },
 };
 
@@ -251,6 +253,49 @@ async fn a_token_is_fetched_before_the_old_one_ends() {
     let fetched = tokio::time::timeout(Duration::from_secs(15), fetched).await;
     assert_eq!(fetched.expect("nothing was fetched"), 2);
     stop.cancel();
+    stay.clear_away().await;
+}
+
+#[tokio::test]
+async fn a_command_line_goes_on_as_long() {
+    let mut stay = staying().await;
+    let device = post(
+        &stay.running,
+        "/oauth2/device",
+        &[("client_id", "portico-cli")],
+    )
+    .await;
+    let page = device["verification_uri_complete"]
+        .as_str()
+        .expect("address");
+    let page = stay.browser.open(page).await;
+    let fields = [
+        ("csrf_token", &*page.field("csrf_token")),
+        ("user_code", &*page.field("user_code")),
+        ("decision", "approve"),
+    ];
+    let url = format!("{MAIN}/oauth2/device/decision");
+    stay.browser.submit(MAIN, &url, &fields).await;
+    let fields = [
+        ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
+        ("client_id", "portico-cli"),
+        ("device_code", device["device_code"].as_str().expect("code")),
+    ];
+    let granted = post(&stay.running, "/oauth2/token", &fields).await;
+    let access = granted["access_token"].as_str().expect("access token");
+    stay.an_hour_later().await;
+    let answer = cluster_token_of(&stay.running, access).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let keys = [stay.running.stack.cluster_key.clone()];
+    let sealed = answer.json()["token"].as_str().expect("token").to_owned();
+    let opened = cluster_token::open(&keys, CLUSTER, &sealed, Timestamp::now()).expect("opens");
+    let good = async || {
+        let good = stay.admin.token_is_good(&opened.keystone_token).await;
+        good.expect("answer")
+    };
+    assert!(good().await);
+    sign_out(&mut stay.browser).await;
+    assert!(!good().await, "it ends with the browser's session");
     stay.clear_away().await;
 }
 
