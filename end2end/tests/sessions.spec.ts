@@ -4,6 +4,7 @@ import type { Browser, Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
+import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { porticoUrl } from "../support/env";
 import { record } from "../support/secrets";
@@ -68,9 +69,10 @@ test("the user menu leads to the list, which marks this session and ends another
 
 test("a terminal closes within a second when its session is ended elsewhere, and says why", async ({ browser }) => {
   await withSomebody(async (who) => {
-    const lost = await signedIn(browser, who, path.list("core/v1/pods", "namespace=shop"));
-    await lost.getByRole("link", { name: /^checkout-/ }).first().click();
-    await lost.getByRole("link", { name: "Terminal" }).click();
+    const pod = await admin(
+      "acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}",
+    );
+    const lost = await signedIn(browser, who, path.pod("shop", pod, "terminal"));
     await expect(lost.locator("portico-terminal")).toContainText("$", { timeout: 15_000 });
     const page = await atList(browser, who);
     const end = page.getByRole("button", { name: /^End session: / });
