@@ -23,6 +23,7 @@ start_services() {
   step_begin "Kubernetes globex-dev" "about 10 s" "$services/kubernetes.sh" start globex-dev
   step_begin "Alertmanager" "about 1 s" "$services/alertmanager.sh" start
   step_begin "Registry, with images" "about 2 s" "$services/registry.sh" start
+  if [ "$with_oidc" = yes ]; then step_begin "OpenID Providers, two" "about 2 s" "$services/oidc.sh" start; fi
   if [ "$with_postgres" = yes ]; then step_begin "PostgreSQL" "about 3 s" "$services/postgres.sh" start; fi
   steps_finish
   step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
@@ -63,6 +64,7 @@ down() {
   for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done
   wait
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" stop; fi
+  if [ "$with_oidc" = yes ]; then "$services/oidc.sh" stop; fi
   "$services/registry.sh" stop
   "$services/alertmanager.sh" stop
   if [ "$record_keystone" = yes ]; then "$services/recorder.sh" stop; fi
@@ -82,6 +84,7 @@ status() {
   "$services/registry.sh" status || failed=1
   "$services/logs.sh" status || failed=1
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
+  if [ "$with_oidc" = yes ]; then "$services/oidc.sh" status || failed=1; fi
   return $failed
 }
 

@@ -16,6 +16,7 @@ mod keystone;
 mod kube_apiserver;
 mod kubectl;
 mod loopback;
+mod oidc;
 mod person;
 
 pub use cluster::{Bearer, Cluster};
@@ -23,10 +24,13 @@ pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
-pub use keystone::{KeystoneAdmin, TestDomain, TestUser};
+pub use keystone::{
+    FederatedPerson, KeystoneAdmin, TestDomain, TestIdentityProvider, TestUser, single_sign_on,
+};
 pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;
+pub use oidc::{CLIENT_ID, CLIENT_SECRET, OidcEvent, OidcPerson, OidcProvider};
 pub use person::{Person, Said, exec_info};
 
 /// A program that was built with the running test: it lies above the test's own `deps`.

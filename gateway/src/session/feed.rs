@@ -106,6 +106,7 @@ impl Registry {
                 }
                 if let Some(live) = self.known(change.session) {
                     live.forget_tokens();
+                    self.suspects.lock().insert(live.id);
                     if change.kind == ChangeKind::Renewed {
                         live.connections.renew();
                     }

@@ -1,7 +1,7 @@
 //! From a cookie to a session, with a memory as good as the feed of changes; and how the end of a
 //! session is told.
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -40,6 +40,8 @@ pub(crate) struct Registry {
     pub(super) feed: Feed,
     /// Set when changes may have been missed: whatever has something open is read anew.
     distrusted: AtomicBool,
+    /// Changed elsewhere while something is open here: read anew.
+    pub(super) suspects: Lock<HashSet<Uuid>>,
 }
 
 #[derive(Debug)]
@@ -72,6 +74,7 @@ impl Registry {
             by_root: Lock::default(),
             feed: Feed::default(),
             distrusted: AtomicBool::new(false),
+            suspects: Lock::default(),
         }
     }
 
@@ -297,10 +300,11 @@ impl Registry {
     /// over, and all when the feed cannot say that they are as they were.
     pub fn doubtful(&self, now: Timestamp) -> Vec<Arc<Live>> {
         let all = self.distrusted.swap(false, Ordering::Relaxed) || !self.is_covered();
+        let suspects = std::mem::take(&mut *self.suspects.lock());
         self.all()
             .into_iter()
             .filter(|live| live.connections.count() > 0)
-            .filter(|live| all || !live.root().is_live(now))
+            .filter(|live| all || suspects.contains(&live.id) || !live.root().is_live(now))
             .collect()
     }
 
@@ -326,7 +330,7 @@ impl Registry {
         self.by_secret
             .lock()
             .retain(|_, entry| entry.used.elapsed() < KEEP);
-        let known: std::collections::HashSet<Uuid> = self
+        let known: HashSet<Uuid> = self
             .by_secret
             .lock()
             .values()

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     live::{Live, ProjectToken},
-    tokens::TokenError,
+    tokens::{TokenError, bound_to},
 };
 use crate::{
     audit::Event,
@@ -42,7 +42,11 @@ impl Gateway {
         live: &Arc<Live>,
         context: &Context,
     ) -> Result<(), Problem> {
+        self.ensure_refreshed(live).await?;
         let now = Timestamp::now();
+        if !live.root().has_keystone() {
+            return Ok(());
+        }
         let age = now.duration_since(live.root().keystone_checked_at);
         if age <= span(self.config.session.validate_every) {
             return Ok(());
@@ -63,7 +67,8 @@ impl Gateway {
         }
     }
 
-    fn stale_bound(&self) -> SignedDuration {
+    /// How long roles may be used that Keystone has not confirmed.
+    pub fn stale_bound(&self) -> SignedDuration {
         span(self.config.session.stale_for) + span(self.config.session.validate_every)
     }
 
@@ -97,9 +102,8 @@ impl Gateway {
             return Ok(Standing::Good);
         }
         let tokens = self.store.keystone_tokens();
-        let unscoped = tokens.find(live.id, None, now).await?;
-        let speaking = match &unscoped {
-            Some(unscoped) => Some(unscoped.token.clone()),
+        let speaking = match self.root_token(live, now).await? {
+            Some(own) => Some(own.token),
             None => match self.staying_token(live.id).await {
                 Ok(token) => token,
                 Err(TokenError::Keystone(_)) => return self.cannot_say(live, context).await,
@@ -136,9 +140,9 @@ impl Gateway {
             changes.announce(live.id, kind, Timestamp::now()).await?;
         }
         let stays = self.store.session_credentials().of_session(live.id, now);
+        let root = live.root();
         // a session that stays signed in is for its one project, whatever others there are
-        if stays.await?.is_none() {
-            let root = live.root();
+        if stays.await?.is_none() && bound_to(&root).is_none() {
             match self.keystone.projects(&speaking, &root.user.domain).await {
                 Ok(projects) if projects != root.projects => {
                     self.store

@@ -46,7 +46,7 @@ impl Pair {
         let start = async |database: &str| {
             let stack = Stack::start(Wanted {
                 keystone: &keystone,
-                database: database.to_owned(),
+                database_url: Some(database.to_owned()),
                 gateway: json!({ "session": { "stay_signed_in": "offered" } }),
                 ..Wanted::default()
             })

@@ -1,5 +1,9 @@
 //! A gateway with a store of its own.
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
@@ -46,8 +50,14 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
-    /// The database; one of the test's own on SQLite when empty.
-    pub database: String,
+    /// Whose bearers the app takes.
+    pub bearer: &'a [&'a str],
+    /// Groups that open the app, each with its provider.
+    pub groups: &'a [(&'a str, &'a str)],
+    /// Another stack's database, to be a second replica of it.
+    pub database: Option<&'a Path>,
+    /// A database elsewhere, by its URL.
+    pub database_url: Option<String>,
 }
 
 impl Default for Wanted<'_> {
@@ -58,7 +68,10 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
-            database: String::new(),
+            bearer: &[],
+            groups: &[],
+            database: None,
+            database_url: None,
         }
     }
 }
@@ -68,11 +81,13 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let database_url = if wanted.database.is_empty() {
-            format!("sqlite://{}", dir.path().join("portico.db").display())
-        } else {
-            wanted.database.clone()
-        };
+        let database = wanted
+            .database
+            .map_or_else(|| dir.path().join("portico.db"), Path::to_owned);
+        let database_url = wanted
+            .database_url
+            .clone()
+            .unwrap_or_else(|| format!("sqlite://{}", database.display()));
         let store = store(&database_url).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
@@ -93,10 +108,16 @@ impl Stack {
             .roles
             .iter()
             .map(|role| json!({ "role": role, "project": wanted.project }))
+            .chain(
+                wanted
+                    .groups
+                    .iter()
+                    .map(|(group, provider)| json!({ "group": group, "provider": provider })),
+            )
             .collect();
         let app_config: AppConfig = serde_json::from_value(json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
-            "url": app.url(), "allow": allow,
+            "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         }))
         .expect("app");
         let keystone: KeystoneConfig =
@@ -135,7 +156,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
-            database: dir.path().join("portico.db"),
+            database,
             database_url,
             _dir: dir,
         }
