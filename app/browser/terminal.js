@@ -55,7 +55,8 @@ const ENDED = {
   ended_by_administrator: "Closed: an administrator of your cloud ended this session. Sign in again, or ask them why.",
   expired: "Closed: your session has expired. Sign in again to open a terminal.",
   refused_by_keystone: "Closed: Keystone has ended your session. Sign in again; if that fails, ask the administrators of your cloud.",
-  signed_out_at_provider: "Closed: you were signed out at your identity provider. Sign in again to open a terminal.",
+  refused_by_provider: "Closed: your identity provider has ended your session. Sign in again; if that fails, ask its administrators.",
+  ended_by_provider: "Closed: you were signed out at your identity provider. Sign in again to open a terminal.",
 };
 
 function whyClosed(code, word) {

@@ -60,7 +60,11 @@ fn why_ended(reason: &str) -> &'static str {
             "Keystone has ended this session: your account, password or roles have changed. Sign in \
              again; if that fails, ask the administrators of your cloud."
         }
-        "signed_out_at_provider" => {
+        "refused_by_provider" => {
+            "Your identity provider has ended this session: your account there has changed. Sign in \
+             again; if that fails, ask its administrators."
+        }
+        "ended_by_provider" => {
             "You were signed out at your identity provider. Sign in again to go on."
         }
         _ => "This session has ended. Sign in again to go on.",

@@ -8,6 +8,7 @@ use crate::config::Config;
 use anyhow::Context as _;
 use gateway::Gateway;
 use portico_assertion::{Signer, SigningKey, Verifier};
+use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
 use portico_store::Store;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -73,16 +74,8 @@ fn follow(
     what: &'static str,
     mut look: impl FnMut() -> anyhow::Result<bool> + Send + 'static,
 ) -> anyhow::Result<()> {
-    metrics::describe_counter!(
-        "portico_key_changes_total",
-        "Keys that were taken over while running, by what they are for."
-    );
-    metrics::describe_gauge!(
-        "portico_keys_unusable",
-        "1 while the key files hold what cannot be used, and the last good keys are kept."
-    );
-    let unusable = metrics::gauge!("portico_keys_unusable", "keys" => what);
-    let changes = metrics::counter!("portico_key_changes_total", "keys" => what);
+    let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => what);
+    let changes = metrics::counter!(KEY_CHANGES, "keys" => what);
     unusable.set(0.0);
     let mut hangup = signal(SignalKind::hangup()).context("receive SIGHUP")?;
     context.lifecycle.spawn_background(async move {
