@@ -2,9 +2,9 @@ use crate::error::StoreError;
 use crate::measured::Pool;
 use crate::sealing::KeyRing;
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, DeviceCodes, Handovers, KeptForms,
-    KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, Sessions, SignInFlows, Throttle,
-    TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
+    KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
+    Sessions, SignInFlows, Throttle, TotpMarks,
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -14,6 +14,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
@@ -25,6 +26,8 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) pool: Pool,
     pub(crate) keys: Arc<KeyRing>,
+    /// Tells this process's changes from others'.
+    pub(crate) origin: Uuid,
     migrator: &'static Migrator,
 }
 
@@ -51,6 +54,7 @@ impl Store {
         Ok(Self {
             pool: Pool::new(pool),
             keys: Arc::new(keys),
+            origin: Uuid::new_v4(),
             migrator,
         })
     }
@@ -111,6 +115,17 @@ impl Store {
         self.pool.unmeasured().close().await;
     }
 
+    /// Takes over other keys, here and in every clone; what was sealed with one that is not among
+    /// them does not open any more.
+    pub fn replace_keys(&self, keys: &KeyRing) {
+        self.keys.replace(keys);
+    }
+
+    /// The public IDs of the keys, the current one's first.
+    pub fn key_ids(&self) -> Vec<String> {
+        self.keys.key_ids()
+    }
+
     /// Sessions of browsers, app hosts and command lines.
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions(self)
@@ -119,6 +134,16 @@ impl Store {
     /// The sessions' Keystone tokens and their revocation.
     pub fn keystone_tokens(&self) -> KeystoneTokens<'_> {
         KeystoneTokens(self)
+    }
+
+    /// What has happened to sessions, for every replica to follow.
+    pub fn changes(&self) -> Changes<'_> {
+        Changes(self)
+    }
+
+    /// The application credentials of sessions that stay signed in.
+    pub fn session_credentials(&self) -> SessionCredentials<'_> {
+        SessionCredentials(self)
     }
 
     /// Sign-ins that are under way.

@@ -6,6 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Ended sessions are kept this long, so that a late request learns why it was refused.
 const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// A replica that has not looked for so long reads every session anew.
+const KEEP_CHANGES: SignedDuration = SignedDuration::from_mins(10);
+/// Expired credentials stay listed at Keystone until they are deleted there.
+const KEEP_CREDENTIALS: SignedDuration = SignedDuration::from_hours(24 * 30);
 const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a sweep did.
@@ -43,6 +47,14 @@ impl Store {
             (
                 "DELETE FROM sign_in_throttles WHERE window_started_at <= $1",
                 now - KEEP_THROTTLE,
+            ),
+            (
+                "DELETE FROM session_changes WHERE created_at <= $1",
+                now - KEEP_CHANGES,
+            ),
+            (
+                "DELETE FROM session_credentials WHERE expires_at <= $1",
+                now - KEEP_CREDENTIALS,
             ),
             (
                 "DELETE FROM sessions WHERE ended_at <= $1",

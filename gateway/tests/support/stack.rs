@@ -38,6 +38,7 @@ pub struct Stack {
     pub lifecycle: Lifecycle,
     /// The store's file.
     pub database: PathBuf,
+    database_url: String,
     _dir: TempDir,
 }
 
@@ -55,6 +56,8 @@ pub struct Wanted<'a> {
     pub groups: &'a [(&'a str, &'a str)],
     /// Another stack's database, to be a second replica of it.
     pub database: Option<&'a Path>,
+    /// A database elsewhere, by its URL.
+    pub database_url: Option<String>,
 }
 
 impl Default for Wanted<'_> {
@@ -68,6 +71,7 @@ impl Default for Wanted<'_> {
             bearer: &[],
             groups: &[],
             database: None,
+            database_url: None,
         }
     }
 }
@@ -80,7 +84,11 @@ impl Stack {
         let database = wanted
             .database
             .map_or_else(|| dir.path().join("portico.db"), Path::to_owned);
-        let store = store(&database).await;
+        let database_url = wanted
+            .database_url
+            .clone()
+            .unwrap_or_else(|| format!("sqlite://{}", database.display()));
+        let store = store(&database_url).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -149,8 +157,14 @@ impl Stack {
             cluster_key,
             lifecycle,
             database,
+            database_url,
             _dir: dir,
         }
+    }
+
+    /// The store as another process has it.
+    pub async fn another_process(&self) -> Store {
+        store(&self.database_url).await
     }
 
     /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
@@ -295,11 +309,17 @@ impl Stack {
     }
 }
 
-async fn store(file: &Path) -> Store {
-    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
-    let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let url = format!("sqlite://{}", file.display());
-    let store = Store::connect(&url, 4, keys).await.expect("store");
+/// A key ring of keys that each repeat one byte.
+pub fn keys(bytes: &[u8]) -> KeyRing {
+    let keys: Vec<SecretString> = bytes
+        .iter()
+        .map(|byte| STANDARD.encode([*byte; 32]).into())
+        .collect();
+    KeyRing::from_base64(&keys).expect("keys")
+}
+
+async fn store(url: &str) -> Store {
+    let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
     store.migrate().await.expect("migrations");
     store
 }

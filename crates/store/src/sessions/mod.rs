@@ -13,6 +13,7 @@ pub use model::{
 };
 pub use provider::{ProviderProfile, SessionProvider};
 
+use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::to_json;
@@ -204,6 +205,8 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+        let failed = || StoreError::database("remember projects");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
             "UPDATE sessions
              SET projects = $1
@@ -211,10 +214,19 @@ impl Sessions<'_> {
         )
         .bind(to_json(TABLE, "projects", projects)?)
         .bind(root.to_string())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember projects"))?;
-        Ok(())
+        .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(
+                &mut transaction,
+                root,
+                ChangeKind::Changed,
+                Timestamp::now(),
+            )
+            .await?;
+        transaction.commit().await.map_err(failed())
     }
 
     /// Remembers the project used last, for the session and for the user's next one.
@@ -227,6 +239,8 @@ impl Sessions<'_> {
         project_id: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        let failed = || StoreError::database("remember the project");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
             "UPDATE sessions
              SET last_project = $1
@@ -234,9 +248,9 @@ impl Sessions<'_> {
         )
         .bind(project_id)
         .bind(session.root().to_string())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember the project"))?;
+        .map_err(failed())?;
         sqlx::query(
             "INSERT INTO user_last_projects (user_id, project_id, updated_at)
              VALUES ($1, $2, $3)
@@ -246,10 +260,14 @@ impl Sessions<'_> {
         .bind(session.user.id.as_str())
         .bind(project_id)
         .bind(now.as_second())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember the project"))?;
-        Ok(())
+        .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(&mut transaction, session.root(), ChangeKind::Changed, now)
+            .await?;
+        transaction.commit().await.map_err(failed())
     }
 
     /// The project that the user used last, in any session.
