@@ -144,10 +144,21 @@ pub async fn renewing_changes_the_secret_and_the_times(database: &Database) {
     assert_eq!(found.auth_methods, renewal.auth_methods);
     let child = sessions.get(child.id).await.unwrap().unwrap();
     assert_eq!(child.keystone_expires_at, at(7300));
+    // new tokens without a new sign-in move the end of the whole family, and no secret
+    let moved = sessions.set_keystone_expires(session.id, at(9000), at(101));
+    assert!(moved.await.unwrap());
+    let found = sessions.find(renewed.expose_secret(), at(101)).await;
+    let found = found.unwrap().unwrap();
+    assert_eq!(found.keystone_expires_at, at(9000));
+    assert_eq!(found.keystone_checked_at, at(101));
+    let child = sessions.get(child.id).await.unwrap().unwrap();
+    assert_eq!(child.keystone_expires_at, at(9000));
     sessions
         .end(session.id, EndReason::Revoked, at(102))
         .await
         .unwrap();
+    let moved = sessions.set_keystone_expires(session.id, at(9900), at(103));
+    assert!(!moved.await.unwrap(), "it has ended");
     assert!(
         sessions
             .renew(session.id, &renewal, at(103))
