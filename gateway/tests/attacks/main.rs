@@ -13,7 +13,12 @@ mod cookies;
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod keystone;
 mod login;
+#[path = "../services/oidc.rs"]
+#[allow(dead_code, reason = "shared with the tests that use services")]
+mod oidc;
+mod providers;
 mod redirects;
+mod refresh;
 mod sessions;
 mod stored;
 #[path = "../support/mod.rs"]

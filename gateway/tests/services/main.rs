@@ -11,8 +11,8 @@ mod api_callers;
 mod federation;
 mod keystone;
 mod log;
+#[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
-mod oidc_refresh;
 mod oidc_sign_in;
 mod oidc_sign_out;
 mod other_ways;

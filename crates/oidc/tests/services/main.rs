@@ -103,7 +103,7 @@ async fn somebody_signs_in_and_is_refreshed_with_rotation() {
 }
 
 #[tokio::test]
-async fn a_code_is_good_once_and_with_its_verifier() {
+async fn attack_45_a_code_is_good_once_and_with_its_verifier() {
     let running = running().await;
     let mut person = OidcPerson::default();
     let (authorization, query) = running.answered(&mut person).await;

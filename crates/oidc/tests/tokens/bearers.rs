@@ -39,7 +39,7 @@ async fn an_access_token_for_the_api_says_who_calls() {
 }
 
 #[tokio::test]
-async fn a_token_for_something_else_is_no_bearer() {
+async fn attack_58_a_token_for_something_else_is_no_bearer() {
     let stand_in = StandIn::start().await;
     let with = |changes: Value| {
         let mut claims = claims(&stand_in);

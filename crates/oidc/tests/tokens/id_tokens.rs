@@ -43,7 +43,7 @@ async fn a_good_token_says_who_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_not_signed_or_signed_with_a_public_key_is_refused() {
+async fn attack_57_what_is_not_signed_or_signed_with_a_public_key_is_refused() {
     let stand_in = StandIn::start().await;
     let claims = stand_in.claims();
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -80,7 +80,7 @@ async fn what_is_not_signed_or_signed_with_a_public_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_header_is_never_used() {
+async fn attack_57_a_key_in_the_header_is_never_used() {
     let stand_in = StandIn::start().await;
     let evil = Key::new("k1");
     for header in [
@@ -106,7 +106,7 @@ async fn a_key_in_the_header_is_never_used() {
 }
 
 #[tokio::test]
-async fn another_token_of_the_same_provider_is_no_id_token() {
+async fn attack_58_another_token_of_the_same_provider_is_no_id_token() {
     let stand_in = StandIn::start().await;
     for typ in ["at+jwt", "application/at+jwt", "logout+jwt", "dpop+jwt"] {
         let result = with(&stand_in, json!({ "typ": typ }), json!({})).await;
@@ -117,7 +117,7 @@ async fn another_token_of_the_same_provider_is_no_id_token() {
 }
 
 #[tokio::test]
-async fn audience_and_party_must_be_this_client() {
+async fn attack_58_audience_and_party_must_be_this_client() {
     let stand_in = StandIn::start().await;
     for (changes, expected) in [
         (json!({ "aud": "another" }), TokenFault::Audience),
@@ -170,7 +170,7 @@ async fn several_audiences_count_when_configured_and_need_the_party() {
 }
 
 #[tokio::test]
-async fn times_are_checked_and_strange_ones_refused() {
+async fn attack_59_times_are_checked_and_strange_ones_refused() {
     let stand_in = StandIn::start().await;
     let now = Timestamp::now().as_second();
     for (changes, expected) in [
@@ -199,7 +199,7 @@ async fn times_are_checked_and_strange_ones_refused() {
 }
 
 #[tokio::test]
-async fn issuer_subject_and_nonce_must_be_right() {
+async fn attack_44_issuer_subject_and_nonce_must_be_right() {
     let stand_in = StandIn::start().await;
     for (changes, expected) in [
         (json!({ "iss": "https://evil.example" }), TokenFault::Issuer),

@@ -6,7 +6,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use crate::stand_in::{Key, StandIn, redeem};
 
 #[tokio::test]
-async fn a_flood_of_unknown_keys_fetches_once_an_interval() {
+async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
     let stand_in = StandIn::start().await;
     let provider = stand_in.provider();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));

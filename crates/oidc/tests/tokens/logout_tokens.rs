@@ -43,7 +43,7 @@ async fn a_good_one_names_session_or_subject() {
 }
 
 #[tokio::test]
-async fn everything_else_is_refused() {
+async fn attack_67_everything_else_is_refused() {
     let stand_in = StandIn::start().await;
     let now = Timestamp::now().as_second();
     for (changes, expected) in [

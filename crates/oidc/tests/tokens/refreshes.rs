@@ -35,7 +35,7 @@ async fn a_refresh_renews_groups_and_rotates() {
 }
 
 #[tokio::test]
-async fn another_subject_issuer_or_no_signature_is_refused() {
+async fn attack_62_another_subject_issuer_or_no_signature_is_refused() {
     let stand_in = StandIn::start().await;
     stand_in.gives(&changed(&stand_in, "sub", json!("eve")));
     assert_eq!(refresh(&stand_in).await.unwrap_err(), Error::OtherSubject);

@@ -1,4 +1,4 @@
-//! Refreshing: once, ahead of expiry, over replicas, and what ends a session.
+//! 62, 63, 76 and 77. Refreshing: once, ahead of expiry, over replicas, and what ends a session.
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
@@ -49,7 +49,7 @@ async fn settled(corp: &Registered, refreshes: usize) {
 }
 
 #[tokio::test]
-async fn parallel_requests_at_refresh_time_refresh_once() {
+async fn attack_76_parallel_requests_at_refresh_time_refresh_once() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (browser, _) = signed_in(&stack, "corp", "alice").await;
@@ -66,7 +66,7 @@ async fn parallel_requests_at_refresh_time_refresh_once() {
 }
 
 #[tokio::test]
-async fn two_replicas_refresh_once_between_them() {
+async fn attack_76_two_replicas_refresh_once_between_them() {
     let corp = registered("corp").await;
     let providers = json!([corp.entry(&json!({}))]);
     let one = gateway(providers.clone()).await;
@@ -81,7 +81,7 @@ async fn two_replicas_refresh_once_between_them() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_slow_provider_while_the_session_is_good() {
+async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() {
     let corp = registered("corp").await;
     let providers = json!([corp.entry(&json!({}))]);
     let one = gateway(providers.clone()).await;
@@ -108,7 +108,7 @@ async fn nobody_waits_for_a_slow_provider_while_the_session_is_good() {
 }
 
 #[tokio::test]
-async fn a_holder_that_dies_before_it_asks_loses_nobody() {
+async fn attack_76_a_holder_that_dies_before_it_asks_loses_nobody() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (browser, _) = signed_in(&stack, "corp", "alice").await;
@@ -132,7 +132,7 @@ async fn a_holder_that_dies_before_it_asks_loses_nobody() {
 }
 
 #[tokio::test]
-async fn a_holder_that_dies_with_the_new_token_loses_nobody_where_reuse_has_a_grace() {
+async fn attack_76_a_holder_that_dies_with_the_new_token_loses_nobody_where_reuse_has_a_grace() {
     let corp = registered("corp").await;
     corp.provider
         .control(json!({ "reuseGrace": 60_000 }))
@@ -163,7 +163,7 @@ async fn a_holder_that_dies_with_the_new_token_loses_nobody_where_reuse_has_a_gr
 }
 
 #[tokio::test]
-async fn a_refused_token_that_was_just_replaced_signs_nobody_out() {
+async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (browser, _) = signed_in(&stack, "corp", "alice").await;
@@ -206,7 +206,7 @@ async fn a_refused_token_that_was_just_replaced_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_wrong_secret_of_ours_signs_nobody_out() {
+async fn attack_77_a_wrong_secret_of_ours_signs_nobody_out() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (browser, _) = signed_in(&stack, "corp", "alice").await;
@@ -235,7 +235,7 @@ async fn a_wrong_secret_of_ours_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_refresh_about_somebody_else_ends_the_session() {
+async fn attack_62_a_refresh_about_somebody_else_ends_the_session() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (browser, _) = signed_in(&stack, "corp", "alice").await;
@@ -258,7 +258,7 @@ async fn a_refresh_about_somebody_else_ends_the_session() {
 }
 
 #[tokio::test]
-async fn a_group_that_is_withdrawn_is_gone_after_the_refresh() {
+async fn attack_63_a_group_that_is_withdrawn_is_gone_after_the_refresh() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (mut browser, _) = signed_in(&stack, "corp", "alice").await;
