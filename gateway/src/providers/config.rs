@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_cannot_be_decided_stops_the_start() {
+    fn attack_55_a_rule_that_cannot_be_decided_stops_the_start() {
         let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
         assert!(matches!(
             validate(&[], &apps),

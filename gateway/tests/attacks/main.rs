@@ -8,10 +8,12 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod bearers;
 mod cookies;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod keystone;
+mod log;
 mod login;
 #[path = "../services/oidc.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]

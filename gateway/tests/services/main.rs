@@ -7,10 +7,8 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
-mod api_callers;
 mod federation;
 mod keystone;
-mod log;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
 mod oidc_sign_in;

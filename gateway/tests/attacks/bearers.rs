@@ -1,4 +1,4 @@
-//! Programs with a Keystone token, at an app that takes them.
+//! 23, 60 and 61. Programs with a Keystone token, at an app that takes them.
 use http::{Method, StatusCode, header};
 use portico_testkit::{KeystoneAdmin, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::{
     keystone::{Running, running, running_for},
-    sign_in::enter,
     support::{
         browser::{Browser, Page},
+        form::enter,
         stack::{APP, MAIN},
     },
 };
@@ -212,7 +212,7 @@ async fn attack_23_a_session_and_a_bearer_of_two_people_are_refused_together() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_stops_counting_within_seconds() {
+async fn attack_61_a_revoked_token_stops_counting_within_seconds() {
     let running = taking().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = member(&running, &admin, "ROLE_ID_K8S_DEVELOPER").await;

@@ -1,4 +1,4 @@
-//! The whole log of a day's work at the most talkative level, searched for every secret of it.
+//! 64. The whole log of a day's work at the most talkative level, searched for every secret of it.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{Method, StatusCode};
 use sha2::{Digest as _, Sha256};
@@ -85,7 +85,7 @@ async fn command_line(
 }
 
 #[tokio::test]
-async fn no_secret_of_a_days_work_is_in_the_log() {
+async fn attack_64_no_secret_of_a_days_work_is_in_the_log() {
     let log = Log::start();
     let running = running().await;
     let mut secrets = vec![WRONG.to_owned(), running.password().to_owned()];
