@@ -14,5 +14,6 @@ mod browser;
 mod echo;
 mod keys;
 mod process;
+mod refresh;
 mod two;
 mod upgrade;

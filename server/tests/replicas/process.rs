@@ -27,6 +27,8 @@ pub struct Shared {
     pub panel: Echo,
     pub database: String,
     pub keystone: String,
+    /// Further sections of the configuration.
+    pub more: String,
 }
 
 pub struct Process {
@@ -44,6 +46,7 @@ impl Shared {
             panel: Echo::start().await,
             database,
             keystone: keystone.to_owned(),
+            more: String::new(),
         }
     }
 
@@ -73,12 +76,13 @@ impl Shared {
              [keystone]\nurl = {:?}\n\n\
              [gateway]\nlisten = \"127.0.0.1:{port}\"\npublic_url = \"{MAIN}\"\n\
              apps_domain = \"apps.localhost\"\nassertion_key_file = {:?}\npanel_url = {:?}\n\
-             panel_sealing_key_file = {:?}\n",
+             panel_sealing_key_file = {:?}\n{}",
             self.database,
             self.keystone,
             self.key("assertion.pem"),
             self.panel.url(),
             self.key("panel.pub"),
+            self.more,
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Two processes on PostgreSQL.
+//! Two processes on one database.
 use std::time::{Duration, Instant};
 
 use http::StatusCode;
@@ -18,17 +18,45 @@ pub struct Two {
     pub other: Process,
 }
 
-/// Two processes with a schema of the test's own.
+/// What both processes keep their state in.
+#[derive(Clone, Copy, Debug)]
+pub enum Database {
+    Postgres,
+    Redis,
+}
+
+impl Database {
+    /// A part of it that no other test uses.
+    async fn url(self, env: &TestEnv) -> String {
+        let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+        match self {
+            Self::Postgres => {
+                let base = env.get("POSTGRES_URL").expect("a stack with PostgreSQL");
+                sqlx::any::install_default_drivers();
+                let mut connection = AnyConnection::connect(base).await.expect("PostgreSQL");
+                let create = format!("CREATE SCHEMA {name}");
+                connection.execute(create.as_str()).await.expect("schema");
+                format!("{base}?options[search_path]={name}")
+            }
+            Self::Redis => {
+                let base = env.get("REDIS_URL").expect("a stack with Redis");
+                format!("{base}?prefix={name}:")
+            }
+        }
+    }
+}
+
+/// Two processes on PostgreSQL.
 pub async fn two() -> Two {
+    two_with(Database::Postgres, "").await
+}
+
+/// Two processes with further sections in their configuration.
+pub async fn two_with(database: Database, more: &str) -> Two {
     let env = TestEnv::load().expect("the stack's env file");
-    let base = env.get("POSTGRES_URL").expect("a stack with PostgreSQL");
-    sqlx::any::install_default_drivers();
-    let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
-    let mut connection = AnyConnection::connect(base).await.expect("PostgreSQL");
-    let create = format!("CREATE SCHEMA {schema}");
-    connection.execute(create.as_str()).await.expect("schema");
-    let database = format!("{base}?options[search_path]={schema}");
-    let shared = Shared::new(database, env.get("KEYSTONE_URL").expect("Keystone")).await;
+    let database = database.url(&env).await;
+    let mut shared = Shared::new(database, env.get("KEYSTONE_URL").expect("Keystone")).await;
+    more.clone_into(&mut shared.more);
     shared.migrate().await;
     let (one, other) = (Process::start(&shared).await, Process::start(&shared).await);
     Two {
@@ -45,7 +73,15 @@ pub async fn is_signed_in(browser: &mut Browser) -> bool {
 
 #[tokio::test]
 async fn sign_out_at_one_process_closes_a_socket_at_the_other_within_a_second() {
-    let two = two().await;
+    sign_out_closes_the_other_socket(two().await).await;
+}
+
+#[tokio::test]
+async fn sign_out_at_one_process_on_redis_closes_a_socket_at_the_other_within_a_second() {
+    sign_out_closes_the_other_socket(two_with(Database::Redis, "").await).await;
+}
+
+async fn sign_out_closes_the_other_socket(two: Two) {
     let mut here = two.one.sign_in(&two.env, "vera").await;
     let mut there = two.other.browser_like(&here);
     let mut stream = two.other.socket(&there).await;
