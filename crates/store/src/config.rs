@@ -7,14 +7,17 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreConfig {
-    /// `sqlite:///path/portico.db`, or `postgres://user@host/database` for several replicas.
+    /// `sqlite:///path/portico.db`; for several replicas `postgres://user@host/database`, or
+    /// `redis://user:password@host:6379/0`, with TLS `rediss://`. Redis takes
+    /// `?ca_file=/path/ca.pem` (default: the system's authorities) and `prefix=portico:` for its
+    /// keys.
     #[serde(serialize_with = "without_password")]
     #[schemars(with = "String")]
     pub url: SecretString,
     /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. To rotate,
     /// put a new one first and drop the old one a day later.
     pub key_files: Vec<PathBuf>,
-    /// How many connections are kept at most.
+    /// How many connections to a database are kept at most. Redis is asked over one.
     #[serde(default = "default_connections")]
     pub max_connections: u32,
 }
@@ -34,6 +37,10 @@ fn hide_password(url: &str) -> String {
     let end = rest.find('/').unwrap_or(rest.len());
     match rest[..end].rsplit_once('@') {
         Some((credentials, host)) => {
+            if scheme.starts_with("redis") {
+                // a lone part is a user to some clients and a password to others
+                return format!("{scheme}://<hidden>@{host}{}", &rest[end..]);
+            }
             let user = credentials.split(':').next().unwrap_or_default();
             let hidden = if credentials.contains(':') {
                 ":<hidden>"
@@ -66,6 +73,13 @@ mod tests {
                 "sqlite:///var/lib/portico.db",
             ),
             ("sqlite:portico.db", "sqlite:portico.db"),
+            ("redis://cache:6379/3", "redis://cache:6379/3"),
+            (
+                "rediss://:secret@cache/0?ca_file=/ca.pem",
+                "rediss://<hidden>@cache/0?ca_file=/ca.pem",
+            ),
+            ("redis://portico:secret@cache/0", "redis://<hidden>@cache/0"),
+            ("redis://secret@cache", "redis://<hidden>@cache"),
         ];
         for (url, printed) in cases {
             assert_eq!(hide_password(url), printed);

@@ -70,6 +70,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say: the token must be revoked and not used.
     pub async fn store(self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.store_token(&self.0.keys, new, now).await;
+        }
         let failed = || StoreError::database("store a Keystone token");
         let id = Uuid::new_v4();
         let row = id.to_string();
@@ -130,6 +133,11 @@ impl KeystoneTokens<'_> {
         project_id: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let project_id = project_id.unwrap_or_default();
+            let found = redis.find_token(&self.0.keys, session, project_id, now);
+            return found.await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -153,6 +161,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn list(self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.list_tokens(&self.0.keys, session).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -172,6 +183,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_roles(self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.set_token_roles(id, roles).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET roles = $1
@@ -190,6 +204,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.forget_token(id).await;
+        }
         sqlx::query(
             "DELETE FROM keystone_tokens
              WHERE id = $1",
@@ -206,6 +223,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn revoke_later(self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.revoke_token_at(id, at, 0).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
@@ -228,6 +248,9 @@ impl KeystoneTokens<'_> {
         limit: i64,
         now: Timestamp,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.due_revocations(&self.0.keys, limit, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -247,6 +270,9 @@ impl KeystoneTokens<'_> {
         self,
         session: Uuid,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.pending_revocations(&self.0.keys, session).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -263,6 +289,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn revocation_failed(self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.revoke_token_at(id, next, 1).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1, revoke_attempts = revoke_attempts + 1

@@ -23,6 +23,9 @@ impl KeystoneTokens<'_> {
         user_id: &str,
         now: Timestamp,
     ) -> Result<Option<UnfinishedRevocations>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.unfinished_revocations(user_id, now).await;
+        }
         let row = sqlx::query(
             "SELECT COUNT(*) AS tokens, COALESCE(MAX(keystone_tokens.expires_at), 0) AS until
              FROM keystone_tokens

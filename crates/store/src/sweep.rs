@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Ended sessions are kept this long, so that a late request learns why it was refused.
 const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24 * 7);
-const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a sweep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,10 @@ impl Store {
     /// When the store cannot say.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, StoreError> {
         let ended = self.sessions().end_expired(now).await?;
+        if let Some(redis) = self.redis() {
+            let deleted = redis.delete_old(now, now - KEEP_ENDED).await?;
+            return Ok(Swept { ended, deleted });
+        }
         let statements = [
             ("DELETE FROM keystone_tokens WHERE expires_at <= $1", now),
             ("DELETE FROM handover_codes WHERE expires_at <= $1", now),
@@ -64,6 +68,9 @@ impl Store {
     /// # Errors
     /// When the store cannot say.
     pub async fn delete_audit_before(&self, before: Timestamp) -> Result<u64, StoreError> {
+        if let Some(redis) = self.redis() {
+            return redis.delete_events_before(before).await;
+        }
         let deleted = sqlx::query("DELETE FROM audit_events WHERE at_millis < $1")
             .bind(before.as_millisecond())
             .execute(&self.pool)

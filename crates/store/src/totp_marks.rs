@@ -18,13 +18,17 @@ impl TotpMarks<'_> {
         code: &str,
         expires_at: Timestamp,
     ) -> Result<bool, StoreError> {
+        let hash = self.0.keys.hash("totp", &format!("{user_id}\0{code}"));
+        if let Some(redis) = self.0.redis() {
+            return redis.mark_code(&hash, expires_at).await;
+        }
         let marked = sqlx::query(
             "INSERT INTO totp_marks (user_id, code_hash, expires_at)
              VALUES ($1, $2, $3)
              ON CONFLICT (user_id, code_hash) DO NOTHING",
         )
         .bind(user_id)
-        .bind(self.0.keys.hash("totp", &format!("{user_id}\0{code}")))
+        .bind(hash)
         .bind(expires_at.as_second())
         .execute(&self.0.pool)
         .await

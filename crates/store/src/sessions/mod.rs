@@ -126,6 +126,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn get(self, id: Uuid) -> Result<Option<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.get_session(&self.0.keys, id).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions
@@ -149,6 +152,9 @@ impl Sessions<'_> {
         user_id: &str,
         now: Timestamp,
     ) -> Result<Vec<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.sessions_of_user(&self.0.keys, user_id, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions
@@ -175,6 +181,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn count(self, now: Timestamp) -> Result<i64, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_sessions(now).await;
+        }
         sqlx::query_scalar(
             "SELECT COUNT(*)
              FROM sessions
@@ -191,6 +200,12 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let projects = to_json(TABLE, "projects", projects)?;
+            return redis
+                .set_of_family("remember projects", root, "projects", projects)
+                .await;
+        }
         sqlx::query(
             "UPDATE sessions
              SET projects = $1
@@ -214,6 +229,19 @@ impl Sessions<'_> {
         project_id: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            redis
+                .set_of_family(
+                    "remember the project",
+                    session.root(),
+                    "last_project",
+                    project_id,
+                )
+                .await?;
+            return redis
+                .set_last_project_of_user(&session.user.id, project_id)
+                .await;
+        }
         sqlx::query(
             "UPDATE sessions
              SET last_project = $1
@@ -244,6 +272,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn last_project_of_user(self, user_id: &str) -> Result<Option<String>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.last_project_of_user(user_id).await;
+        }
         sqlx::query_scalar(
             "SELECT project_id
              FROM user_last_projects
@@ -260,6 +291,9 @@ impl Sessions<'_> {
         session: &Session,
         secret: Option<&SecretString>,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.insert_session(&self.0.keys, session, secret).await;
+        }
         let id = session.id.to_string();
         let csrf = self
             .0

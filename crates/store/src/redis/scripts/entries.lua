@@ -1,0 +1,96 @@
+-- What every group of scripts starts with. KEYS[1] is the prefix, ARGV[1] the action.
+--
+-- An entry is a hash at <prefix><kind>:<id>. What ends by itself is also in the sorted set `expiry`, by the second at which
+-- it ends; the sweep deletes it then. Should nobody sweep, Redis drops it a day later by its own clock.
+local prefix = KEYS[1]
+local actions = {}
+local DAY = 86400
+-- an ended session is kept for seven days, and one more for the sweep
+local AFTER_END = 8 * DAY
+
+local function key(kind, id)
+  return prefix .. kind .. ':' .. id
+end
+
+local function seconds_left(ends)
+  return math.max(0, tonumber(ends) - tonumber(redis.call('TIME')[1]))
+end
+
+local function keep(name, ends, margin)
+  redis.call('EXPIRE', name, seconds_left(ends) + margin)
+end
+
+-- for an index that several entries share: its time is never made shorter
+local function keep_longer(name, ends, margin)
+  local left = seconds_left(ends) + margin
+  if redis.call('TTL', name) < left then
+    redis.call('EXPIRE', name, left)
+  end
+end
+
+local function field(kind, id, name)
+  return redis.call('HGET', key(kind, id), name)
+end
+
+local function exists(kind, id)
+  return redis.call('EXISTS', key(kind, id)) == 1
+end
+
+-- the fields are those of ARGV from `first` on, each followed by its value
+local function put(kind, id, ends, first)
+  local name = key(kind, id)
+  redis.call('HSET', name, unpack(ARGV, first))
+  keep(name, ends, DAY)
+  redis.call('ZADD', prefix .. 'expiry', ends, kind .. ':' .. id)
+end
+
+-- a name of an entry by which it is looked up: the keyed hash of a secret
+local function point(kind, hash, target, ends)
+  redis.call('SET', key(kind, hash), target)
+  keep(key(kind, hash), ends, DAY)
+end
+
+local function drop(kind, id)
+  redis.call('ZREM', prefix .. 'expiry', kind .. ':' .. id)
+  return redis.call('DEL', key(kind, id))
+end
+
+-- what hangs on a session must not outlive it: the foreign key of the databases
+local function known_session(id)
+  return exists('session', id)
+end
+local NO_SESSION = redis.error_reply('NOSESSION there is no such session')
+
+local function drop_token(id)
+  local session = field('token', id, 'session_id')
+  if session then
+    redis.call('SREM', key('session_tokens', session), id)
+  end
+  redis.call('ZREM', prefix .. 'revocations', id)
+  return drop('token', id)
+end
+
+local function drop_flow(id)
+  local hash = field('flow', id, 'secret_hash')
+  if hash then
+    redis.call('DEL', key('flow_secret', hash))
+  end
+  return drop('flow', id)
+end
+
+local function drop_form(id)
+  local form = redis.call('HMGET', key('form', id), 'secret_hash', 'user_id')
+  if form[1] then
+    redis.call('DEL', key('form_secret', form[1]))
+    redis.call('ZREM', key('user_forms', form[2]), id)
+  end
+  return drop('form', id)
+end
+
+local function drop_device(hash)
+  local user_code = field('device', hash, 'user_code_hash')
+  if user_code then
+    redis.call('DEL', key('device_user', user_code))
+  end
+  return drop('device', hash)
+end
