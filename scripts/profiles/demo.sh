@@ -4,6 +4,7 @@ profile_state=.demo
 gateway_tls=no
 record_keystone=no
 with_postgres=no
+with_redis=no
 with_plain_instance=no
 with_hostile_app=no
 pod_network=10.244
