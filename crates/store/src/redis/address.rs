@@ -2,6 +2,7 @@
 use crate::error::StoreError;
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{Client, IntoConnectionInfo as _, TlsCertificates};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -51,12 +52,8 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     if ca_file.is_some() && !secured {
         return Err(invalid("ca_file is for rediss:// only"));
     }
-    let loopback = match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => return Err(invalid("names no host")),
-    };
+    let host = url.host_str().filter(|host| !host.is_empty());
+    let loopback = is_loopback(host.ok_or_else(|| invalid("names no host"))?);
     let unusable = |error: ::redis::RedisError| StoreError::Url(error.to_string());
     let settings = TcpSettings::default()
         .set_nodelay(true)
@@ -82,6 +79,14 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
         prefix,
         in_the_clear: !secured && !loopback,
     })
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    match address.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
 }
 
 /// Nothing that means something in a pattern of key names.
@@ -123,6 +128,7 @@ mod tests {
     #[test]
     fn a_network_without_tls_is_in_the_clear() {
         assert!(!read("redis://localhost/0").unwrap().in_the_clear);
+        assert!(!read("redis://127.0.0.1/0").unwrap().in_the_clear);
         assert!(!read("redis://[::1]/0").unwrap().in_the_clear);
         assert!(read("redis://cache.example/0").unwrap().in_the_clear);
         assert!(!read("rediss://cache.example/0").unwrap().in_the_clear);
