@@ -7,7 +7,6 @@
 )]
 
 mod keystone;
-mod limits;
 mod sessions;
 mod sign_in;
 mod standing;

@@ -3,38 +3,14 @@ use http::{Method, StatusCode};
 use portico_testkit::KeystoneAdmin;
 use secrecy::SecretString;
 
+pub use crate::support::form::{enter, sign_out};
 use crate::{
     keystone::{Running, running, totp},
     support::{
-        browser::{Browser, Page},
+        browser::Browser,
         stack::{APP, MAIN, MAIN_HOST},
     },
 };
-
-pub async fn enter(browser: &mut Browser, path: &str, name: &str, password: &str) -> Page {
-    let page = browser
-        .open(&format!("{MAIN}/oauth2/sign_in?prompt=login&rd={path}"))
-        .await;
-    let (csrf, rd) = (page.field("csrf_token"), page.field("rd"));
-    let fields = [
-        ("csrf_token", csrf.as_str()),
-        ("rd", &rd),
-        ("name", name),
-        ("password", password),
-        ("domain", "Default"),
-    ];
-    browser
-        .submit(MAIN, &format!("{MAIN}/oauth2/sign_in"), &fields)
-        .await
-}
-
-/// Signs out with a click on the page that asks.
-pub async fn sign_out(browser: &mut Browser) -> Page {
-    let url = format!("{MAIN}/oauth2/sign_out");
-    let page = browser.open(&url).await;
-    let csrf = page.field("csrf_token");
-    browser.submit(MAIN, &url, &[("csrf_token", &csrf)]).await
-}
 
 async fn signed_in(running: &Running, name: &str) -> Browser {
     let mut browser = Browser::new(running.stack.address);

@@ -142,6 +142,40 @@ impl Browser {
         }
     }
 
+    /// Opens an address under another host name than the one it is reached by.
+    pub async fn raw_host(&mut self, url: &str, host: &str, headers: &[(&str, &str)]) -> Page {
+        let url = Url::parse(url).expect("url");
+        let mut request = Request::builder()
+            .uri(&url[url::Position::BeforePath..url::Position::AfterQuery])
+            .header(header::HOST, host)
+            .body(Full::new(Bytes::new()))
+            .expect("request");
+        for (name, value) in headers {
+            request.headers_mut().append(
+                http::HeaderName::try_from(*name).expect("name"),
+                HeaderValue::from_str(value).expect("value"),
+            );
+        }
+        let response = self.exchange(request).await;
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.expect("body").to_bytes();
+        Page {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8_lossy(&bytes).into_owned(),
+            url,
+        }
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Response<hyper::body::Incoming> {
+        let stream = TcpStream::connect(self.gateway).await.expect("gateway");
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .expect("handshake");
+        tokio::spawn(connection);
+        sender.send_request(request).await.expect("response")
+    }
+
     /// Sends a request and leaves the body to be read.
     pub async fn start(
         &mut self,
@@ -172,12 +206,7 @@ impl Browser {
                 .headers_mut()
                 .insert(header::COOKIE, cookies.parse().expect("cookies"));
         }
-        let stream = TcpStream::connect(self.gateway).await.expect("gateway");
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .expect("handshake");
-        tokio::spawn(connection);
-        let response = sender.send_request(request).await.expect("response");
+        let response = self.exchange(request).await;
         self.keep_cookies(&host, response.headers());
         response
     }

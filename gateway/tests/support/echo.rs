@@ -1,10 +1,19 @@
 //! An upstream that answers with exactly what it got, streams, and speaks WebSocket.
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{
     Json, Router,
     body::{Body, to_bytes},
     extract::{Request, State, ws::WebSocketUpgrade},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{any, get},
 };
@@ -18,11 +27,13 @@ pub struct Echo {
     pub address: SocketAddr,
     /// Lets `/stream` send its second part.
     pub go_on: Arc<Notify>,
+    asked: Arc<AtomicUsize>,
 }
 
 impl Echo {
     pub async fn start() -> Self {
         let go_on = Arc::new(Notify::new());
+        let asked = Arc::new(AtomicUsize::new(0));
         let router = Router::new()
             .route("/stream", get(two_parts))
             .route("/slow", get(slow))
@@ -30,16 +41,31 @@ impl Echo {
             .route("/socket", any(socket))
             .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
             .fallback(tell)
-            .with_state(Arc::clone(&go_on));
+            .with_state(Arc::clone(&go_on))
+            .layer(from_fn_with_state(Arc::clone(&asked), count));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
         let address = listener.local_addr().expect("address");
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, go_on }
+        Self {
+            address,
+            go_on,
+            asked,
+        }
     }
 
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
+
+    /// How many requests have arrived.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+async fn count(State(asked): State<Arc<AtomicUsize>>, request: Request, next: Next) -> Response {
+    asked.fetch_add(1, Ordering::SeqCst);
+    next.run(request).await
 }
 
 async fn tell(request: Request) -> Json<serde_json::Value> {

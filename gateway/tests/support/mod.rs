@@ -1,4 +1,5 @@
 //! A gateway on a real socket, upstreams that tell what they got, and a browser with a jar.
 pub mod browser;
 pub mod echo;
+pub mod form;
 pub mod stack;

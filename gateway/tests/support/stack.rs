@@ -1,5 +1,5 @@
 //! A gateway with a store of its own.
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
@@ -32,6 +32,8 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
+    /// The store's file.
+    pub database: PathBuf,
     _dir: TempDir,
 }
 
@@ -124,6 +126,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
+            database: dir.path().join("portico.db"),
             _dir: dir,
         }
     }
@@ -219,18 +222,26 @@ impl Stack {
         let past = Timestamp::now() - SignedDuration::from_secs(1);
         let (_, session) = self.session(&[]).await;
         let new = NewSession {
-            user: session.user,
-            projects: session.projects,
-            last_project: None,
-            auth_methods: session.auth_methods,
-            user_agent: session.user_agent,
-            address: session.address,
             idle_expires_at: past,
-            absolute_expires_at: session.absolute_expires_at,
-            keystone_expires_at: session.keystone_expires_at,
+            ..self.new_session(&session)
         };
         let created = self.store.sessions().create(&new, past).await;
         created.expect("session").0
+    }
+
+    /// What it takes to make a session like this one again.
+    pub fn new_session(&self, session: &Session) -> NewSession {
+        NewSession {
+            user: session.user.clone(),
+            projects: session.projects.clone(),
+            last_project: session.last_project.clone(),
+            auth_methods: session.auth_methods.clone(),
+            user_agent: session.user_agent.clone(),
+            address: session.address.clone(),
+            idle_expires_at: session.idle_expires_at,
+            absolute_expires_at: session.absolute_expires_at,
+            keystone_expires_at: session.keystone_expires_at,
+        }
     }
 
     /// What the audit log says about an action, the newest first.

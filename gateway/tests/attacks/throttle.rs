@@ -1,10 +1,12 @@
-//! Guessing at passwords: slowed down, however the name is spelled, and never for good.
+//! 56. Guessing at passwords: slowed down, however the name is spelled, and never for good.
 use http::StatusCode;
 
 use crate::{
     keystone::running,
-    sign_in::enter,
-    support::browser::{Browser, Page},
+    support::{
+        browser::{Browser, Page},
+        form::enter,
+    },
 };
 
 fn unique(name: &str) -> String {

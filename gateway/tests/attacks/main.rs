@@ -1,0 +1,23 @@
+//! The attacks that the gateway must withstand, by their number in docs/gateway/attacks.md, on real
+//! sockets and, where sign-in is involved, against the running services (`PORTICO_TEST_ENV`). Each
+//! has a twin that succeeds, so that a dead server withstands nothing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+mod cookies;
+#[path = "../services/keystone.rs"]
+#[allow(dead_code, reason = "shared with the tests that use services")]
+mod keystone;
+mod login;
+mod redirects;
+mod sessions;
+mod stored;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "shared with the other test binaries")]
+mod support;
+mod throttle;
+mod tokens;
