@@ -17,6 +17,7 @@ mod kube_apiserver;
 mod kubectl;
 mod loopback;
 mod person;
+mod postgres_server;
 mod redis_server;
 
 pub use cluster::{Bearer, Cluster};
@@ -29,6 +30,7 @@ pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;
 pub use person::{Person, Said, exec_info};
+pub use postgres_server::PostgresServer;
 pub use redis_server::RedisServer;
 
 /// A program that was built with the running test: it lies above the test's own `deps`.

@@ -7,6 +7,7 @@
 )]
 
 mod keystone;
+mod outage;
 mod sessions;
 mod sign_in;
 mod standing;

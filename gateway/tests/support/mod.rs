@@ -1,5 +1,6 @@
 //! A gateway on a real socket, upstreams that tell what they got, and a browser with a jar.
 pub mod browser;
+pub mod database;
 pub mod echo;
 pub mod form;
 pub mod stack;

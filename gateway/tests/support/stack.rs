@@ -1,20 +1,19 @@
 //! A gateway with a store of its own.
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PrivateKey, Signer, SigningKey};
 use portico_domain::identity::{Named, Project, User};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
-use portico_store::{AuditFilter, KeyRing, NewKeystoneToken, NewSession, Session, Store};
+use portico_store::{AuditFilter, NewKeystoneToken, NewSession, Session, Store};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::echo::Echo;
+use super::{database::Database, echo::Echo};
 
 pub const MAIN: &str = "http://localhost:8080";
 pub const APP: &str = "http://prometheus.apps.localhost:8080";
@@ -32,7 +31,7 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
-    /// The store's file.
+    /// The store's file, when it is on SQLite.
     pub database: PathBuf,
     _dir: TempDir,
 }
@@ -45,6 +44,7 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
+    pub database: Database<'a>,
 }
 
 impl Default for Wanted<'_> {
@@ -55,6 +55,17 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
+            database: Database::AsTold,
+        }
+    }
+}
+
+impl Wanted<'_> {
+    /// For a test that has a look into the database's file.
+    pub fn on_sqlite() -> Self {
+        Self {
+            database: Database::Sqlite,
+            ..Self::default()
         }
     }
 }
@@ -64,7 +75,8 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let store = store(&dir).await;
+        let database = dir.path().join("portico.db");
+        let store = wanted.database.store(&database).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -126,7 +138,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
-            database: dir.path().join("portico.db"),
+            database,
             _dir: dir,
         }
     }
@@ -271,13 +283,4 @@ impl Stack {
         browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
         (browser, session)
     }
-}
-
-async fn store(dir: &TempDir) -> Store {
-    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
-    let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let url = format!("sqlite://{}", dir.path().join("portico.db").display());
-    let store = Store::connect(&url, 4, keys).await.expect("store");
-    store.migrate().await.expect("migrations");
-    store
 }

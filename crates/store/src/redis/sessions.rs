@@ -103,9 +103,9 @@ impl Redis {
         keys: &KeyRing,
         id: Uuid,
     ) -> Result<Option<Session>, StoreError> {
-        let mut read = ::redis::cmd("HGETALL");
-        read.arg(self.key("session", &id.to_string()));
-        let found: Found = self.command("read a session", &read).await?;
+        let mut call = self.call(&SESSIONS, "get");
+        call.arg(id.to_string());
+        let found: Found = self.script("read a session", &call).await?;
         let session = session(keys, found)?;
         if session.as_ref().is_some_and(|found| found.id != id) {
             return Err(StoreError::Moved { table: TABLE });

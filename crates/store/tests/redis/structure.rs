@@ -60,7 +60,7 @@ async fn prefixes_keep_stores_apart() {
 #[tokio::test]
 async fn a_store_that_was_emptied_cannot_say_who_is_signed_in() {
     let database = database().await;
-    let (secret, _) = signed_in(&database.store, "ada").await;
+    let (secret, session) = signed_in(&database.store, "ada").await;
     let unknown = database
         .store
         .sessions()
@@ -74,6 +74,7 @@ async fn a_store_that_was_emptied_cannot_say_who_is_signed_in() {
     let error = database.store.sessions().find(&secret, at(1)).await;
     let error = error.unwrap_err().to_string();
     assert!(error.contains("everything was lost"), "{error}");
+    assert!(database.store.sessions().get(session.id).await.is_err());
     database.store.migrate().await.unwrap();
     let found = database.store.sessions().find(&secret, at(1)).await;
     assert!(found.unwrap().is_none());

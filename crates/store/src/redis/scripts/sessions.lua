@@ -64,17 +64,32 @@ function actions.insert()
   return 1
 end
 
+-- what is not found in a store that is none at all has not ended
+local NO_STORE = redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
+local function is_store()
+  return redis.call('EXISTS', prefix .. 'schema') == 1
+end
+
 -- find SECRET_HASH: the pointer and the session; nil for none, an error when this is no store at all
 function actions.find()
   local pointer = redis.call('GET', key('session_secret', ARGV[2]))
   if not pointer then
-    if redis.call('EXISTS', prefix .. 'schema') == 0 then
-      return redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
+    if is_store() then
+      return false
     end
-    return false
+    return NO_STORE
   end
   local id = string.match(pointer, '^[^.]+')
   return { pointer, redis.call('HGETALL', key('session', id)) }
+end
+
+-- get ID
+function actions.get()
+  local found = redis.call('HGETALL', key('session', ARGV[2]))
+  if #found == 0 and not is_store() then
+    return NO_STORE
+  end
+  return found
 end
 
 -- live_of_user USER_ID: those that have not ended
