@@ -1,3 +1,5 @@
+use crate::error::StoreError;
+use crate::redis::Redis;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
@@ -20,6 +22,32 @@ pub struct StoreConfig {
     /// How many connections to a database are kept at most. Redis is asked over one.
     #[serde(default = "default_connections")]
     pub max_connections: u32,
+}
+
+impl StoreConfig {
+    /// Checks the URL without opening anything.
+    ///
+    /// # Errors
+    /// When it is of no kind that a store can be on.
+    pub fn validate(&self) -> Result<(), StoreError> {
+        let url = self.url.expose_secret();
+        if Redis::is_url(url) {
+            return Redis::check_url(url);
+        }
+        let schemes = ["sqlite:", "postgres://", "postgresql://"];
+        if schemes.iter().any(|scheme| url.starts_with(scheme)) {
+            Ok(())
+        } else {
+            Err(StoreError::Url(
+                "must start with sqlite://, postgres://, redis:// or rediss://".to_owned(),
+            ))
+        }
+    }
+
+    /// Whether only one process may use the store: a file on its own machine.
+    pub fn is_for_one_process(&self) -> bool {
+        self.url.expose_secret().starts_with("sqlite:")
+    }
 }
 
 fn default_connections() -> u32 {

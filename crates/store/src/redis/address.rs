@@ -25,8 +25,16 @@ pub(super) fn is_redis(url: &str) -> bool {
     url.starts_with("redis://") || url.starts_with("rediss://")
 }
 
-/// Reads the URL. No message repeats it: it may hold a password.
-pub(super) fn read(url: &str) -> Result<Address, StoreError> {
+/// What the URL says, before anything is opened.
+pub(super) struct Parsed {
+    url: Url,
+    prefix: String,
+    ca_file: Option<PathBuf>,
+    in_the_clear: bool,
+}
+
+/// Takes the URL apart. No message repeats it: it may hold a password.
+pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
     let invalid = |reason: &str| StoreError::Url(reason.to_owned());
     let mut url = Url::parse(url).map_err(|error| StoreError::Url(error.to_string()))?;
     let mut prefix = DEFAULT_PREFIX.to_owned();
@@ -54,15 +62,30 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     }
     let host = url.host_str().filter(|host| !host.is_empty());
     let loopback = is_loopback(host.ok_or_else(|| invalid("names no host"))?);
+    url.clone()
+        .into_connection_info()
+        .map_err(|error| StoreError::Url(error.to_string()))?;
+    Ok(Parsed {
+        url,
+        prefix,
+        ca_file,
+        in_the_clear: !secured && !loopback,
+    })
+}
+
+/// Makes a client of a URL; reads the file of its authority.
+pub(super) fn read(url: &str) -> Result<Address, StoreError> {
+    let parsed = parse(url)?;
     let unusable = |error: ::redis::RedisError| StoreError::Url(error.to_string());
     let settings = TcpSettings::default()
         .set_nodelay(true)
         .set_user_timeout(USER_TIMEOUT);
-    let info = url
+    let info = parsed
+        .url
         .into_connection_info()
         .map_err(unusable)?
         .set_tcp_settings(settings);
-    let client = match ca_file {
+    let client = match parsed.ca_file {
         None => Client::open(info).map_err(unusable)?,
         Some(path) => {
             let pem = std::fs::read(&path)
@@ -76,8 +99,8 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     };
     Ok(Address {
         client,
-        prefix,
-        in_the_clear: !secured && !loopback,
+        prefix: parsed.prefix,
+        in_the_clear: parsed.in_the_clear,
     })
 }
 

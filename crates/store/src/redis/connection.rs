@@ -36,6 +36,14 @@ impl Redis {
         address::is_redis(url)
     }
 
+    /// Checks a URL without opening anything.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn check_url(url: &str) -> Result<(), StoreError> {
+        address::parse(url).map(drop)
+    }
+
     /// Connects.
     ///
     /// # Errors

@@ -17,6 +17,11 @@ pub(super) async fn check(config: &Config, report: &mut Report) {
         }
     };
     match store.ensure_migrated().await {
+        Ok(()) if section.is_for_one_process() => report.ok(
+            "store",
+            "answers and is up to date; SQLite is for one replica: several need PostgreSQL or \
+             Redis",
+        ),
         Ok(()) => report.ok("store", "answers and is up to date"),
         Err(error @ StoreError::TooNew { .. }) => report.fail(
             "store",
