@@ -44,6 +44,7 @@ restart_portico() {
 
 services() {
   prepare
+  stage "alert rules" scripts/alert-rules.sh
   stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
   stage "tests with services" cargo nextest run --profile services --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
 }

@@ -11,9 +11,13 @@ use http::{HeaderValue, Method, Request, header};
 use tower::ServiceExt as _;
 
 use crate::{
-    access::origin,
+    access::{
+        line::{self, Line},
+        origin,
+    },
     guard::with_cookie,
     hosts::Site,
+    meters,
     problem::{Problem, Source},
     proxy::{path, upgrade},
     session::cookie::Purpose,
@@ -41,14 +45,37 @@ pub(crate) async fn dispatch(
     let site = gateway.hosts.resolve(request.uri(), request.headers());
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = Route(route_label(site.as_ref(), request.uri().path()));
+    let line = Line::of(&context, &request);
+    let handled = async {
+        let (response, problem) = answer(&dispatcher, site, &context, &route, request).await;
+        let status = response.status();
+        (status, problem, started.elapsed(), response)
+    };
+    let (decision, response) = line.written_after(&route.0, handled).await;
+    let status = response.status().as_u16();
+    meters::request(&route.0, status, decision.as_str(), started.elapsed());
+    response
+}
+
+/// The answer, with what became of the request where it is a refusal or failure of ours.
+async fn answer(
+    dispatcher: &Dispatcher,
+    site: Option<Site>,
+    context: &Context,
+    route: &Route,
+    request: Request<Body>,
+) -> (Response, Option<(&'static str, Source)>) {
+    let gateway = &dispatcher.gateway;
     let round_may_end =
         context.navigation && route.0 != "gateway" && gateway.counts_rounds(request.headers());
-    let mut response = match decide(&dispatcher, site, &context, request).await {
+    let mut response = match decide(dispatcher, site, context, request).await {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
     };
+    let mut went_wrong = None;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        note(&problem, &route);
+        note(&problem, route);
+        went_wrong = Some(line::of_problem(&problem));
         let cookies: Vec<HeaderValue> = response
             .headers()
             .get_all(header::SET_COOKIE)
@@ -69,14 +96,7 @@ pub(crate) async fn dispatch(
             HeaderValue::from_static("max-age=31536000"),
         );
     }
-    let status = response.status().as_u16().to_string();
-    metrics::counter!(
-        "portico_gateway_requests_total", "route" => route.0.clone(), "status" => status
-    )
-    .increment(1);
-    metrics::histogram!("portico_gateway_request_seconds", "route" => route.0)
-        .record(started.elapsed().as_secs_f64());
-    response
+    (response, went_wrong)
 }
 
 async fn decide(
@@ -156,10 +176,7 @@ fn note(problem: &Problem, route: &Route) {
         Source::Upstream => "upstream",
         Source::Internal => "internal",
     };
-    metrics::counter!(
-        "portico_gateway_problems_total", "code" => problem.code, "source" => source
-    )
-    .increment(1);
+    meters::problem(problem.code, source);
     if problem.status.is_server_error() {
         tracing::warn!(
             code = problem.code,

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use portico_store::{EndReason, SessionKind, StoreError};
 use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
+use tracing::Instrument as _;
 
 use crate::{
     access::{
         arrival::{self, Arrival},
+        line,
         return_path::ReturnPath,
     },
     problem::Problem,
@@ -89,7 +91,8 @@ impl Gateway {
         let Some(secret) = self.cookies.read(headers, Purpose::Session) else {
             return Ok(Err(Missing::NoCookie));
         };
-        Ok(match self.registry.find(&secret).await? {
+        let span = tracing::debug_span!("session lookup");
+        Ok(match self.registry.find(&secret).instrument(span).await? {
             Lookup::Signed(caller) => {
                 let session = &caller.session;
                 let fits = match app {
@@ -99,6 +102,7 @@ impl Gateway {
                     }
                 };
                 if fits {
+                    line::caller(&caller);
                     Ok(caller)
                 } else {
                     Err(Missing::Unknown)
@@ -161,6 +165,7 @@ pub(crate) fn sign_in_first(context: &Context, uri: &Uri, missing: Missing) -> S
     if !context.navigation {
         return Problem::signed_out().into();
     }
+    line::rule(missing.reason().unwrap_or("no_session"));
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     let here = ReturnPath::parse(&arrival::plain(uri));
     query.append_pair("rd", here.as_str());

@@ -19,6 +19,7 @@ mod handover;
 mod hosts;
 mod kept_form;
 mod login;
+mod meters;
 mod pages;
 mod problem;
 mod proxy;
@@ -38,7 +39,10 @@ use axum::Router;
 use portico_assertion::{PublicKey, Signer, keys::KeyError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
-use portico_runtime::request_id::{RequestIdLayer, Trust};
+use portico_runtime::{
+    request_id::{RequestIdLayer, Trust},
+    traces::Continues,
+};
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -113,7 +117,7 @@ impl Gateway {
     /// When the configuration contradicts itself or a file that it names cannot be read.
     pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
         config.validate(&deps.apps)?;
-        describe_metrics();
+        meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
         let demo_password = match &config.demo {
             Some(demo) => {
@@ -151,7 +155,12 @@ impl Gateway {
     /// Everything that the gateway's listener serves. The listener must put
     /// [`portico_runtime::listener::PeerAddr`] into each request's extensions.
     pub fn router(&self) -> Router {
-        router::router(Arc::clone(&self.0)).layer(RequestIdLayer::new(Trust::Nobody))
+        let trusted = self.0.config.trusted_proxies.clone();
+        let continues = Continues::Peers(Arc::new(move |peer| {
+            trusted.iter().any(|network| network.contains(&peer))
+        }));
+        let layer = RequestIdLayer::new(Trust::Nobody).continuing(continues);
+        router::router(Arc::clone(&self.0)).layer(layer)
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.
@@ -167,27 +176,8 @@ fn read(path: &Path) -> Result<String, BuildError> {
     })
 }
 
-fn describe_metrics() {
-    metrics::describe_counter!(
-        "portico_gateway_requests_total",
-        "Requests by route (gateway, panel, or an app's ID) and status."
-    );
-    metrics::describe_histogram!(
-        "portico_gateway_request_seconds",
-        "Time until a response begins, by route."
-    );
-    metrics::describe_histogram!(
-        "portico_gateway_upstream_seconds",
-        "Time until an upstream's response begins."
-    );
-    metrics::describe_counter!(
-        "portico_gateway_problems_total",
-        "Refusals and failures by code and by where the cause lies."
-    );
-    metrics::describe_counter!("portico_gateway_sign_ins_total", "Sign-ins by outcome.");
-    metrics::describe_gauge!("portico_gateway_sessions", "Live browser sessions.");
-    metrics::describe_gauge!(
-        "portico_gateway_open_connections",
-        "Responses and WebSockets that are open for sessions."
-    );
+/// Says what the gateway's metrics mean, and starts at zero what is counted. [`Gateway::build`]
+/// does so itself.
+pub fn describe_metrics() {
+    meters::describe();
 }

@@ -8,7 +8,7 @@ use portico_store::EndReason;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::live::Live, state::Shared};
+use crate::{meters, session::live::Live, state::Shared};
 
 const AT_ONCE: usize = 8;
 
@@ -99,6 +99,7 @@ async fn sweep(gateway: &Shared) {
     let now = Timestamp::now();
     match gateway.store.sweep(now).await {
         Ok(swept) => {
+            meters::sessions_ended(&swept.ended, EndReason::Expired);
             for ended in &swept.ended {
                 gateway.registry.end(ended.id, EndReason::Expired);
             }
@@ -110,18 +111,12 @@ async fn sweep(gateway: &Shared) {
 }
 
 async fn measure(gateway: &Shared, now: Timestamp) {
-    if let Ok(count) = gateway.store.sessions().count(now).await {
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
-        metrics::gauge!("portico_gateway_sessions").set(f64::from(count));
+    if let Ok(counts) = gateway.store.sessions().count_by_kind(now).await {
+        meters::live_sessions(&counts);
     }
-    let open: usize = gateway
-        .registry
-        .all()
-        .iter()
-        .map(|live| live.connections.count())
-        .sum();
-    let open = u32::try_from(open).unwrap_or(u32::MAX);
-    metrics::gauge!("portico_gateway_open_connections").set(f64::from(open));
+    if let Ok(count) = gateway.store.keystone_tokens().count_unfinished(now).await {
+        meters::pending_revocations(count);
+    }
 }
 
 fn signed(duration: Duration) -> SignedDuration {

@@ -37,3 +37,9 @@ pub use validator::Validator;
 pub use webhook_config::{
     Question, WebhookConfig, authorization_configuration, webhook_kubeconfig,
 };
+
+/// Says what kube-auth's metrics mean; [`service`] does so itself.
+pub fn describe_metrics() {
+    metrics::describe();
+    access::describe();
+}

@@ -14,6 +14,7 @@ pub mod request_id;
 pub mod secret_file;
 pub mod telemetry;
 pub mod tls;
+pub mod traces;
 
 /// Makes *ring* the process's one TLS provider. Call it first in `main` and in tests; calling
 /// it again does nothing.

@@ -33,7 +33,8 @@ impl Metrics {
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS_BUCKETS)?
             .install_recorder()?;
         *installed = Some(handle.clone());
-        describe_process();
+        describe();
+        start_process();
         Ok(Self { handle })
     }
 
@@ -52,16 +53,20 @@ impl Metrics {
     }
 }
 
-fn describe_process() {
+/// Says what the process's own metrics mean.
+pub fn describe() {
     metrics::describe_gauge!(
         "portico_build_info",
         "Always 1; the labels say which build this is."
     );
-    metrics::gauge!("portico_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     metrics::describe_gauge!(
         "portico_start_time_seconds",
         "When the process started, in seconds since 1970."
     );
+}
+
+fn start_process() {
+    metrics::gauge!("portico_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     let started = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

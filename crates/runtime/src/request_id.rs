@@ -1,9 +1,13 @@
-//! One ID a request, in logs, answers and towards upstreams (`X-Request-Id`).
+//! One ID a request, in logs, answers and towards upstreams (`X-Request-Id`), and the span that is
+//! the request's part of a trace.
+use crate::listener::PeerAddr;
+use crate::traces::{self, Continues, continue_trace, forget_trace};
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
+use tracing::field::Empty;
 use tracing::{Instrument as _, Level, Span};
 use uuid::Uuid;
 
@@ -31,10 +35,11 @@ pub enum Trust {
 
 /// Gives each request an ID: a [`RequestId`] extension, the request header that upstreams get,
 /// the response header, and a tracing span named `request`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RequestIdLayer {
     trust: Trust,
     level: Level,
+    continues: Continues,
 }
 
 impl RequestIdLayer {
@@ -43,7 +48,17 @@ impl RequestIdLayer {
         Self {
             trust,
             level: Level::INFO,
+            continues: match trust {
+                Trust::Nobody => Continues::Nobodys,
+                Trust::Sender => Continues::Everybodys,
+            },
         }
+    }
+
+    /// The same, continuing other traces. What others say about traces is removed.
+    #[must_use]
+    pub fn continuing(self, continues: Continues) -> Self {
+        Self { continues, ..self }
     }
 
     /// The same with a span for debugging only, where thousands of requests a second are
@@ -65,6 +80,7 @@ impl<S> Layer<S> for RequestIdLayer {
             inner,
             trust: self.trust,
             level: self.level,
+            continues: self.continues.clone(),
         }
     }
 }
@@ -75,6 +91,7 @@ pub struct RequestIdService<S> {
     inner: S,
     trust: Trust,
     level: Level,
+    continues: Continues,
 }
 
 impl<S, B, R> Service<Request<B>> for RequestIdService<S>
@@ -101,10 +118,23 @@ where
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
         let span = span(self.level, id, &request);
+        if traces::are_on() {
+            span.record("otel.kind", "server");
+        }
+        let peer = request.extensions().get::<PeerAddr>();
+        if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
+            continue_trace(&span, request.headers());
+        } else {
+            forget_trace(request.headers_mut());
+        }
         let answer = self.inner.call(request);
         Box::pin(
             async move {
                 let mut response = answer.await?;
+                if traces::are_on() {
+                    let status = i64::from(response.status().as_u16());
+                    Span::current().record("http.response.status_code", status);
+                }
                 response.headers_mut().insert(X_REQUEST_ID, header);
                 Ok(response)
             }
@@ -117,9 +147,23 @@ where
 fn span<B>(level: Level, id: RequestId, request: &Request<B>) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     if level == Level::INFO {
-        tracing::info_span!("request", request.id = %id, %method, path)
+        tracing::info_span!(
+            "request",
+            request.id = %id,
+            %method,
+            path,
+            otel.kind = Empty,
+            http.response.status_code = Empty
+        )
     } else {
-        tracing::debug_span!("request", request.id = %id, %method, path)
+        tracing::debug_span!(
+            "request",
+            request.id = %id,
+            %method,
+            path,
+            otel.kind = Empty,
+            http.response.status_code = Empty
+        )
     }
 }
 
@@ -138,6 +182,8 @@ fn header_value(id: RequestId) -> HeaderValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
+    use std::sync::Arc;
     use tower::{ServiceExt as _, service_fn};
 
     async fn pass(trust: Trust, sent: Option<&str>) -> (String, String, RequestId) {
@@ -160,6 +206,47 @@ mod tests {
             .to_owned();
         let (seen, id) = response.into_body();
         (answered, seen, id)
+    }
+
+    #[tokio::test]
+    async fn what_a_stranger_says_about_traces_is_removed() {
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let trusted: std::net::IpAddr = "192.0.2.1".parse().unwrap();
+        for (peer, continues, passes) in [
+            ("192.0.2.1", Continues::Nobodys, false),
+            ("192.0.2.9", Continues::Everybodys, true),
+            (
+                "192.0.2.1",
+                Continues::Peers(Arc::new(move |peer| peer == trusted)),
+                true,
+            ),
+            (
+                "192.0.2.2",
+                Continues::Peers(Arc::new(move |peer| peer == trusted)),
+                false,
+            ),
+        ] {
+            let service = RequestIdLayer::new(Trust::Nobody)
+                .continuing(continues)
+                .layer(service_fn(|request: Request<()>| async move {
+                    let headers = request.headers();
+                    let seen = ["traceparent", "tracestate", "baggage"]
+                        .map(|name| headers.contains_key(name));
+                    Ok::<_, std::convert::Infallible>(Response::new(seen))
+                }));
+            let mut request = Request::new(());
+            for (name, value) in [
+                ("traceparent", parent),
+                ("tracestate", "a=b"),
+                ("baggage", "a=b"),
+            ] {
+                request.headers_mut().insert(name, value.parse().unwrap());
+            }
+            let peer = SocketAddr::new(peer.parse().unwrap(), 1);
+            request.extensions_mut().insert(PeerAddr(peer));
+            let seen = service.oneshot(request).await.unwrap().into_body();
+            assert_eq!(seen, [passes; 3], "{peer}");
+        }
     }
 
     const SENT: &str = "8c0f0a58-3c36-4d2c-9a55-9d9f0f6d9a1b";

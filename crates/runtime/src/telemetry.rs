@@ -1,16 +1,22 @@
-//! Logs on standard error, for people or as JSON lines.
+//! Logs on standard error, for people or as JSON lines, and the spans of traces.
+use crate::traces::Traces;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::IsTerminal as _;
-use tracing_subscriber::EnvFilter;
+use tracing::Subscriber;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 /// `[log]`: what is logged, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
     /// A level (`error`, `warn`, `info`, `debug`, `trace`) or a list such as
-    /// `info,gateway=debug`.
+    /// `info,gateway=debug`. The gateway's access lines have a target of their own:
+    /// `info,portico::access=off` leaves them out, `info,portico::access=debug` has those of
+    /// static files and probes too.
     pub level: String,
     /// `human` for people, `json` for a log collector.
     pub format: LogFormat,
@@ -68,11 +74,19 @@ impl LogConfig {
     }
 }
 
-/// Starts logging to standard error.
+/// Starts logging to standard error, and takes spans for `traces` where there are any.
 ///
 /// # Errors
 /// When the level is not understood or logging runs already.
-pub fn init(config: &LogConfig) -> Result<(), TelemetryError> {
+pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<(), TelemetryError> {
+    if let Some(traces) = traces {
+        // what the log leaves out may be a span of a trace: each has a filter of its own
+        tracing_subscriber::registry()
+            .with(log_layer(config)?)
+            .with(traces.layer())
+            .try_init()?;
+        return Ok(());
+    }
     let builder = tracing_subscriber::fmt()
         .with_env_filter(config.filter()?)
         .with_writer(std::io::stderr);
@@ -90,6 +104,27 @@ pub fn init(config: &LogConfig) -> Result<(), TelemetryError> {
             .try_init()?,
     }
     Ok(())
+}
+
+fn log_layer<S>(config: &LogConfig) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+where
+    S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+{
+    let layer = fmt::layer().with_writer(std::io::stderr);
+    let filter = config.filter()?;
+    Ok(match config.format {
+        LogFormat::Human => layer
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_filter(filter)
+            .boxed(),
+        LogFormat::Json => layer
+            .json()
+            .flatten_event(true)
+            .with_current_span(true)
+            .with_span_list(false)
+            .with_filter(filter)
+            .boxed(),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Where a store lives: a SQL database, or Redis.
 use crate::error::StoreError;
+use crate::measured::{Pool, Transaction};
 use crate::redis::Redis;
 use futures::StreamExt as _;
 use futures::future::{self, BoxFuture};
@@ -7,7 +8,7 @@ use futures::stream::{self, BoxStream};
 use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
 use sqlx::migrate::Migrator;
 use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyPool, Describe, Either, Execute, Executor, Transaction};
+use sqlx::{Any, Describe, Either, Execute, Executor};
 use std::fmt;
 
 /// The database of a store.
@@ -18,7 +19,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
     Sql {
-        pool: AnyPool,
+        pool: Pool,
         migrator: &'static Migrator,
     },
     Redis(Redis),
@@ -41,7 +42,7 @@ fn not_sql() -> sqlx::Error {
 }
 
 impl Backend {
-    fn sql(&self) -> Result<&AnyPool, sqlx::Error> {
+    fn sql(&self) -> Result<&Pool, sqlx::Error> {
         match self {
             Self::Sql { pool, .. } => Ok(pool),
             Self::Redis(_) => Err(not_sql()),
@@ -49,19 +50,19 @@ impl Backend {
     }
 
     /// Starts a transaction.
-    pub async fn begin(&self) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    pub async fn begin(&self) -> Result<Transaction, sqlx::Error> {
         self.sql()?.begin().await
     }
 
-    /// A connection of the pool.
+    /// A connection of the pool, for what is no statement of ours.
     pub async fn acquire(&self) -> Result<PoolConnection<Any>, sqlx::Error> {
-        self.sql()?.acquire().await
+        self.sql()?.unmeasured().acquire().await
     }
 
     /// Closes every connection.
     pub async fn close(&self) {
         if let Self::Sql { pool, .. } = self {
-            pool.close().await;
+            pool.unmeasured().close().await;
         }
     }
 }

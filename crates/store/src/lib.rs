@@ -21,6 +21,7 @@ mod error;
 mod handover;
 mod kept_forms;
 mod keystone_tokens;
+mod measured;
 mod pending_revocations;
 mod random;
 mod redis;
@@ -45,6 +46,7 @@ pub use kept_forms::{KeptForm, KeptForms, NewKeptForm};
 pub use keystone_tokens::{
     KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
 };
+pub use measured::describe_metrics;
 pub use pending_revocations::UnfinishedRevocations;
 pub use random::random_secret;
 pub use sealing::KeyRing;

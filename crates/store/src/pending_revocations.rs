@@ -13,6 +13,27 @@ pub struct UnfinishedRevocations {
 }
 
 impl KeystoneTokens<'_> {
+    /// How many tokens wait for their revocation, because it is due or has failed: those that
+    /// [`Self::unfinished_of_user`] counts, of everybody.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn count_unfinished(self, now: Timestamp) -> Result<i64, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_unfinished_revocations(now).await;
+        }
+        sqlx::query_scalar(
+            "SELECT COUNT(*)
+             FROM keystone_tokens
+             WHERE expires_at > $1
+                 AND (revoke_at <= $1 OR (revoke_at IS NOT NULL AND revoke_attempts > 0))",
+        )
+        .bind(now.as_second())
+        .fetch_one(&self.0.pool)
+        .await
+        .map_err(StoreError::database("count pending revocations"))
+    }
+
     /// The user's tokens whose revocation is due or has failed; `None` when there is none. One
     /// that is only planned, because another has taken its place, does not count.
     ///

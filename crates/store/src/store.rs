@@ -1,5 +1,6 @@
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::measured::Pool;
 use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
@@ -53,7 +54,10 @@ impl Store {
             .await
             .map_err(StoreError::database("connect to the database"))?;
         Ok(Self {
-            pool: Backend::Sql { pool, migrator },
+            pool: Backend::Sql {
+                pool: Pool::new(pool),
+                migrator,
+            },
             keys,
         })
     }
@@ -72,7 +76,7 @@ impl Store {
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator } => Ok(migrator.run(pool).await?),
+            Backend::Sql { pool, migrator } => Ok(migrator.run(pool.unmeasured()).await?),
             Backend::Redis(redis) => redis.migrate().await,
         }
     }
@@ -83,7 +87,7 @@ impl Store {
     /// When a migration fails.
     pub async fn revert_all(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator } => Ok(migrator.undo(pool, 0).await?),
+            Backend::Sql { pool, migrator } => Ok(migrator.undo(pool.unmeasured(), 0).await?),
             Backend::Redis(redis) => redis.delete_everything().await,
         }
     }

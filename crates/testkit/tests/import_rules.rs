@@ -61,7 +61,13 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("k8s-openapi", &["server"]),
     (
         "reqwest",
-        &["portico-openstack", "server", "portico-testkit"],
+        // portico-runtime sends traces with it
+        &[
+            "portico-openstack",
+            "portico-runtime",
+            "server",
+            "portico-testkit",
+        ],
     ),
     ("leptos_axum", &["app", "server"]),
     ("leptos", &["app", "server"]),

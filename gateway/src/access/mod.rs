@@ -2,6 +2,7 @@
 pub(crate) mod arrival;
 pub(crate) mod client_address;
 pub(crate) mod csrf;
+pub(crate) mod line;
 pub(crate) mod navigation;
 pub(crate) mod origin;
 pub(crate) mod return_path;

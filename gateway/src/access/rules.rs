@@ -3,6 +3,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use portico_domain::access::RoleInProject;
 
+use super::line;
 use crate::{
     hosts::App,
     pages::app::Door,
@@ -21,7 +22,15 @@ impl Gateway {
         app: &App,
         live: &Live,
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
-        self.fitting(&app.config.allow, live).await
+        let rules = &app.config.allow;
+        let token = self.fitting(rules, live).await?;
+        if let Some(token) = &token {
+            let identity = token.identity(&live.root());
+            if let Some(rule) = rules.iter().find(|rule| rule.holds(&identity)) {
+                line::rule(format!("{} in {}", rule.role, rule.project));
+            }
+        }
+        Ok(token)
     }
 
     /// A token of the session that some rule lets in; `None` when no rule does.

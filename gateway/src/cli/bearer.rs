@@ -3,8 +3,10 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, header};
 use jiff::Timestamp;
 use portico_store::SessionKind;
+use tracing::Instrument as _;
 
 use crate::{
+    access::line,
     guard::Stop,
     problem::Problem,
     session::live::Caller,
@@ -27,6 +29,7 @@ impl Gateway {
             .store
             .access_tokens()
             .find_session(token, now)
+            .instrument(tracing::debug_span!("session lookup"))
             .await?
             .filter(|session| session.kind == SessionKind::CommandLine)
             .ok_or_else(invalid)?;
@@ -34,6 +37,7 @@ impl Gateway {
         self.standing(context, &caller)
             .await?
             .map_err(|_| invalid())?;
+        line::caller(&caller);
         self.registry.note_use_of(&caller, now);
         Ok(caller)
     }
@@ -50,6 +54,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn unauthorized(challenge: &'static str) -> Stop {
+    line::refused("signed_out");
     let mut answer: Response = Problem::signed_out().respond(false, "");
     answer.headers_mut().insert(
         header::WWW_AUTHENTICATE,

@@ -1,4 +1,6 @@
 //! `GET /api/v1/clusters` and `POST /api/v1/clusters/{id}/token`: for command lines only.
+use std::time::Instant;
+
 use axum::{
     Extension, Json,
     extract::{Path, State},
@@ -18,6 +20,7 @@ use super::direct;
 use crate::{
     audit::Event,
     guard::Stop,
+    meters::{self, TokenOperation},
     pages::layout::harden,
     problem::Problem,
     session::live::{Caller, ClusterTokenKey, Live},
@@ -82,9 +85,12 @@ pub(crate) async fn token(
         gateway.audit(&context, event).await;
         return Err(no_such_cluster().into());
     };
+    let started = Instant::now();
     let sealed = gateway
         .cluster_token(&context, &caller, cluster, &project)
-        .await?;
+        .await;
+    meters::token(TokenOperation::Cluster, outcome(&sealed), started);
+    let sealed = sealed?;
     let mut answer = Json(json!({
         "token": sealed.token.expose_secret(),
         "expires_at": sealed.expires_at,
@@ -94,6 +100,14 @@ pub(crate) async fn token(
     .into_response();
     harden(answer.headers_mut());
     Ok(answer)
+}
+
+fn outcome(sealed: &Result<SealedClusterToken, Stop>) -> meters::Outcome {
+    match sealed {
+        Ok(_) => meters::Outcome::Succeeded,
+        Err(Stop::Problem(problem)) if problem.status.is_server_error() => meters::Outcome::Failed,
+        Err(_) => meters::Outcome::Refused,
+    }
 }
 
 impl Gateway {

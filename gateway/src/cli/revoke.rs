@@ -10,9 +10,11 @@ use portico_store::{EndReason, Outcome};
 use secrecy::ExposeSecret as _;
 
 use crate::{
+    access::line,
     audit::Event,
     forms::Fields,
     guard::Stop,
+    meters,
     pages::layout::harden,
     state::{Context, Shared},
 };
@@ -30,6 +32,10 @@ pub(crate) async fn post(
         let ended = sessions
             .end(id, EndReason::SignedOut, Timestamp::now())
             .await?;
+        meters::sessions_ended(&ended, EndReason::SignedOut);
+        if let Some(session) = &session {
+            line::session(session);
+        }
         if !ended.is_empty() {
             let mut event = Event::new("cli.sign_out", Outcome::Succeeded);
             event.session = session.as_ref();

@@ -1,4 +1,6 @@
 //! `POST /oauth2/token`: codes and refresh tokens for the tokens of a command line. No cookie.
+use std::time::Instant;
+
 use axum::{
     Extension, Json,
     extract::State,
@@ -16,9 +18,11 @@ use uuid::Uuid;
 
 use super::{CLIENT_ID, pkce};
 use crate::{
+    access::line,
     audit::Event,
     forms::Fields,
     guard::Stop,
+    meters::{self, TokenOperation},
     pages::layout::harden,
     problem::Problem,
     state::{Context, Gateway, Shared},
@@ -41,7 +45,17 @@ pub(crate) async fn post(
         "urn:ietf:params:oauth:grant-type:device_code" => {
             gateway.redeem_device(&context, &fields).await
         }
-        "refresh_token" => gateway.redeem_refresh(&context, &fields).await,
+        "refresh_token" => {
+            let started = Instant::now();
+            let answer = gateway.redeem_refresh(&context, &fields).await;
+            let outcome = match &answer {
+                Ok(answer) if answer.status().is_success() => meters::Outcome::Succeeded,
+                Ok(_) => meters::Outcome::Refused,
+                Err(_) => meters::Outcome::Failed,
+            };
+            meters::token(TokenOperation::Refresh, outcome, started);
+            answer
+        }
         _ => Ok(refused(
             "unsupported_grant_type",
             "this grant type is not offered",
@@ -107,6 +121,7 @@ impl Gateway {
         let Some((_, session)) = self.store.sessions().create_child(&new, now).await? else {
             return Ok(refused("invalid_grant", "the approving session has ended"));
         };
+        meters::session_started(session.kind);
         let refresh = self
             .store
             .access_tokens()
@@ -154,10 +169,12 @@ impl Gateway {
 
     async fn end_reused(&self, context: &Context, id: Uuid) -> Result<(), Problem> {
         let session = self.store.sessions().get(id).await?;
-        self.store
+        let ended = self
+            .store
             .sessions()
             .end(id, EndReason::TokenReuse, Timestamp::now())
             .await?;
+        meters::sessions_ended(&ended, EndReason::TokenReuse);
         let mut event =
             Event::new("session.end", Outcome::Succeeded).reason(EndReason::TokenReuse.as_str());
         event.session = session.as_ref();
@@ -172,6 +189,8 @@ impl Gateway {
         now: Timestamp,
     ) -> Result<Response, Stop> {
         debug_assert_eq!(session.kind, SessionKind::CommandLine);
+        line::session(session);
+        line::rule("command_line");
         let ends = session.absolute_expires_at.min(session.keystone_expires_at);
         let expires_at = (now + ACCESS_LIFE).min(ends);
         let access = self
@@ -196,6 +215,7 @@ impl Gateway {
 
 /// An error as RFC 6749 section 5.2 has it.
 pub(super) fn refused(code: &'static str, description: &'static str) -> Response {
+    line::refused(code);
     let body = Json(json!({ "error": code, "error_description": description }));
     let mut answer = (StatusCode::BAD_REQUEST, body).into_response();
     harden(answer.headers_mut());

@@ -8,11 +8,12 @@ use secrecy::ExposeSecret as _;
 
 use super::commitment;
 use crate::{
-    access::{origin::OriginFault, return_path::ReturnPath},
+    access::{line, origin::OriginFault, return_path::ReturnPath},
     audit::Event,
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
     hosts::Site,
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Shared},
@@ -66,6 +67,9 @@ pub(crate) async fn post(
     let Some((secret, session)) = gateway.store.sessions().create_child(&new, now).await? else {
         return Err(Problem::signed_out().into());
     };
+    meters::session_started(session.kind);
+    line::session(&session);
+    line::rule("handover");
     let event = Event::new("app.open", Outcome::Succeeded)
         .session(&session)
         .project(Some(&app.config.project))

@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    access::return_path::ReturnPath,
+    access::{line, return_path::ReturnPath},
     guard::{Stop, see_other, with_cookie},
     hosts::App,
     problem::Problem,
@@ -48,6 +48,7 @@ pub(crate) fn begin(
             return Problem::internal().into();
         }
     };
+    line::rule("no_session");
     let path = ReturnPath::parse(&here(request));
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("app", &app.config.id)

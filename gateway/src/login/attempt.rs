@@ -3,6 +3,8 @@ use portico_openstack::keystone::{self, AuthOutcome, Login, Scope, UserRef};
 use secrecy::SecretString;
 
 use crate::{
+    access::line,
+    meters,
     problem::Problem,
     state::{Context, Gateway},
 };
@@ -136,15 +138,12 @@ impl Gateway {
                 if matches!(error, keystone::Error::Unavailable(_)) {
                     self.set_keystone_answers(false);
                 }
-                count_sign_in("unavailable");
+                meters::sign_in(meters::KEYSTONE, "unavailable");
+                line::rule("keystone_unavailable");
                 Err(Failed::KeystoneUnavailable)
             }
         }
     }
-}
-
-pub(crate) fn count_sign_in(outcome: &'static str) {
-    metrics::counter!("portico_gateway_sign_ins_total", "outcome" => outcome).increment(1);
 }
 
 #[cfg(test)]

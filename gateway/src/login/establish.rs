@@ -5,11 +5,11 @@ use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::IssuedToken;
 use portico_store::{EndReason, NewSession, Outcome};
 
-use super::attempt::count_sign_in;
 use crate::{
-    access::return_path::ReturnPath,
+    access::{line, return_path::ReturnPath},
     audit::Event,
     guard::{Stop, see_other, with_cookie},
+    meters,
     problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway},
@@ -55,6 +55,7 @@ impl Gateway {
                 return Err(error.into());
             }
         };
+        meters::session_started(session.kind);
         self.store_token(session.id, &issued).await?;
         let projects = match self
             .keystone
@@ -70,7 +71,9 @@ impl Gateway {
             }
         };
         sessions.set_projects(session.id, &projects).await?;
-        count_sign_in("succeeded");
+        meters::sign_in(meters::KEYSTONE, "succeeded");
+        line::session(&session);
+        line::rule("signed_in");
         let event = Event::new("session.sign_in", Outcome::Succeeded).session(&session);
         self.audit(context, event).await;
 

@@ -7,10 +7,12 @@ use portico_store::{Outcome, ThrottleLimit};
 
 use super::{
     account,
-    attempt::{Claimed, Failed, count_sign_in},
+    attempt::{Claimed, Failed},
 };
 use crate::{
+    access::line,
     audit::Event,
+    meters,
     problem::Problem,
     state::{Context, Gateway},
 };
@@ -69,7 +71,9 @@ impl Gateway {
             if failures > ACCOUNT.failures {
                 // others at the same time were first
                 let until = now + ACCOUNT.window;
-                return Err(self.throttled(context, &attempt, until, now).await);
+                return Err(self
+                    .throttled(context, &attempt, "account", until, now)
+                    .await);
             }
         }
         Ok(attempt)
@@ -89,8 +93,13 @@ impl Gateway {
             .refused_until(subject, limit, now)
             .await
             .map_err(Problem::from)?;
+        let by = if subject == attempt.address {
+            "network"
+        } else {
+            "account"
+        };
         match until {
-            Some(until) => Err(self.throttled(context, attempt, until, now).await),
+            Some(until) => Err(self.throttled(context, attempt, by, until, now).await),
             None => Ok(()),
         }
     }
@@ -131,7 +140,8 @@ impl Gateway {
         throttle
             .failed(&attempt.address, ADDRESS, Timestamp::now())
             .await?;
-        count_sign_in("refused");
+        meters::sign_in(meters::KEYSTONE, "refused");
+        line::refused("credentials");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
             .reason(what);
@@ -143,10 +153,13 @@ impl Gateway {
         &self,
         context: &Context,
         attempt: &Attempt,
+        by: &'static str,
         until: Timestamp,
         now: Timestamp,
     ) -> Failed {
-        count_sign_in("throttled");
+        meters::sign_in(meters::KEYSTONE, "throttled");
+        meters::throttled(by);
+        line::refused("throttled");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
             .reason("too many failures");

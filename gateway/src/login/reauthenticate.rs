@@ -1,5 +1,7 @@
 //! `POST /oauth2/reauthenticate`: new Keystone tokens for a session that goes on, same user only.
 //! A form or JSON with `password` and, where Keystone asks for it, `passcode`.
+use std::time::Instant;
+
 use axum::{
     Extension, Json,
     extract::State,
@@ -23,6 +25,7 @@ use crate::{
     audit::Event,
     forms::Fields,
     guard::{Stop, check_csrf, see_other, with_cookie},
+    meters::{self, TokenOperation},
     problem::Problem,
     session::{cookie::Purpose, live::Caller},
     state::{Context, Gateway, Shared},
@@ -50,8 +53,26 @@ pub(crate) async fn post(
     check_csrf(&caller, &sent)?;
     let password = fields.secret("password");
     let code = plain_code(&fields.secret("passcode"));
-    let issued = gateway.prove(&context, &caller, &password, code).await?;
-    let secret = gateway.replace_tokens(&caller, &issued).await?;
+    let started = Instant::now();
+    let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
+    let issued = match gateway.prove(&context, &caller, &password, code).await {
+        Ok(issued) => issued,
+        Err(problem) => {
+            count(if problem.status.is_server_error() {
+                meters::Outcome::Failed
+            } else {
+                meters::Outcome::Refused
+            });
+            return Err(problem.into());
+        }
+    };
+    let replaced = gateway.replace_tokens(&caller, &issued).await;
+    count(if replaced.is_ok() {
+        meters::Outcome::Succeeded
+    } else {
+        meters::Outcome::Failed
+    });
+    let secret = replaced?;
     let event = Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
     gateway.audit(&context, event).await;
 

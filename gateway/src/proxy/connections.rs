@@ -13,7 +13,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::session::lock::Lock;
+use crate::{meters, session::lock::Lock};
 
 /// What one session has open. Ending is for good; renewing closes what is open now and lets
 /// new connections in, for when the token that they were opened with has been replaced.
@@ -86,6 +86,7 @@ pub(crate) struct GuardedBody {
     body: Incoming,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
     _connection: Connection,
+    _open: meters::Open,
 }
 
 /// The session behind a response ended before the response did.
@@ -94,11 +95,12 @@ pub(crate) struct GuardedBody {
 pub(crate) struct SessionEnded;
 
 impl GuardedBody {
-    pub fn new(body: Incoming, connection: Connection) -> Self {
+    pub fn new(body: Incoming, connection: Connection, kind: meters::Kind) -> Self {
         Self {
             body,
             closed: Box::pin(connection.token.clone().cancelled_owned()),
             _connection: connection,
+            _open: meters::open(kind),
         }
     }
 }

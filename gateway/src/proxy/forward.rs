@@ -5,6 +5,7 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
 use http_body_util::Limited;
 use hyper::body::Body as _;
+use portico_runtime::traces;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
     upgrade,
     upstream::{Upstream, UpstreamClient},
 };
-use crate::config::LimitsConfig;
+use crate::{config::LimitsConfig, meters};
 
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
@@ -83,6 +84,7 @@ impl Forwarder {
         let (mut parts, body) = request.into_parts();
         headers::clean_request(&mut parts.headers);
         add(&mut parts.headers, added);
+        traces::pass_on(&mut parts.headers);
         let body = match &handshake {
             Some(_) => {
                 upgrade::Handshake::write(&mut parts.headers);
@@ -117,13 +119,25 @@ impl Forwarder {
             return handshake.join(response, trust, connection, self.draining.clone());
         }
         headers::clean_response(response.headers_mut(), trust);
+        let kind = kind_of(response.headers());
         Ok(response.map(|body| {
             if body.is_end_stream() {
                 Body::empty()
             } else {
-                Body::new(GuardedBody::new(body, connection))
+                Body::new(GuardedBody::new(body, connection, kind))
             }
         }))
+    }
+}
+
+fn kind_of(headers: &HeaderMap) -> meters::Kind {
+    let events = headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    if events {
+        meters::Kind::EventStream
+    } else {
+        meters::Kind::Response
     }
 }
 

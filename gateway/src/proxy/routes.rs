@@ -10,15 +10,16 @@ use axum::{
 use http::{HeaderName, HeaderValue, Request, Uri, header};
 use jiff::Timestamp;
 use portico_store::Outcome;
+use tracing::{Instrument as _, field::Empty};
 
 use super::{forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::rules::doors,
+    access::{line, rules::doors},
     audit::Event,
     guard::Stop,
     handover,
     hosts::{App, Site},
-    pages,
+    meters, pages,
     problem::Problem,
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
@@ -97,6 +98,7 @@ impl Gateway {
             .target(&app.config.id)
             .reason("no role that opens it");
         self.audit(context, event).await;
+        line::refused("app_refused");
         let doors = doors(&app.config.allow, &caller.live);
         if context.navigation {
             let home = format!("{}/", self.hosts.main());
@@ -136,12 +138,23 @@ impl Gateway {
         };
         let started = Instant::now();
         let connection = caller.live.connections.open();
+        let span = tracing::debug_span!(
+            "upstream",
+            otel.kind = "client",
+            peer.service = upstream.id,
+            http.response.status_code = Empty
+        );
         let result = self
             .forwarder
             .forward(request, upstream, trust, added, connection)
+            .instrument(span.clone())
             .await;
-        metrics::histogram!("portico_gateway_upstream_seconds", "upstream" => upstream.id.clone())
-            .record(started.elapsed().as_secs_f64());
+        meters::upstream(&upstream.id, started.elapsed());
+        if let Ok(response) = &result {
+            let status = i64::from(response.status().as_u16());
+            span.record("http.response.status_code", status);
+            line::passed_on();
+        }
         result.map_err(|error| {
             let problem = Problem::forwarding(&upstream.name, &error);
             if problem.status.is_server_error() {

@@ -17,6 +17,7 @@ use super::{
     forward::ForwardError,
     headers::{self, Trust},
 };
+use crate::meters;
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 /// Small, as most WebSockets are idle most of the time.
@@ -83,12 +84,14 @@ impl Handshake {
         }
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
+        let open = meters::open(meters::Kind::WebSocket);
         tokio::spawn(async move {
             tokio::select! {
                 () = copy(client, upstream) => {}
                 () = connection.closed() => {}
                 () = draining.cancelled() => {}
             }
+            drop(open);
         });
         let mut headers = std::mem::take(response.headers_mut());
         headers::clean_response(&mut headers, trust);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use portico_store::{EndReason, PendingRevocation, SessionKind, StoreError};
 use uuid::Uuid;
 
-use crate::{pages::sign_out::Ended, state::Gateway};
+use crate::{meters, pages::sign_out::Ended, state::Gateway};
 
 /// How long a sign-out waits for Keystone before it leaves the rest to the queue.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -18,6 +18,7 @@ impl Gateway {
     pub async fn end_session(&self, root: Uuid, reason: EndReason) -> Result<Ended, StoreError> {
         let now = Timestamp::now();
         let sessions = self.store.sessions().end(root, reason, now).await?;
+        meters::sessions_ended(&sessions, reason);
         self.registry.end(root, reason);
         let count = |kind| sessions.iter().filter(|ended| ended.kind == kind).count();
         let pending = self
@@ -53,6 +54,7 @@ impl Gateway {
     async fn revoke_pending(&self, pending: PendingRevocation) -> bool {
         let tokens = self.store.keystone_tokens();
         let revoked = self.revoke(&pending.token).await;
+        meters::revocation(revoked);
         let written = if revoked {
             tokens.forget(pending.id).await
         } else {

@@ -12,7 +12,11 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use super::live::{Caller, Live, ProjectToken};
-use crate::{problem::Problem, state::Gateway};
+use crate::{
+    meters::{self, TokenOperation},
+    problem::Problem,
+    state::Gateway,
+};
 
 /// Keystone does not say whether a role or the whole session is gone, so it is not asked again
 /// with every request.
@@ -65,6 +69,24 @@ impl Gateway {
         if let Some(token) = usable(live, project_id) {
             return Ok(Some(token));
         }
+        let started = Instant::now();
+        let token = self.obtain(live, project).await;
+        meters::token(
+            TokenOperation::Project,
+            meters::Outcome::of(&token),
+            started,
+        );
+        token
+    }
+
+    /// A token from the store, or a new one of Keystone's.
+    async fn obtain(
+        &self,
+        live: &Live,
+        project: Project,
+    ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        let project_id = project.id.clone();
+        let project_id = project_id.as_str();
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
         if let Some(stored) = tokens.find(live.id, Some(project_id), now).await? {
@@ -120,6 +142,21 @@ impl Gateway {
         project_id: &str,
     ) -> Result<Option<OwnToken>, TokenError> {
         let _issuing = caller.live.issuing.lock().await;
+        let started = Instant::now();
+        let token = self.obtain_own(caller, project_id).await;
+        meters::token(
+            TokenOperation::CommandLine,
+            meters::Outcome::of(&token),
+            started,
+        );
+        token
+    }
+
+    async fn obtain_own(
+        &self,
+        caller: &Caller,
+        project_id: &str,
+    ) -> Result<Option<OwnToken>, TokenError> {
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
         if let Some(stored) = tokens

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     audit::Event,
+    meters,
     problem::Problem,
     state::{Context, Gateway},
 };
@@ -112,6 +113,7 @@ impl Gateway {
             .set_keystone_checked(live.id, now)
             .await?;
         live.set_stale(false);
+        meters::validation(meters::Outcome::Succeeded);
         if let Some(root) = self.store.sessions().get(live.id).await? {
             live.set_root(Arc::new(root));
         }
@@ -133,6 +135,7 @@ impl Gateway {
             self.audit(context.unwrap_or(&internal), event).await;
         }
         live.set_stale(true);
+        meters::validation(meters::Outcome::Failed);
         Ok(Standing::Unknown)
     }
 
@@ -173,10 +176,13 @@ impl Gateway {
     async fn end_refused(&self, live: &Live, context: Option<&Context>) -> Result<(), TokenError> {
         let root = live.root();
         let reason = EndReason::RefusedByKeystone;
-        self.store
+        let ended = self
+            .store
             .sessions()
             .end(live.id, reason, Timestamp::now())
             .await?;
+        meters::sessions_ended(&ended, reason);
+        meters::validation(meters::Outcome::Refused);
         self.registry.end(live.id, reason);
         let event = Event::new("session.end", Outcome::Succeeded)
             .session(&root)

@@ -6,9 +6,11 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod access_lines;
 mod apps;
 mod command_line;
 mod kept_form;
+mod meters;
 mod pages;
 mod proxy;
 mod sessions;
@@ -16,5 +18,6 @@ mod sign_out;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod support;
+mod traces;
 mod troubles;
 mod websocket;

@@ -7,6 +7,7 @@
 )]
 
 mod keystone;
+mod log;
 mod outage;
 mod sessions;
 mod sign_in;

@@ -15,6 +15,7 @@ use portico_openstack::KeystoneConfig;
 use portico_runtime::admin::AdminConfig;
 use portico_runtime::config::{ConfigError, load, process_environment};
 use portico_runtime::telemetry::LogConfig;
+use portico_runtime::traces::TelemetryConfig;
 use portico_store::StoreConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub struct Config {
     pub log: LogConfig,
     #[serde(default)]
     pub admin: AdminConfig,
+    #[serde(default)]
+    pub telemetry: TelemetryConfig,
     #[serde(default)]
     pub store: Option<StoreConfig>,
     #[serde(default)]

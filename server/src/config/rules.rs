@@ -95,6 +95,9 @@ impl Config {
         if let Err(error) = self.log.filter() {
             problems.push(Problem::new("log.level", error.to_string()));
         }
+        if let Err(error) = self.telemetry.traces.validate() {
+            problems.push(Problem::new("", error.to_string()));
+        }
         if let Some(store) = &self.store
             && store.key_files.is_empty()
         {

@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
+use tracing::Instrument as _;
 
 const AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
 pub(super) const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
@@ -41,7 +42,8 @@ impl Client {
     ) -> Result<T, Error> {
         let operation = call.operation;
         let started = Instant::now();
-        let result = self.ask(&call).await.and_then(understand);
+        let span = tracing::debug_span!("keystone", otel.kind = "client", operation);
+        let result = self.ask(&call).instrument(span).await.and_then(understand);
         metrics::record(operation, started.elapsed(), &result);
         match &result {
             // one line says that it is gone; one for each of a thousand askers says nothing more

@@ -21,3 +21,9 @@ pub use error::Error;
 pub use login::{ApplicationCredential, Login, Scope, UserRef};
 pub use service_account::{ServiceAccount, ServiceAccountError};
 pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, Version};
+
+/// Says what the metrics of calls to Keystone mean; clients do so themselves.
+pub fn describe_metrics() {
+    metrics::describe();
+    service_account::describe_metrics();
+}

@@ -1,6 +1,8 @@
 //! One connection for everything, which comes back by itself.
 use super::address::{self, Address};
+use super::labels::labels;
 use crate::error::StoreError;
+use crate::measured::Measured;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation};
 use ::redis::{RedisResult, ServerErrorKind};
@@ -117,21 +119,9 @@ impl Redis {
         answer: impl Future<Output = RedisResult<T>>,
     ) -> Result<T, StoreError> {
         let started = Instant::now();
-        let answer = tokio::time::timeout(ANSWER_TIMEOUT, answer).await;
-        let took = started.elapsed();
-        let outcome = match &answer {
-            Ok(Ok(_)) => "ok",
-            Ok(Err(_)) => "error",
-            Err(_) => "timeout",
-        };
-        metrics::histogram!(
-            "portico_store_redis_seconds", "operation" => operation, "outcome" => outcome
-        )
-        .record(took.as_secs_f64());
-        if took > SLOW {
-            tracing::warn!(operation, outcome, ?took, "Redis is slow");
-        }
-        match answer {
+        let (table, statement) = labels(operation);
+        let measured = Measured::command(table, statement);
+        let answer = match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) if error.is_timeout() => Err(StoreError::RedisTimeout { operation }),
             Ok(Err(source)) => {
@@ -139,7 +129,13 @@ impl Redis {
                 Err(StoreError::Redis { operation, source })
             }
             Err(_) => Err(StoreError::RedisTimeout { operation }),
+        };
+        measured.saw(&answer);
+        let took = started.elapsed();
+        if took > SLOW {
+            tracing::warn!(operation, ?took, "Redis is slow");
         }
+        answer
     }
 
     fn connection(&self) -> ConnectionManager {

@@ -198,6 +198,13 @@ impl Redis {
         Ok(unfinished)
     }
 
+    /// How many tokens of everybody wait for their revocation, due or failed.
+    pub async fn count_unfinished_revocations(&self, now: Timestamp) -> Result<i64, StoreError> {
+        let mut call = self.call(&KEYSTONE_TOKENS, "count_unfinished");
+        call.arg(now.as_second());
+        self.script("count pending revocations", &call).await
+    }
+
     async fn tokens(
         &self,
         operation: &'static str,

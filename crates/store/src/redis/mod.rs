@@ -21,6 +21,7 @@ mod flows;
 mod handovers;
 mod kept_forms;
 mod keystone_tokens;
+mod labels;
 mod schema;
 mod scripts;
 mod sessions;

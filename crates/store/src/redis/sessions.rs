@@ -170,6 +170,20 @@ impl Redis {
         self.command("count sessions", &count).await
     }
 
+    /// How many live sessions there are of each kind.
+    pub async fn count_sessions_by_kind(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(SessionKind, i64)>, StoreError> {
+        let mut call = self.call(&SESSIONS, "count_by_kind");
+        for kind in SessionKind::ALL {
+            call.arg(kind.as_str());
+        }
+        call.arg(now.as_second());
+        let counts: Vec<i64> = self.script("count sessions", &call).await?;
+        Ok(SessionKind::ALL.into_iter().zip(counts).collect())
+    }
+
     /// Sets a field of a session and its children.
     pub async fn set_of_family(
         &self,

@@ -2,6 +2,7 @@
 //!
 //! A child lives as long as its parent: same end, same expiry, and the parent's Keystone tokens.
 //! Everything that changes a session works on its *root*, the browser session.
+mod figures;
 mod life;
 mod lookup;
 mod model;

@@ -83,6 +83,9 @@ pub enum SessionKind {
 }
 
 impl SessionKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Browser, Self::App, Self::CommandLine];
+
     /// The word in the database and in logs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -128,7 +131,8 @@ pub enum EndReason {
 }
 
 impl EndReason {
-    const ALL: [Self; 8] = [
+    /// Every reason.
+    pub const ALL: [Self; 8] = [
         Self::SignedOut,
         Self::Revoked,
         Self::Expired,

@@ -83,6 +83,7 @@ macro_rules! each_test {
             session_lookup: an_ended_session_is_found_only_by_who_asks_for_the_end
             session_lookup: users_are_found_by_id_and_by_name_in_any_case
             session_lookup: unfinished_revocations_are_counted_until_they_expire
+            session_lookup: live_sessions_are_counted_by_kind
             kept_forms: a_form_is_given_back_to_its_user_only
             kept_forms: a_form_is_kept_for_ten_minutes
             kept_forms: a_form_is_forgotten_once

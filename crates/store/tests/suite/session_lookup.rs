@@ -1,6 +1,6 @@
 use super::Database;
-use super::fixtures::{at, new_token, signed_in};
-use portico_store::EndReason;
+use super::fixtures::{at, new_token, on_app, signed_in};
+use portico_store::{EndReason, SessionKind};
 
 pub async fn an_ended_session_is_found_only_by_who_asks_for_the_end(database: &Database) {
     let sessions = database.store.sessions();
@@ -53,6 +53,7 @@ pub async fn unfinished_revocations_are_counted_until_they_expire(database: &Dat
     );
     let planned = tokens.list(session.id).await.unwrap();
     tokens.revoke_later(planned[0].id, at(30)).await.unwrap();
+    assert_eq!(tokens.count_unfinished(at(1)).await.unwrap(), 0);
     assert_eq!(
         tokens.unfinished_of_user("ada-id", at(1)).await.unwrap(),
         None
@@ -68,10 +69,37 @@ pub async fn unfinished_revocations_are_counted_until_they_expire(database: &Dat
     let unfinished = tokens.unfinished_of_user("ada-id", at(41)).await.unwrap();
     let unfinished = unfinished.unwrap();
     assert_eq!((unfinished.tokens, unfinished.until), (2, at(3600)));
+    assert_eq!(tokens.count_unfinished(at(41)).await.unwrap(), 2);
+    assert_eq!(tokens.count_unfinished(at(3600)).await.unwrap(), 0);
     assert_eq!(
         tokens.unfinished_of_user("vera-id", at(41)).await.unwrap(),
         None
     );
     let later = tokens.unfinished_of_user("ada-id", at(3600)).await.unwrap();
     assert_eq!(later, None);
+}
+
+pub async fn live_sessions_are_counted_by_kind(database: &Database) {
+    let sessions = database.store.sessions();
+    let count = async |now| {
+        let counts = sessions.count_by_kind(now).await.unwrap();
+        let of = |kind| counts.iter().find(|(found, _)| *found == kind).unwrap().1;
+        [
+            SessionKind::Browser,
+            SessionKind::App,
+            SessionKind::CommandLine,
+        ]
+        .map(of)
+    };
+    assert_eq!(count(at(0)).await, [0, 0, 0]);
+    let (_, ada) = signed_in(&database.store, "ada").await;
+    signed_in(&database.store, "vera").await;
+    on_app(&database.store, ada.id).await;
+    assert_eq!(count(at(2)).await, [2, 1, 0]);
+    sessions
+        .end(ada.id, EndReason::SignedOut, at(3))
+        .await
+        .unwrap();
+    assert_eq!(count(at(4)).await, [1, 0, 0]);
+    assert_eq!(count(at(3600)).await, [0, 0, 0]);
 }

@@ -13,6 +13,7 @@ use portico_runtime::listener::Listener;
 use portico_runtime::metrics::Metrics;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
+use portico_runtime::traces::Traces;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -29,8 +30,10 @@ pub(super) struct Context<'c> {
 
 /// Runs the roles until the process is stopped.
 pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError> {
-    telemetry::init(&config.log).context("start logging")?;
+    let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
+    telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
+    portico_store::describe_metrics();
     let lifecycle = Lifecycle::new(STOP_DEADLINE);
     let readiness = Readiness::new();
     let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
@@ -44,6 +47,7 @@ pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError
         // whatever did start ends in order
         lifecycle.stop();
         lifecycle.drain().await;
+        flush(traces).await;
         return Err(error.into());
     }
     if let Some(url) = config.public_url() {
@@ -55,8 +59,16 @@ pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError
         .run_until_stopped()
         .await
         .context("receive signals")?;
+    flush(traces).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// The last spans leave when everything that makes some has ended.
+async fn flush(traces: Option<Traces>) {
+    if let Some(traces) = traces {
+        traces.flush().await;
+    }
 }
 
 async fn start(

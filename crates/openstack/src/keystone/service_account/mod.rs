@@ -97,6 +97,11 @@ struct Held {
     after_refusal: bool,
 }
 
+/// Says what the account's metrics mean.
+pub(super) fn describe_metrics() {
+    metrics::describe();
+}
+
 impl ServiceAccount {
     /// The account of the section, or `None` without one. Nothing is sent yet.
     ///

@@ -56,6 +56,18 @@ function actions.of_user()
   return all
 end
 
+-- count_unfinished NOW: those that are due or have failed, and have not expired
+function actions.count_unfinished()
+  local count, now = 0, tonumber(ARGV[2])
+  for _, id in ipairs(redis.call('ZRANGE', prefix .. 'revocations', 0, -1)) do
+    local token = redis.call('HMGET', key('token', id), 'expires_at', 'revoke_at', 'revoke_attempts')
+    if token[1] and tonumber(token[1]) > now and (tonumber(token[2]) <= now or tonumber(token[3]) > 0) then
+      count = count + 1
+    end
+  end
+  return count
+end
+
 -- due LIMIT NOW: the first whose time has come and that have not expired
 function actions.due()
   local all = {}

@@ -118,6 +118,22 @@ function actions.named()
   return all
 end
 
+-- count_by_kind KIND … NOW: how many live sessions there are of each kind
+function actions.count_by_kind()
+  local now = ARGV[#ARGV]
+  local counts, all = {}, {}
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'live', '(' .. now, '+inf')) do
+    local kind = field('session', id, 'kind')
+    if kind then
+      counts[kind] = (counts[kind] or 0) + 1
+    end
+  end
+  for at = 2, #ARGV - 1 do
+    table.insert(all, counts[ARGV[at]] or 0)
+  end
+  return all
+end
+
 -- set_family ROOT FIELD VALUE: for the session and its children, ended or not
 function actions.set_family()
   for _, id in ipairs(family(ARGV[2])) do

@@ -1,0 +1,339 @@
+//! The connections that every statement goes through, so that each is counted in one place: how
+//! long it took, and whether it failed, by table and operation.
+//!
+//! [`Pool`] and [`Transaction`] take the places of sqlx's own: a statement is run on `&pool` or on
+//! `&mut *transaction` as ever.
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
+use sqlx::{Any, AnyConnection, AnyPool, Describe, Either, Error, Execute, Executor};
+use std::ops::{Deref, DerefMut};
+use std::time::Instant;
+
+const SECONDS: &str = "portico_store_operation_seconds";
+const ERRORS: &str = "portico_store_errors_total";
+
+/// Every table, as a label; a test compares them with the migrations.
+const TABLES: [&str; 14] = [
+    "access_tokens",
+    "audit_events",
+    "authorization_codes",
+    "device_codes",
+    "handover_codes",
+    "kept_forms",
+    "keystone_tokens",
+    "refresh_tokens",
+    "sessions",
+    "sign_in_flows",
+    "sign_in_throttles",
+    "totp_marks",
+    "user_last_projects",
+    OTHER,
+];
+const OPERATIONS: [&str; 5] = ["select", "insert", "update", "delete", OTHER];
+/// What is neither of the above: nobody outside chooses a label's values.
+pub(crate) const OTHER: &str = "other";
+
+/// The pool of connections.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool(AnyPool);
+
+/// Statements that take effect together or not at all. Dropped without a commit it is taken back.
+#[derive(Debug)]
+pub(crate) struct Transaction(Statements);
+
+/// What statements of a transaction run on.
+#[derive(Debug)]
+pub(crate) struct Statements(sqlx::Transaction<'static, Any>);
+
+impl Pool {
+    pub fn new(pool: AnyPool) -> Self {
+        Self(pool)
+    }
+
+    /// The pool itself, for what is no statement of ours: migrations, and looking whether the
+    /// database answers.
+    pub fn unmeasured(&self) -> &AnyPool {
+        &self.0
+    }
+
+    pub async fn begin(&self) -> Result<Transaction, Error> {
+        self.0.begin().await.map(Statements).map(Transaction)
+    }
+}
+
+impl Transaction {
+    pub async fn commit(self) -> Result<(), Error> {
+        self.0.0.commit().await
+    }
+}
+
+impl Deref for Transaction {
+    type Target = Statements;
+
+    fn deref(&self) -> &Statements {
+        &self.0
+    }
+}
+
+impl DerefMut for Transaction {
+    fn deref_mut(&mut self) -> &mut Statements {
+        &mut self.0
+    }
+}
+
+/// A statement under way, or what Redis does in its place; counted when it is over, or given up.
+pub(crate) struct Measured {
+    table: &'static str,
+    operation: &'static str,
+    started: Instant,
+}
+
+impl Measured {
+    fn start(sql: &str) -> Self {
+        let (table, operation) = labels(sql);
+        Self {
+            table,
+            operation,
+            started: Instant::now(),
+        }
+    }
+
+    /// A command of Redis, by what would be the table and the statement.
+    pub fn command(table: &'static str, operation: &'static str) -> Self {
+        Self {
+            table,
+            operation,
+            started: Instant::now(),
+        }
+    }
+
+    pub fn saw<T, E>(&self, result: &Result<T, E>) {
+        if result.is_err() {
+            metrics::counter!(ERRORS, "table" => self.table, "operation" => self.operation)
+                .increment(1);
+        }
+    }
+}
+
+impl Drop for Measured {
+    fn drop(&mut self) {
+        metrics::histogram!(SECONDS, "table" => self.table, "operation" => self.operation)
+            .record(self.started.elapsed().as_secs_f64());
+    }
+}
+
+/// The first table that a statement names, and what it does there.
+fn labels(sql: &str) -> (&'static str, &'static str) {
+    let mut words = sql
+        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let operation = OPERATIONS
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(first))
+        .unwrap_or(OTHER);
+    // `UPDATE t`, `INSERT INTO t`, `DELETE FROM t`, `SELECT … FROM t`
+    let table = if operation == "update" {
+        words.next()
+    } else {
+        words
+            .find(|word| word.eq_ignore_ascii_case("from") || word.eq_ignore_ascii_case("into"))
+            .and_then(|_| words.next())
+    };
+    let table = TABLES
+        .into_iter()
+        .find(|known| Some(*known) == table)
+        .unwrap_or(OTHER);
+    (table, operation)
+}
+
+impl<'c> Executor<'c> for &'c Pool {
+    type Database = Any;
+
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxStream<'e, Result<Either<AnyQueryResult, AnyRow>, Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        let measured = Measured::start(query.sql());
+        self.0
+            .fetch_many(query)
+            .inspect(move |result| measured.saw(result))
+            .boxed()
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        let measured = Measured::start(query.sql());
+        let answer = self.0.fetch_optional(query);
+        Box::pin(async move {
+            let result = answer.await;
+            measured.saw(&result);
+            result
+        })
+    }
+
+    fn prepare_with<'e, 'q: 'e>(
+        self,
+        sql: &'q str,
+        parameters: &'e [AnyTypeInfo],
+    ) -> BoxFuture<'e, Result<AnyStatement<'q>, Error>>
+    where
+        'c: 'e,
+    {
+        self.0.prepare_with(sql, parameters)
+    }
+
+    fn describe<'e, 'q: 'e>(self, sql: &'q str) -> BoxFuture<'e, Result<Describe<Any>, Error>>
+    where
+        'c: 'e,
+    {
+        self.0.describe(sql)
+    }
+}
+
+impl<'c> Executor<'c> for &'c mut Statements {
+    type Database = Any;
+
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxStream<'e, Result<Either<AnyQueryResult, AnyRow>, Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        let measured = Measured::start(query.sql());
+        let connection: &'c mut AnyConnection = &mut self.0;
+        connection
+            .fetch_many(query)
+            .inspect(move |result| measured.saw(result))
+            .boxed()
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> BoxFuture<'e, Result<Option<AnyRow>, Error>>
+    where
+        'c: 'e,
+        E: 'q + Execute<'q, Any>,
+    {
+        let measured = Measured::start(query.sql());
+        let connection: &'c mut AnyConnection = &mut self.0;
+        let answer = connection.fetch_optional(query);
+        Box::pin(async move {
+            let result = answer.await;
+            measured.saw(&result);
+            result
+        })
+    }
+
+    fn prepare_with<'e, 'q: 'e>(
+        self,
+        sql: &'q str,
+        parameters: &'e [AnyTypeInfo],
+    ) -> BoxFuture<'e, Result<AnyStatement<'q>, Error>>
+    where
+        'c: 'e,
+    {
+        let connection: &'c mut AnyConnection = &mut self.0;
+        connection.prepare_with(sql, parameters)
+    }
+
+    fn describe<'e, 'q: 'e>(self, sql: &'q str) -> BoxFuture<'e, Result<Describe<Any>, Error>>
+    where
+        'c: 'e,
+    {
+        let connection: &'c mut AnyConnection = &mut self.0;
+        connection.describe(sql)
+    }
+}
+
+/// Says what the store's metrics mean, and starts the errors at zero, so that alert rules see the
+/// first one. Called once a process, when its metrics are installed.
+pub fn describe_metrics() {
+    metrics::describe_histogram!(
+        SECONDS,
+        metrics::Unit::Seconds,
+        "Duration of statements by table and operation, the wait for a connection included."
+    );
+    metrics::describe_counter!(
+        ERRORS,
+        "Statements that the database did not carry out, by table and operation."
+    );
+    for table in TABLES {
+        for operation in OPERATIONS {
+            metrics::counter!(ERRORS, "table" => table, "operation" => operation).increment(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    /// What the migrations of a database make, and do not drop again.
+    fn made_by(migrations: &str) -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../migrations")
+            .join(migrations);
+        let mut tables = BTreeSet::new();
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if !path.to_str().unwrap().ends_with(".up.sql") {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            for rest in text.split("CREATE TABLE ").skip(1) {
+                tables.insert(rest.split([' ', '(']).next().unwrap().to_owned());
+            }
+        }
+        tables
+    }
+
+    #[test]
+    fn the_labels_are_the_tables_of_the_migrations() {
+        let labels: BTreeSet<String> = TABLES
+            .into_iter()
+            .filter(|table| *table != OTHER)
+            .map(str::to_owned)
+            .collect();
+        assert_eq!(labels, made_by("sqlite"));
+        assert_eq!(labels, made_by("postgres"));
+    }
+
+    #[test]
+    fn a_statement_is_known_by_its_first_table() {
+        for (sql, expected) in [
+            (
+                "SELECT COUNT(*) AS n\n FROM keystone_tokens\n JOIN sessions ON true",
+                ("keystone_tokens", "select"),
+            ),
+            (
+                "INSERT INTO sign_in_throttles (subject_hash) VALUES ($1)",
+                ("sign_in_throttles", "insert"),
+            ),
+            (
+                "UPDATE sessions\n SET ended_at = $1",
+                ("sessions", "update"),
+            ),
+            (
+                "DELETE FROM kept_forms WHERE id = $1",
+                ("kept_forms", "delete"),
+            ),
+            ("PRAGMA busy_timeout = 1", (OTHER, OTHER)),
+            ("SELECT secret FROM somebody_elses", (OTHER, "select")),
+            ("", (OTHER, OTHER)),
+        ] {
+            assert_eq!(labels(sql), expected, "{sql}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! One line a decision, in the log under the target `portico::access`.
+//!
+//! Who asked, what for, what was decided, by which rule. Never a query, a cookie, a token, a code
+//! or a value of a form: what is not in [`Line`] cannot get into it. What handlers find out on the
+//! way (who it is, which rule fits) they note with [`caller`] and [`rule`].
+use std::{borrow::Cow, cell::RefCell, time::Duration};
+
+use http::{HeaderMap, Method, Request, StatusCode, Uri, header};
+use portico_store::Session;
+
+use crate::{
+    problem::{Problem, Source},
+    session::live::Caller,
+    state::Context,
+};
+
+/// The target of the lines, for `log.level`.
+const TARGET: &str = "portico::access";
+const LONGEST_PATH: usize = 512;
+const LONGEST_HOST: usize = 255;
+
+tokio::task_local! {
+    static NOTES: RefCell<Notes>;
+}
+
+/// What is found out while a request is handled.
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    user: Option<String>,
+    session: Option<String>,
+    rule: Option<Cow<'static, str>>,
+    refused: bool,
+    passed_on: bool,
+}
+
+/// What was decided about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It went on to its upstream, or one of our own pages did what was asked.
+    Allowed,
+    /// The browser is sent elsewhere first: to sign in, or to an app's host.
+    Redirected,
+    /// It may not.
+    Refused,
+    /// It might, but an upstream, Keystone, the store or we ourselves failed.
+    Failed,
+}
+
+impl Decision {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Redirected => "redirected",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn of(status: StatusCode, problem: Option<Source>, notes: &Notes) -> Self {
+        match problem {
+            Some(Source::Downstream) => Self::Refused,
+            Some(Source::Upstream | Source::Internal) => Self::Failed,
+            None if notes.refused => Self::Refused,
+            // what an upstream says about a request that it got is its own affair
+            None if notes.passed_on => Self::Allowed,
+            None if status.is_redirection() => Self::Redirected,
+            None if status.is_client_error() => Self::Refused,
+            None if status.is_server_error() => Self::Failed,
+            None => Self::Allowed,
+        }
+    }
+}
+
+/// What is known of a request when it arrives.
+#[derive(Debug)]
+pub(crate) struct Line {
+    request_id: String,
+    client: String,
+    method: Method,
+    host: String,
+    path: String,
+}
+
+impl Line {
+    pub fn of<B>(context: &Context, request: &Request<B>) -> Self {
+        Self {
+            request_id: context.request_id_text(),
+            client: context.address_text(),
+            method: request.method().clone(),
+            host: host(request.uri(), request.headers()),
+            path: path(request.uri()),
+        }
+    }
+
+    /// Handles the request with somewhere to note things, and writes the line.
+    pub async fn written_after<F, T>(self, route: &str, handle: F) -> (Decision, T)
+    where
+        F: Future<Output = (StatusCode, Option<(&'static str, Source)>, Duration, T)>,
+    {
+        let scope = NOTES.scope(RefCell::default(), async move {
+            let handled = handle.await;
+            (handled, NOTES.with(|notes| notes.borrow().clone()))
+        });
+        let ((status, problem, took, answer), notes) = scope.await;
+        let decision = Decision::of(status, problem.map(|(_, source)| source), &notes);
+        let rule = match problem {
+            Some((code, _)) => code,
+            None => notes.rule.as_deref().unwrap_or("public"),
+        };
+        self.write(route, decision, rule, status, took, &notes);
+        (decision, answer)
+    }
+
+    fn write(
+        &self,
+        route: &str,
+        decision: Decision,
+        rule: &str,
+        status: StatusCode,
+        took: Duration,
+        notes: &Notes,
+    ) {
+        macro_rules! line {
+            ($level:expr) => {
+                tracing::event!(
+                    target: TARGET,
+                    $level,
+                    request_id = self.request_id,
+                    client = self.client,
+                    method = self.method.as_str(),
+                    host = self.host,
+                    path = self.path,
+                    route,
+                    decision = decision.as_str(),
+                    rule,
+                    user = notes.user,
+                    session = notes.session,
+                    status = status.as_u16(),
+                    duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                    "{}",
+                    decision.as_str()
+                )
+            };
+        }
+        if decision == Decision::Allowed && is_chatter(&self.path) {
+            line!(tracing::Level::DEBUG);
+        } else {
+            line!(tracing::Level::INFO);
+        }
+    }
+}
+
+/// Notes who it is that a request comes from.
+pub(crate) fn caller(caller: &Caller) {
+    session(&caller.session);
+    rule_unless_known("session");
+}
+
+/// Notes the session that a request comes from, or has just begun.
+pub(crate) fn session(session: &Session) {
+    note(|notes| {
+        notes.user = Some(session.user.id.clone());
+        notes.session = Some(session.id.to_string());
+    });
+}
+
+/// Notes the rule that lets a request on.
+pub(crate) fn rule(rule: impl Into<Cow<'static, str>>) {
+    note(|notes| notes.rule = Some(rule.into()));
+}
+
+/// Notes why a request is refused by an answer that is no [`Problem`].
+pub(crate) fn refused(code: &'static str) {
+    note(|notes| {
+        notes.rule = Some(code.into());
+        notes.refused = true;
+    });
+}
+
+/// Notes that the request went to its upstream.
+pub(crate) fn passed_on() {
+    note(|notes| notes.passed_on = true);
+}
+
+/// What of a problem goes into the line.
+pub(crate) fn of_problem(problem: &Problem) -> (&'static str, Source) {
+    (problem.code, problem.source)
+}
+
+fn rule_unless_known(rule: &'static str) {
+    note(|notes| {
+        notes.rule.get_or_insert(Cow::Borrowed(rule));
+    });
+}
+
+/// What the gateway does by itself has no line, and no notes.
+fn note(write: impl FnOnce(&mut Notes)) {
+    let _ = NOTES.try_with(|notes| write(&mut notes.borrow_mut()));
+}
+
+/// The path without the query, which may hold codes and what people typed.
+fn path(uri: &Uri) -> String {
+    shortened(uri.path(), LONGEST_PATH)
+}
+
+/// The host that was asked for, without what a URL may hold before it.
+fn host(uri: &Uri, headers: &HeaderMap) -> String {
+    let named = headers
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok())
+        .or_else(|| uri.authority().map(http::uri::Authority::as_str))
+        .unwrap_or_default();
+    let host = named.rsplit('@').next().unwrap_or_default();
+    shortened(host, LONGEST_HOST)
+}
+
+fn shortened(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// What is asked for all the time and says nothing: static files, and probes.
+fn is_chatter(path: &str) -> bool {
+    path.starts_with("/oauth2/static/")
+        || path.starts_with("/pkg/")
+        || matches!(
+            path,
+            "/ping" | "/ready" | "/favicon.svg" | "/favicon.ico" | "/robots.txt"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_follows_from_what_was_found_out() {
+        let notes = Notes::default();
+        let passed = Notes {
+            passed_on: true,
+            ..Notes::default()
+        };
+        let refused = Notes {
+            refused: true,
+            ..Notes::default()
+        };
+        for (status, problem, notes, expected) in [
+            (200, None, &notes, Decision::Allowed),
+            (303, None, &notes, Decision::Redirected),
+            (401, None, &notes, Decision::Refused),
+            (503, None, &notes, Decision::Failed),
+            // an upstream's own words
+            (403, None, &passed, Decision::Allowed),
+            (500, None, &passed, Decision::Allowed),
+            (303, None, &passed, Decision::Allowed),
+            (200, None, &refused, Decision::Refused),
+            (502, Some(Source::Upstream), &passed, Decision::Failed),
+            (403, Some(Source::Downstream), &notes, Decision::Refused),
+            (500, Some(Source::Internal), &notes, Decision::Failed),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(Decision::of(status, problem, notes), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_no_query_and_no_credential_of_a_url() {
+        let uri: Uri = "/oauth2/handover?code=s3cret".parse().unwrap();
+        assert_eq!(path(&uri), "/oauth2/handover");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "me:hush@localhost:8080".parse().unwrap());
+        assert_eq!(host(&uri, &headers), "localhost:8080");
+        let long: Uri = format!("/{}", "a".repeat(5000)).parse().unwrap();
+        assert!(path(&long).len() < 520);
+    }
+}

@@ -1,0 +1,323 @@
+//! What the gateway counts. Every name is here, with its help text, and every label has few values:
+//! words of this program, or IDs of the configuration (routes, providers). Nobody outside chooses
+//! one.
+//!
+//! What an alert rule asks about starts at zero ([`describe`]), so that the first one is seen.
+use std::time::{Duration, Instant};
+
+use metrics::Unit;
+use portico_store::{EndReason, EndedSession, SessionKind};
+
+const REQUESTS: &str = "portico_gateway_requests_total";
+const REQUEST_SECONDS: &str = "portico_gateway_request_seconds";
+const UPSTREAM_SECONDS: &str = "portico_gateway_upstream_seconds";
+const PROBLEMS: &str = "portico_gateway_problems_total";
+const DECISIONS: &str = "portico_gateway_decisions_total";
+const SIGN_INS: &str = "portico_gateway_sign_ins_total";
+const THROTTLED: &str = "portico_gateway_throttled_sign_ins_total";
+const STARTED: &str = "portico_gateway_sessions_started_total";
+const ENDED: &str = "portico_gateway_sessions_ended_total";
+const SESSIONS: &str = "portico_gateway_sessions";
+const TOKENS: &str = "portico_gateway_token_operations_total";
+const TOKEN_SECONDS: &str = "portico_gateway_token_operation_seconds";
+const VALIDATIONS: &str = "portico_gateway_validations_total";
+const REVOCATIONS: &str = "portico_gateway_revocations_total";
+const PENDING: &str = "portico_gateway_pending_revocations";
+const OPEN: &str = "portico_gateway_open_connections";
+
+/// The provider of sign-ins at Keystone itself; others are known by their configured ID.
+pub(crate) const KEYSTONE: &str = "keystone";
+
+/// How a sign-in may go: `succeeded`, `refused` (wrong credentials), `throttled` (not even tried),
+/// `unavailable` (the provider did not answer).
+const SIGN_IN_OUTCOMES: [&str; 4] = ["succeeded", "refused", "throttled", "unavailable"];
+
+/// What limits a sign-in.
+const THROTTLES: [&str; 2] = ["account", "network"];
+
+/// What a decision may be.
+const DECISION_WORDS: [&str; 4] = ["allowed", "redirected", "refused", "failed"];
+
+/// How tokens come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenOperation {
+    /// A session's Keystone token for a project.
+    Project,
+    /// A command line's own Keystone token for a project.
+    CommandLine,
+    /// A sealed token for a cluster.
+    Cluster,
+    /// A refresh token for new tokens.
+    Refresh,
+    /// New Keystone tokens for a session that goes on.
+    Reauthentication,
+}
+
+impl TokenOperation {
+    const ALL: [Self; 5] = [
+        Self::Project,
+        Self::CommandLine,
+        Self::Cluster,
+        Self::Refresh,
+        Self::Reauthentication,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project_token",
+            Self::CommandLine => "command_line_token",
+            Self::Cluster => "cluster_token",
+            Self::Refresh => "refresh",
+            Self::Reauthentication => "reauthentication",
+        }
+    }
+}
+
+/// What came of something that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Succeeded,
+    /// Somebody said no: it is not to be had.
+    Refused,
+    /// Nobody could say.
+    Failed,
+}
+
+impl Outcome {
+    const ALL: [Self; 3] = [Self::Succeeded, Self::Refused, Self::Failed];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Of an answer that may hold nothing, which is a refusal.
+    pub fn of<T, E>(result: &Result<Option<T>, E>) -> Self {
+        match result {
+            Ok(Some(_)) => Self::Succeeded,
+            Ok(None) => Self::Refused,
+            Err(_) => Self::Failed,
+        }
+    }
+}
+
+/// What stays open for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    WebSocket,
+    /// Server-sent events.
+    EventStream,
+    /// A response on its way.
+    Response,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::WebSocket, Self::EventStream, Self::Response];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::WebSocket => "websocket",
+            Self::EventStream => "event_stream",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// Counts as open until dropped.
+#[derive(Debug)]
+pub(crate) struct Open(Kind);
+
+/// Counts something that has just been opened.
+pub(crate) fn open(kind: Kind) -> Open {
+    metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(1.0);
+    Open(kind)
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        metrics::gauge!(OPEN, "kind" => self.0.as_str()).decrement(1.0);
+    }
+}
+
+/// Counts an answer. The route is `gateway`, `panel`, `unknown` or an app's ID.
+pub(crate) fn request(route: &str, status: u16, decision: &'static str, took: Duration) {
+    metrics::counter!(REQUESTS, "route" => route.to_owned(), "status" => status.to_string())
+        .increment(1);
+    metrics::histogram!(REQUEST_SECONDS, "route" => route.to_owned()).record(took.as_secs_f64());
+    metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision).increment(1);
+}
+
+/// Counts how long an upstream took until its response began.
+pub(crate) fn upstream(id: &str, took: Duration) {
+    metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned()).record(took.as_secs_f64());
+}
+
+/// Counts a refusal or failure by its code, and by where the cause lies.
+pub(crate) fn problem(code: &'static str, source: &'static str) {
+    metrics::counter!(PROBLEMS, "code" => code, "source" => source).increment(1);
+}
+
+/// Counts a sign-in; the outcome is one of [`SIGN_IN_OUTCOMES`].
+pub(crate) fn sign_in(provider: &str, outcome: &'static str) {
+    debug_assert!(SIGN_IN_OUTCOMES.contains(&outcome));
+    metrics::counter!(SIGN_INS, "provider" => provider.to_owned(), "outcome" => outcome)
+        .increment(1);
+}
+
+/// Starts a configured provider's sign-ins at zero.
+pub(crate) fn provider(provider: &str) {
+    for outcome in SIGN_IN_OUTCOMES {
+        metrics::counter!(SIGN_INS, "provider" => provider.to_owned(), "outcome" => outcome)
+            .increment(0);
+    }
+}
+
+/// Counts a sign-in that was not tried, by the limit that it met: one of [`THROTTLES`].
+pub(crate) fn throttled(by: &'static str) {
+    debug_assert!(THROTTLES.contains(&by));
+    metrics::counter!(THROTTLED, "by" => by).increment(1);
+}
+
+/// Counts a session that has just begun.
+pub(crate) fn session_started(kind: SessionKind) {
+    metrics::counter!(STARTED, "kind" => kind.as_str()).increment(1);
+}
+
+/// Counts sessions that have just ended. Children that ended with theirs have its reason.
+pub(crate) fn sessions_ended(ended: &[EndedSession], reason: EndReason) {
+    for session in ended {
+        metrics::counter!(ENDED, "kind" => session.kind.as_str(), "reason" => reason.as_str())
+            .increment(1);
+    }
+}
+
+/// Notes how many live sessions the store has.
+pub(crate) fn live_sessions(counts: &[(SessionKind, i64)]) {
+    for (kind, count) in counts {
+        metrics::gauge!(SESSIONS, "kind" => kind.as_str()).set(number(*count));
+    }
+}
+
+/// Counts a token that was asked for, and how long it took.
+pub(crate) fn token(operation: TokenOperation, outcome: Outcome, started: Instant) {
+    let operation = operation.as_str();
+    metrics::counter!(TOKENS, "operation" => operation, "outcome" => outcome.as_str()).increment(1);
+    metrics::histogram!(TOKEN_SECONDS, "operation" => operation)
+        .record(started.elapsed().as_secs_f64());
+}
+
+/// Counts a session that Keystone was asked about.
+pub(crate) fn validation(outcome: Outcome) {
+    metrics::counter!(VALIDATIONS, "outcome" => outcome.as_str()).increment(1);
+}
+
+/// Counts a Keystone token that was to be revoked.
+pub(crate) fn revocation(revoked: bool) {
+    let outcome = if revoked {
+        Outcome::Succeeded
+    } else {
+        Outcome::Failed
+    };
+    metrics::counter!(REVOCATIONS, "outcome" => outcome.as_str()).increment(1);
+}
+
+/// Notes how many tokens of ended sessions still work at Keystone.
+pub(crate) fn pending_revocations(count: i64) {
+    metrics::gauge!(PENDING).set(number(count));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+fn number(count: i64) -> f64 {
+    count as f64
+}
+
+/// Says what the metrics mean, and starts at zero what is counted.
+pub(crate) fn describe() {
+    metrics::describe_counter!(
+        REQUESTS,
+        "Requests by route (gateway, panel, or an app's ID) and status."
+    );
+    metrics::describe_histogram!(
+        REQUEST_SECONDS,
+        Unit::Seconds,
+        "Time until a response begins, by route."
+    );
+    metrics::describe_counter!(
+        DECISIONS,
+        "Requests by route and decision: allowed, redirected, refused, failed."
+    );
+    metrics::describe_histogram!(
+        UPSTREAM_SECONDS,
+        Unit::Seconds,
+        "Time until an upstream's response begins."
+    );
+    metrics::describe_counter!(
+        PROBLEMS,
+        "Refusals and failures by code and by where the cause lies."
+    );
+    metrics::describe_counter!(SIGN_INS, "Sign-ins by provider and outcome.");
+    metrics::describe_counter!(
+        THROTTLED,
+        "Sign-ins that were not tried after too many failures, by what was limited."
+    );
+    metrics::describe_counter!(STARTED, "Sessions that began, by kind.");
+    metrics::describe_counter!(ENDED, "Sessions that ended, by kind and reason.");
+    metrics::describe_gauge!(SESSIONS, "Live sessions in the store, by kind.");
+    metrics::describe_counter!(TOKENS, "Tokens that were asked for, by way and outcome.");
+    metrics::describe_histogram!(
+        TOKEN_SECONDS,
+        Unit::Seconds,
+        "Time until a token was there or refused, by way."
+    );
+    metrics::describe_counter!(
+        VALIDATIONS,
+        "Sessions that Keystone was asked about, by what it said."
+    );
+    metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
+    metrics::describe_gauge!(
+        PENDING,
+        "Tokens of ended sessions that Keystone has not taken back yet."
+    );
+    metrics::describe_gauge!(OPEN, "What is open for sessions, by kind.");
+    start_at_zero();
+}
+
+fn start_at_zero() {
+    provider(KEYSTONE);
+    for by in THROTTLES {
+        metrics::counter!(THROTTLED, "by" => by).increment(0);
+    }
+    for kind in SessionKind::ALL {
+        metrics::counter!(STARTED, "kind" => kind.as_str()).increment(0);
+        for reason in EndReason::ALL {
+            metrics::counter!(ENDED, "kind" => kind.as_str(), "reason" => reason.as_str())
+                .increment(0);
+        }
+        metrics::gauge!(SESSIONS, "kind" => kind.as_str()).set(0.0);
+    }
+    for outcome in Outcome::ALL {
+        for operation in TokenOperation::ALL {
+            metrics::counter!(
+                TOKENS, "operation" => operation.as_str(), "outcome" => outcome.as_str()
+            )
+            .increment(0);
+        }
+        metrics::counter!(VALIDATIONS, "outcome" => outcome.as_str()).increment(0);
+    }
+    for outcome in [Outcome::Succeeded, Outcome::Failed] {
+        metrics::counter!(REVOCATIONS, "outcome" => outcome.as_str()).increment(0);
+    }
+    for decision in DECISION_WORDS {
+        for route in ["gateway", "panel"] {
+            metrics::counter!(DECISIONS, "route" => route, "decision" => decision).increment(0);
+        }
+    }
+    metrics::gauge!(PENDING).set(0.0);
+    for kind in Kind::ALL {
+        // several gateways of one process share it
+        metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(0.0);
+    }
+}
