@@ -21,8 +21,11 @@ mod error;
 mod handover;
 mod kept_forms;
 mod keystone_tokens;
+mod logout_marks;
 mod measured;
 mod pending_revocations;
+mod provider_flows;
+mod provider_tokens;
 mod random;
 mod redis;
 mod row;
@@ -46,13 +49,18 @@ pub use kept_forms::{KeptForm, KeptForms, NewKeptForm};
 pub use keystone_tokens::{
     KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
 };
+pub use logout_marks::LogoutMarks;
 pub use measured::describe_metrics;
 pub use pending_revocations::UnfinishedRevocations;
+pub use provider_flows::{NewProviderFlow, ProviderFlow, ProviderFlows};
+pub use provider_tokens::{
+    EndedTokens, HeldTokens, Lease, NewProviderTokens, ProviderTokens, RefreshedTokens,
+};
 pub use random::random_secret;
 pub use sealing::KeyRing;
 pub use sessions::{
-    ChildKind, EndReason, EndedSession, NewChild, NewSession, Renewal, Session, SessionKind,
-    Sessions,
+    ChildKind, EndReason, EndedSession, NewChild, NewSession, ProviderProfile, Renewal, Session,
+    SessionKind, SessionProvider, Sessions,
 };
 pub use sign_in_flows::{SignInFlow, SignInFlows, Started};
 pub use store::Store;

@@ -15,7 +15,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares them with the migrations.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 17] = [
     "access_tokens",
     "audit_events",
     "authorization_codes",
@@ -23,6 +23,9 @@ const TABLES: [&str; 14] = [
     "handover_codes",
     "kept_forms",
     "keystone_tokens",
+    "logout_marks",
+    "provider_flows",
+    "provider_tokens",
     "refresh_tokens",
     "sessions",
     "sign_in_flows",

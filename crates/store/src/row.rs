@@ -90,6 +90,15 @@ impl<'r> Columns<'r> {
             .transpose()
     }
 
+    pub fn optional_millis(&self, column: &'static str) -> Result<Option<Timestamp>, StoreError> {
+        let millis: Option<i64> = self.get(column)?;
+        millis
+            .map(|millis| {
+                Timestamp::from_millisecond(millis).map_err(|error| self.corrupt(column, error))
+            })
+            .transpose()
+    }
+
     pub fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<T, StoreError> {
         serde_json::from_str(&self.text(column)?).map_err(|error| self.corrupt(column, error))
     }

@@ -5,7 +5,8 @@ use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, DeviceCodes, Handovers, KeptForms,
-    KeystoneTokens, Sessions, SignInFlows, Throttle, TotpMarks,
+    KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, Sessions, SignInFlows, Throttle,
+    TotpMarks,
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -163,6 +164,21 @@ impl Store {
     /// Sign-ins that are under way.
     pub fn sign_in_flows(&self) -> SignInFlows<'_> {
         SignInFlows(self)
+    }
+
+    /// Sign-ins at OIDC providers that are under way.
+    pub fn provider_flows(&self) -> ProviderFlows<'_> {
+        ProviderFlows(self)
+    }
+
+    /// The tokens that OIDC providers gave for sessions.
+    pub fn provider_tokens(&self) -> ProviderTokens<'_> {
+        ProviderTokens(self)
+    }
+
+    /// Which logout tokens of OIDC providers have been used.
+    pub fn logout_marks(&self) -> LogoutMarks<'_> {
+        LogoutMarks(self)
     }
 
     /// One-time codes that carry a session to an app's host.

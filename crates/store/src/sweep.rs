@@ -34,6 +34,8 @@ impl Store {
             ("DELETE FROM handover_codes WHERE expires_at <= $1", now),
             ("DELETE FROM sign_in_flows WHERE expires_at <= $1", now),
             ("DELETE FROM totp_marks WHERE expires_at <= $1", now),
+            ("DELETE FROM provider_flows WHERE expires_at <= $1", now),
+            ("DELETE FROM logout_marks WHERE expires_at <= $1", now),
             ("DELETE FROM kept_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (

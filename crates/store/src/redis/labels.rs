@@ -2,7 +2,10 @@
 use crate::measured::OTHER;
 
 /// What an operation's name speaks of, and the table of that; the first that fits.
-const TABLES: [(&str, &str); 21] = [
+const TABLES: [(&str, &str); 24] = [
+    ("a provider's tokens", "provider_tokens"),
+    ("at a provider", "provider_flows"),
+    ("logout token", "logout_marks"),
     ("Keystone token", "keystone_tokens"),
     ("revocation", "keystone_tokens"),
     ("roles", "keystone_tokens"),
@@ -26,7 +29,7 @@ const TABLES: [(&str, &str); 21] = [
     ("project", "sessions"),
 ];
 
-const STATEMENTS: [(&str, &str); 14] = [
+const STATEMENTS: [(&str, &str); 16] = [
     ("find", "select"),
     ("read", "select"),
     ("list", "select"),
@@ -34,12 +37,14 @@ const STATEMENTS: [(&str, &str); 14] = [
     ("count pending", "select"),
     ("store", "insert"),
     ("start", "insert"),
+    ("begin", "insert"),
     ("keep", "insert"),
     ("append", "insert"),
     ("mark", "insert"),
     ("redeem", "delete"),
     ("forget", "delete"),
     ("finish", "delete"),
+    ("take a sign-in", "delete"),
     ("delete", "delete"),
 ];
 

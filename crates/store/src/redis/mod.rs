@@ -22,6 +22,8 @@ mod handovers;
 mod kept_forms;
 mod keystone_tokens;
 mod labels;
+mod provider_flows;
+mod provider_tokens;
 mod schema;
 mod scripts;
 mod sessions;

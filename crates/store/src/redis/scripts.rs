@@ -19,4 +19,5 @@ group!(SIGN_IN, "sign_in.lua");
 group!(CODES, "codes.lua");
 group!(DEVICES, "devices.lua");
 group!(AUDIT, "audit.lua");
+group!(PROVIDER_TOKENS, "provider_tokens.lua");
 group!(SWEEP, "sweep.lua");

@@ -6,7 +6,10 @@ use super::scripts::SESSIONS;
 use crate::error::StoreError;
 use crate::row::to_json;
 use crate::sealing::{KeyRing, Place};
-use crate::sessions::{EndReason, EndedSession, HASH_PURPOSE, Renewal, Session, SessionKind};
+use crate::sessions::{
+    EndReason, EndedSession, HASH_PURPOSE, ProviderProfile, Renewal, Session, SessionKind,
+    SessionProvider,
+};
 use jiff::Timestamp;
 use portico_domain::identity::{Named, User};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -29,6 +32,10 @@ impl Redis {
         let hash = secret.map(|secret| keys.hash(HASH_PURPOSE, secret.expose_secret()));
         let pointer = hash.as_ref().map(|hash| pointer(keys, hash, &id));
         let lower_name = session.user.name.to_ascii_lowercase();
+        let of_provider = session.provider.as_ref();
+        let profile = of_provider
+            .map(|one| to_json(TABLE, "provider_profile", &one.profile))
+            .transpose()?;
         let fields = Fields::default()
             .with("id", &id)
             .optional("secret_hash", hash.as_ref())
@@ -56,6 +63,14 @@ impl Redis {
             .time("absolute_expires_at", session.absolute_expires_at)
             .time("keystone_expires_at", session.keystone_expires_at)
             .time("keystone_checked_at", session.keystone_checked_at)
+            .optional("provider", of_provider.map(|one| &one.id))
+            .optional("provider_subject", of_provider.map(|one| &one.subject))
+            .optional("provider_sid", of_provider.and_then(|one| one.sid.as_ref()))
+            .optional("provider_profile", profile)
+            .optional(
+                "provider_expires_at",
+                of_provider.and_then(|one| one.expires_at.map(Timestamp::as_second)),
+            )
             .with(FIELD, identity(keys, session));
         let mut call = self.call(&SESSIONS, "insert");
         call.arg(&id)
@@ -182,6 +197,41 @@ impl Redis {
         call.arg(now.as_second());
         let counts: Vec<i64> = self.script("count sessions", &call).await?;
         Ok(SessionKind::ALL.into_iter().zip(counts).collect())
+    }
+
+    /// Takes over what a provider says, for the live ones of a family; says whether there are any.
+    pub async fn set_provider_of_session(
+        &self,
+        root: Uuid,
+        profile: &ProviderProfile,
+        expires_at: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        let mut call = self.call(&SESSIONS, "set_provider");
+        call.arg(root.to_string())
+            .arg(to_json(TABLE, "provider_profile", profile)?)
+            .arg(or_empty(expires_at.map(Timestamp::as_second)));
+        let live: i64 = self.script("take over a provider's word", &call).await?;
+        Ok(live > 0)
+    }
+
+    /// The browser sessions of a provider's subject or of its own session that have not ended.
+    pub async fn sessions_of_provider(
+        &self,
+        keys: &KeyRing,
+        provider: &str,
+        subject: Option<&str>,
+        sid: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Vec<Session>, StoreError> {
+        let mut call = self.call(&SESSIONS, "of_provider");
+        call.arg(provider).arg(or_empty(subject)).arg(or_empty(sid));
+        let found = self.script("list sessions", &call).await?;
+        let mut sessions = live(keys, found, now)?;
+        sessions.retain(|session| {
+            let of = session.provider.as_ref();
+            of.is_some_and(|of| of.id == provider) && session.parent.is_none()
+        });
+        Ok(sessions)
     }
 
     /// Sets a field of a session and its children.
@@ -313,6 +363,7 @@ fn with_identity<T>(session: &Session, then: impl FnOnce(&[&str]) -> T) -> T {
     let id = session.id.to_string();
     let parent = or_empty(session.parent);
     let user = &session.user;
+    let provider = session.provider.as_ref();
     then(&[
         &id,
         &parent,
@@ -323,6 +374,11 @@ fn with_identity<T>(session: &Session, then: impl FnOnce(&[&str]) -> T) -> T {
         &user.name,
         &user.domain.id,
         &user.domain.name,
+        provider.map_or("", |provider| &provider.id),
+        provider.map_or("", |provider| &provider.subject),
+        provider
+            .and_then(|provider| provider.sid.as_deref())
+            .unwrap_or_default(),
     ])
 }
 
@@ -348,6 +404,19 @@ fn live(keys: &KeyRing, found: Vec<Found>, now: Timestamp) -> Result<Vec<Session
         sessions.extend(session(keys, fields)?.filter(|session| session.is_live(now)));
     }
     Ok(sessions)
+}
+
+fn provider(entry: &Entry) -> Result<Option<SessionProvider>, StoreError> {
+    let Some(id) = entry.optional_owned("provider") else {
+        return Ok(None);
+    };
+    Ok(Some(SessionProvider {
+        id,
+        subject: entry.owned("provider_subject")?,
+        sid: entry.optional_owned("provider_sid"),
+        profile: entry.optional_json("provider_profile")?.unwrap_or_default(),
+        expires_at: entry.optional_time("provider_expires_at")?,
+    }))
 }
 
 fn session(keys: &KeyRing, found: Found) -> Result<Option<Session>, StoreError> {
@@ -382,6 +451,7 @@ fn session(keys: &KeyRing, found: Found) -> Result<Option<Session>, StoreError> 
         keystone_checked_at: entry.time("keystone_checked_at")?,
         ended_at: entry.optional_time("ended_at")?,
         end_reason: entry.optional("end_reason")?,
+        provider: provider(&entry)?,
     };
     with_identity(&session, |parts| {
         binding::check_entry(keys, TABLE, parts, &entry)

@@ -6,10 +6,12 @@ mod figures;
 mod life;
 mod lookup;
 mod model;
+mod provider;
 
 pub use model::{
     ChildKind, EndReason, EndedSession, NewChild, NewSession, Renewal, Session, SessionKind,
 };
+pub use provider::{ProviderProfile, SessionProvider};
 
 use crate::error::StoreError;
 use crate::random::random_secret;
@@ -38,6 +40,15 @@ impl Sessions<'_> {
         new: &NewSession,
         now: Timestamp,
     ) -> Result<(SecretString, Session), StoreError> {
+        self.create_with(new, None, now).await
+    }
+
+    async fn create_with(
+        self,
+        new: &NewSession,
+        provider: Option<SessionProvider>,
+        now: Timestamp,
+    ) -> Result<(SecretString, Session), StoreError> {
         let secret = random_secret()?;
         let session = Session {
             id: Uuid::new_v4(),
@@ -60,6 +71,7 @@ impl Sessions<'_> {
             keystone_checked_at: now,
             ended_at: None,
             end_reason: None,
+            provider,
         };
         self.insert(&session, Some(&secret)).await?;
         Ok((secret, session))
@@ -300,17 +312,19 @@ impl Sessions<'_> {
             .0
             .keys
             .seal(csrf_place(&id), session.csrf.expose_secret())?;
+        let of_provider = session.provider.as_ref();
         let hash = secret.map(|secret| self.0.keys.hash(HASH_PURPOSE, secret.expose_secret()));
         sqlx::query(
             "INSERT INTO sessions (
                  id, secret_hash, parent, kind, app, client, user_id, user_name, domain_id,
                  domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent,
                  address, created_at, last_seen_at, idle_expires_at, absolute_expires_at,
-                 keystone_expires_at, keystone_checked_at
+                 keystone_expires_at, keystone_checked_at, provider, provider_subject,
+                 provider_sid, provider_profile, provider_expires_at
              )
              VALUES (
                  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22
+                 $19, $20, $21, $22, $23, $24, $25, $26, $27
              )",
         )
         .bind(id.as_str())
@@ -335,6 +349,11 @@ impl Sessions<'_> {
         .bind(session.absolute_expires_at.as_second())
         .bind(session.keystone_expires_at.as_second())
         .bind(session.keystone_checked_at.as_second())
+        .bind(of_provider.map(|provider| provider.id.as_str()))
+        .bind(of_provider.map(|provider| provider.subject.as_str()))
+        .bind(of_provider.and_then(|provider| provider.sid.as_deref()))
+        .bind(provider::profile_text(session)?)
+        .bind(of_provider.and_then(|provider| provider.expires_at.map(Timestamp::as_second)))
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("store a session"))?;

@@ -1,4 +1,5 @@
 use super::csrf_place;
+use super::provider::{self, SessionProvider};
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::sealing::KeyRing;
@@ -15,7 +16,8 @@ pub(super) const TABLE: &str = "sessions";
 pub(crate) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_name, domain_id, \
      domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent, address, \
      created_at, last_seen_at, idle_expires_at, absolute_expires_at, keystone_expires_at, \
-     keystone_checked_at, ended_at, end_reason";
+     keystone_checked_at, ended_at, end_reason, provider, provider_subject, provider_sid, \
+     provider_profile, provider_expires_at";
 
 /// A session as the store knows it. Not its secret: that is in the cookie only.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ pub struct Session {
     pub keystone_checked_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<EndReason>,
+    /// Who vouches for the user, where that is not Keystone alone.
+    pub provider: Option<SessionProvider>,
 }
 
 impl Session {
@@ -128,11 +132,15 @@ pub enum EndReason {
     TokenReuse,
     /// An administrator of the cloud ended it.
     EndedByAdministrator,
+    /// The OIDC provider ended it (back-channel logout).
+    EndedByProvider,
+    /// The OIDC provider refuses to refresh it, or now speaks of somebody else.
+    RefusedByProvider,
 }
 
 impl EndReason {
     /// Every reason.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::SignedOut,
         Self::Revoked,
         Self::Expired,
@@ -141,6 +149,8 @@ impl EndReason {
         Self::Replaced,
         Self::TokenReuse,
         Self::EndedByAdministrator,
+        Self::EndedByProvider,
+        Self::RefusedByProvider,
     ];
 
     /// The word in the database and in logs.
@@ -154,6 +164,8 @@ impl EndReason {
             Self::Replaced => "replaced",
             Self::TokenReuse => "token_reuse",
             Self::EndedByAdministrator => "ended_by_administrator",
+            Self::EndedByProvider => "ended_by_provider",
+            Self::RefusedByProvider => "refused_by_provider",
         }
     }
 }
@@ -261,5 +273,6 @@ pub(crate) fn from_row(keys: &KeyRing, row: &AnyRow) -> Result<Session, StoreErr
         keystone_checked_at: columns.time("keystone_checked_at")?,
         ended_at: columns.optional_time("ended_at")?,
         end_reason,
+        provider: provider::read(&columns)?,
     })
 }

@@ -5,6 +5,7 @@ pub mod command_line;
 pub mod fixtures;
 pub mod kept_forms;
 pub mod keystone_tokens;
+pub mod providers;
 pub mod session_lookup;
 pub mod sessions;
 pub mod sign_in;
@@ -102,6 +103,14 @@ macro_rules! each_test {
             command_line: a_reused_refresh_token_is_noticed
             command_line: a_parallel_rotation_has_one_winner_at_most_per_token
             audit: events_are_listed_newest_first
+            providers: a_flow_of_a_provider_belongs_to_its_browser_and_is_taken_once
+            providers: a_session_keeps_its_provider_for_the_whole_family
+            providers: one_holder_refreshes_at_a_time
+            providers: a_lease_of_a_dead_holder_runs_out
+            providers: parallel_leases_have_one_winner
+            providers: tokens_of_an_ended_session_wait_for_their_revocation
+            providers: a_provider_means_one_session_or_all_of_a_subject
+            providers: a_logout_token_counts_once
         }
     };
     (@list $database:expr; $($module:ident: $name:ident)*) => {

@@ -9,6 +9,17 @@ function actions.put()
   return 1
 end
 
+-- put_free KIND HASH EXPIRES_AT FIELD VALUE …: of no session
+function actions.put_free()
+  put(ARGV[2], ARGV[3], ARGV[4], 5)
+  return 1
+end
+
+-- drop KIND HASH: 1 when it was there
+function actions.drop()
+  return drop(ARGV[2], ARGV[3])
+end
+
 -- take KIND HASH: what was there and is gone now
 function actions.take()
   local found = redis.call('HGETALL', key(ARGV[2], ARGV[3]))
@@ -16,15 +27,15 @@ function actions.take()
   return found
 end
 
--- mark HASH EXPIRES_AT: 1 the first time
+-- mark KIND ID EXPIRES_AT: 1 the first time
 function actions.mark()
-  if exists('totp', ARGV[2]) then
+  local kind, id, ends = ARGV[2], ARGV[3], ARGV[4]
+  if exists(kind, id) then
     return 0
   end
-  local name = key('totp', ARGV[2])
-  redis.call('HSET', name, 'expires_at', ARGV[3])
-  keep(name, ARGV[3], DAY)
-  redis.call('ZADD', prefix .. 'expiry', ARGV[3], 'totp:' .. ARGV[2])
+  redis.call('HSET', key(kind, id), 'expires_at', ends)
+  keep(key(kind, id), ends, DAY)
+  redis.call('ZADD', prefix .. 'expiry', ends, kind .. ':' .. id)
   return 1
 end
 

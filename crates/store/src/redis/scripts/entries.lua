@@ -94,3 +94,34 @@ local function drop_device(hash)
   end
   return drop('device', hash)
 end
+
+local function family(root)
+  local ids = redis.call('SMEMBERS', key('children', root))
+  table.insert(ids, 1, root)
+  return ids
+end
+
+local function is_live(id)
+  local found = redis.call('HMGET', key('session', id), 'id', 'ended_at')
+  return found[1] and not found[2]
+end
+
+-- what a provider says now, for the live ones of a family; an empty profile changes none
+local function set_provider(root, profile, expires_at)
+  local count = 0
+  for _, id in ipairs(family(root)) do
+    if is_live(id) then
+      local name = key('session', id)
+      if profile ~= '' then
+        redis.call('HSET', name, 'provider_profile', profile)
+      end
+      if expires_at == '' then
+        redis.call('HDEL', name, 'provider_expires_at')
+      else
+        redis.call('HSET', name, 'provider_expires_at', expires_at)
+      end
+      count = count + 1
+    end
+  end
+  return count
+end

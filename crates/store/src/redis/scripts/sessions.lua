@@ -1,21 +1,22 @@
 -- Sessions. Indexes: `live` by the second at which a session runs out, `browsers` by the idle end of live browser sessions,
 -- `ended` by the end; the children of a session, the sessions of a user ID and of a user name in lower case.
 
-local function family(root)
-  local ids = redis.call('SMEMBERS', key('children', root))
-  table.insert(ids, 1, root)
-  return ids
-end
-
-local function is_live(id)
-  local found = redis.call('HMGET', key('session', id), 'id', 'ended_at')
-  return found[1] and not found[2]
+-- the sets of a provider's sessions: by its subject, and by its own session where it names one
+local function provider_indexes(provider, subject, sid)
+  local all = {}
+  if provider and subject then
+    table.insert(all, key('provider_subject', provider .. ':' .. subject))
+  end
+  if provider and sid then
+    table.insert(all, key('provider_sid', provider .. ':' .. sid))
+  end
+  return all
 end
 
 -- after a change of its times: ends must be those of the entry
 local function index_times(id)
   local times = redis.call('HMGET', key('session', id), 'idle_expires_at', 'absolute_expires_at', 'keystone_expires_at',
-    'kind', 'secret_hash', 'parent', 'user_id', 'lower_name')
+    'kind', 'secret_hash', 'parent', 'user_id', 'lower_name', 'provider', 'provider_subject', 'provider_sid')
   local ends = math.min(tonumber(times[1]), tonumber(times[2]), tonumber(times[3]))
   redis.call('ZADD', prefix .. 'live', ends, id)
   if times[4] == 'browser' then
@@ -31,6 +32,16 @@ local function index_times(id)
   end
   keep_longer(key('user_sessions', times[7]), latest, AFTER_END)
   keep_longer(key('name_sessions', times[8]), latest, AFTER_END)
+  for _, index in ipairs(provider_indexes(times[9], times[10], times[11])) do
+    keep_longer(index, latest, AFTER_END)
+  end
+end
+
+local function provider_tokens_due(session, at)
+  if exists('provider_token', session) and not redis.call('ZSCORE', prefix .. 'provider_revocations', session) then
+    redis.call('HSET', key('provider_token', session), 'revoke_at', at)
+    redis.call('ZADD', prefix .. 'provider_revocations', at, session)
+  end
 end
 
 local function due(session, at)
@@ -59,6 +70,12 @@ function actions.insert()
   redis.call('SADD', key('name_sessions', name), id)
   if hash ~= '' then
     redis.call('SET', key('session_secret', hash), pointer)
+  end
+  if parent == '' then
+    local of = redis.call('HMGET', key('session', id), 'provider', 'provider_subject', 'provider_sid')
+    for _, index in ipairs(provider_indexes(of[1], of[2], of[3])) do
+      redis.call('SADD', index, id)
+    end
   end
   index_times(id)
   return 1
@@ -134,6 +151,28 @@ function actions.count_by_kind()
   return all
 end
 
+-- of_provider PROVIDER SUBJECT SID: live browser sessions of the one or the other; what is empty counts for none
+function actions.of_provider()
+  local subject = ARGV[3] ~= '' and ARGV[3]
+  local sid = ARGV[4] ~= '' and ARGV[4]
+  local indexes = provider_indexes(ARGV[2], subject, sid)
+  local all = {}
+  if #indexes == 0 then
+    return all
+  end
+  for _, id in ipairs(redis.call('SUNION', unpack(indexes))) do
+    if is_live(id) then
+      table.insert(all, redis.call('HGETALL', key('session', id)))
+    end
+  end
+  return all
+end
+
+-- set_provider ROOT PROFILE EXPIRES_AT: how many of the family are live; EXPIRES_AT may be empty
+function actions.set_provider()
+  return set_provider(ARGV[2], ARGV[3], ARGV[4])
+end
+
 -- set_family ROOT FIELD VALUE: for the session and its children, ended or not
 function actions.set_family()
   for _, id in ipairs(family(ARGV[2])) do
@@ -204,6 +243,7 @@ actions['end'] = function()
       table.insert(all, { one, found[1], found[2] })
     end
     due(one, now)
+    provider_tokens_due(one, now)
   end
   return all
 end
@@ -231,7 +271,8 @@ end
 function actions.delete_ended()
   local deleted = 0
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'ended', '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])) do
-    local found = redis.call('HMGET', key('session', id), 'parent', 'user_id', 'lower_name', 'secret_hash')
+    local found = redis.call('HMGET', key('session', id), 'parent', 'user_id', 'lower_name', 'secret_hash',
+      'provider', 'provider_subject', 'provider_sid')
     for _, token in ipairs(redis.call('SMEMBERS', key('session_tokens', id))) do
       deleted = deleted + drop_token(token)
     end
@@ -245,6 +286,11 @@ function actions.delete_ended()
     if found[4] then
       redis.call('DEL', key('session_secret', found[4]))
     end
+    for _, index in ipairs(provider_indexes(found[5], found[6], found[7])) do
+      redis.call('SREM', index, id)
+    end
+    redis.call('ZREM', prefix .. 'provider_revocations', id)
+    deleted = deleted + redis.call('DEL', key('provider_token', id))
     redis.call('ZREM', prefix .. 'ended', id)
     deleted = deleted + redis.call('DEL', key('session', id), key('session_tokens', id), key('children', id))
   end
