@@ -36,7 +36,7 @@ const SIGN_IN_OUTCOMES: [&str; 4] = ["succeeded", "refused", "throttled", "unava
 const THROTTLES: [&str; 2] = ["account", "network"];
 
 /// What a decision may be.
-const DECISION_WORDS: [&str; 4] = ["allowed", "redirected", "refused", "failed"];
+const DECISION_WORDS: [&str; 5] = ["allowed", "redirected", "refused", "failed", "abandoned"];
 
 /// How tokens come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +150,11 @@ pub(crate) fn request(route: &str, status: u16, decision: &'static str, took: Du
     metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision).increment(1);
 }
 
+/// Counts a request that nobody waited for any more.
+pub(crate) fn abandoned(route: &str, decision: &'static str) {
+    metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision).increment(1);
+}
+
 /// Counts how long an upstream took until its response began.
 pub(crate) fn upstream(id: &str, took: Duration) {
     metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned()).record(took.as_secs_f64());
@@ -247,7 +252,7 @@ pub(crate) fn describe() {
     );
     metrics::describe_counter!(
         DECISIONS,
-        "Requests by route and decision: allowed, redirected, refused, failed."
+        "Requests by route and decision: allowed, redirected, refused, failed, abandoned."
     );
     metrics::describe_histogram!(
         UPSTREAM_SECONDS,

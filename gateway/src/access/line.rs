@@ -3,12 +3,17 @@
 //! Who asked, what for, what was decided, by which rule. Never a query, a cookie, a token, a code
 //! or a value of a form: what is not in [`Line`] cannot get into it. What handlers find out on the
 //! way (who it is, which rule fits) they note with [`caller`] and [`rule`].
-use std::{borrow::Cow, cell::RefCell, time::Duration};
+use std::{
+    borrow::Cow,
+    cell::RefCell,
+    time::{Duration, Instant},
+};
 
 use http::{HeaderMap, Method, Request, StatusCode, Uri, header};
 use portico_store::Session;
 
 use crate::{
+    meters,
     problem::{Problem, Source},
     session::live::Caller,
     state::Context,
@@ -44,6 +49,8 @@ pub(crate) enum Decision {
     Refused,
     /// It might, but an upstream, Keystone, the store or we ourselves failed.
     Failed,
+    /// Whoever asked went away before there was an answer; an upstream may have acted on it.
+    Abandoned,
 }
 
 impl Decision {
@@ -53,6 +60,7 @@ impl Decision {
             Self::Redirected => "redirected",
             Self::Refused => "refused",
             Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
         }
     }
 
@@ -97,8 +105,15 @@ impl Line {
     where
         F: Future<Output = (StatusCode, Option<(&'static str, Source)>, Duration, T)>,
     {
-        let scope = NOTES.scope(RefCell::default(), async move {
+        let scope = NOTES.scope(RefCell::default(), async {
+            let mut unanswered = Unanswered {
+                line: &self,
+                route,
+                started: Instant::now(),
+                answered: false,
+            };
             let handled = handle.await;
+            unanswered.answered = true;
             (handled, NOTES.with(|notes| notes.borrow().clone()))
         });
         let ((status, problem, took, answer), notes) = scope.await;
@@ -107,7 +122,7 @@ impl Line {
             Some((code, _)) => code,
             None => notes.rule.as_deref().unwrap_or("public"),
         };
-        self.write(route, decision, rule, status, took, &notes);
+        self.write(route, decision, rule, Some(status), took, &notes);
         (decision, answer)
     }
 
@@ -116,7 +131,7 @@ impl Line {
         route: &str,
         decision: Decision,
         rule: &str,
-        status: StatusCode,
+        status: Option<StatusCode>,
         took: Duration,
         notes: &Notes,
     ) {
@@ -135,7 +150,7 @@ impl Line {
                     rule,
                     user = notes.user,
                     session = notes.session,
-                    status = status.as_u16(),
+                    status = status.map(|status| status.as_u16()),
                     duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                     "{}",
                     decision.as_str()
@@ -147,6 +162,30 @@ impl Line {
         } else {
             line!(tracing::Level::INFO);
         }
+    }
+}
+
+/// A request that is being handled. Dropped before the answer it writes the line all the same, so
+/// that nobody stays out of the log by going away early.
+struct Unanswered<'l> {
+    line: &'l Line,
+    route: &'l str,
+    started: Instant,
+    answered: bool,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        if self.answered {
+            return;
+        }
+        let notes = NOTES.try_with(|notes| notes.borrow().clone());
+        let notes = notes.unwrap_or_default();
+        let rule = notes.rule.as_deref().unwrap_or("public");
+        let (decision, took) = (Decision::Abandoned, self.started.elapsed());
+        self.line
+            .write(self.route, decision, rule, None, took, &notes);
+        meters::abandoned(self.route, decision.as_str());
     }
 }
 

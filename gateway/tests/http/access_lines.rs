@@ -1,4 +1,6 @@
 //! One line a decision: who, what, which rule, and nothing that is secret.
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use secrecy::ExposeSecret as _;
 
@@ -178,4 +180,21 @@ async fn a_host_name_cannot_write_lines_of_its_own() {
         !line.unwrap_or_default().contains("decision=\"allowed\""),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn whoever_goes_away_before_the_answer_is_in_the_log_all_the_same() {
+    let log = Log::start();
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, session) = stack.signed_in(&[]).await;
+    let url = format!("{MAIN}/slow");
+    let asked = browser.call(Method::GET, &url, "");
+    let left = tokio::time::timeout(Duration::from_millis(300), asked).await;
+    assert!(left.is_err(), "the upstream takes 30 s");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let line = log.decision("/slow");
+    assert_eq!(line["decision"], "abandoned");
+    assert_eq!(line["rule"], "session");
+    assert_eq!(line["session"], session.id.to_string());
+    assert!(line["status"].is_null());
 }

@@ -18,7 +18,7 @@ const SLOW: Duration = Duration::from_millis(500);
 /// A Redis server. Clones share the connection.
 #[derive(Clone)]
 pub(crate) struct Redis {
-    client: Client,
+    client: Arc<Client>,
     manager: Arc<RwLock<ConnectionManager>>,
     pub(super) prefix: Arc<str>,
     pub(super) in_the_clear: bool,
@@ -63,7 +63,7 @@ impl Redis {
             .map_err(|_| StoreError::RedisTimeout { operation })?
             .map_err(StoreError::redis(operation))?;
         let redis = Self {
-            client,
+            client: Arc::new(client),
             manager: Arc::new(RwLock::new(manager)),
             prefix: prefix.into(),
             in_the_clear,
@@ -150,7 +150,8 @@ impl Redis {
             return;
         }
         tracing::warn!("this Redis is a replica now; connecting to its address again");
-        if let Ok(fresh) = ConnectionManager::new_lazy_with_config(self.client.clone(), settings())
+        if let Ok(fresh) =
+            ConnectionManager::new_lazy_with_config(Client::clone(&self.client), settings())
         {
             *self.manager.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
