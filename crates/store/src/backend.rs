@@ -61,8 +61,9 @@ impl Backend {
 
     /// Closes every connection.
     pub async fn close(&self) {
-        if let Self::Sql { pool, .. } = self {
-            pool.unmeasured().close().await;
+        match self {
+            Self::Sql { pool, .. } => pool.unmeasured().close().await,
+            Self::Redis(redis) => redis.close(),
         }
     }
 }

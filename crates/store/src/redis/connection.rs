@@ -7,6 +7,8 @@ use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation};
 use ::redis::{RedisResult, ServerErrorKind};
 use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,7 @@ const SLOW: Duration = Duration::from_millis(500);
 pub(crate) struct Redis {
     client: Arc<Client>,
     manager: Arc<RwLock<ConnectionManager>>,
+    closed: Arc<AtomicBool>,
     pub(super) prefix: Arc<str>,
     pub(super) in_the_clear: bool,
 }
@@ -65,6 +68,7 @@ impl Redis {
         let redis = Self {
             client: Arc::new(client),
             manager: Arc::new(RwLock::new(manager)),
+            closed: Arc::default(),
             prefix: prefix.into(),
             in_the_clear,
         };
@@ -78,6 +82,11 @@ impl Redis {
     /// When it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.command("reach Redis", &::redis::cmd("PING")).await
+    }
+
+    /// Asks no more, here and in every clone.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
     }
 
     /// An action of a group of scripts; its arguments follow.
@@ -118,6 +127,10 @@ impl Redis {
         operation: &'static str,
         answer: impl Future<Output = RedisResult<T>>,
     ) -> Result<T, StoreError> {
+        if self.closed.load(Ordering::Relaxed) {
+            let source = io::Error::from(io::ErrorKind::NotConnected).into();
+            return Err(StoreError::Redis { operation, source });
+        }
         let started = Instant::now();
         let (table, statement) = labels(operation);
         let measured = Measured::command(table, statement);

@@ -184,6 +184,16 @@ async fn a_server_that_would_lose_sessions_gets_advice() {
 }
 
 #[tokio::test]
+async fn a_closed_store_cannot_say() {
+    let database = database().await;
+    let clone = database.store.clone();
+    clone.ping().await.unwrap();
+    database.store.close().await;
+    assert!(clone.ping().await.is_err());
+    assert!(clone.sessions().find("secret", at(1)).await.is_err());
+}
+
+#[tokio::test]
 async fn a_cluster_is_refused() {
     let cluster = RedisServer::with(&["--cluster-enabled", "yes"]).unwrap();
     let error = Store::connect(&cluster.url(), 1, keys(&[1])).await;
