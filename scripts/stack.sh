@@ -23,6 +23,7 @@ start_services() {
   step_begin "Kubernetes globex-dev" "about 10 s" "$services/kubernetes.sh" start globex-dev
   step_begin "Alertmanager" "about 1 s" "$services/alertmanager.sh" start
   step_begin "Registry, with images" "about 2 s" "$services/registry.sh" start
+  if [ "$with_oidc" = yes ]; then step_begin "OpenID Providers, two" "about 2 s" "$services/oidc.sh" start; fi
   if [ "$with_postgres" = yes ]; then step_begin "PostgreSQL" "about 3 s" "$services/postgres.sh" start; fi
   if [ "$with_redis" = yes ]; then step_begin "Redis" "about 1 s" "$services/redis.sh" start; fi
   steps_finish
@@ -65,6 +66,7 @@ down() {
   wait
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" stop; fi
   if [ "$with_redis" = yes ]; then "$services/redis.sh" stop; fi
+  if [ "$with_oidc" = yes ]; then "$services/oidc.sh" stop; fi
   "$services/registry.sh" stop
   "$services/alertmanager.sh" stop
   if [ "$record_keystone" = yes ]; then "$services/recorder.sh" stop; fi
@@ -85,6 +87,7 @@ status() {
   "$services/logs.sh" status || failed=1
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
   if [ "$with_redis" = yes ]; then "$services/redis.sh" status || failed=1; fi
+  if [ "$with_oidc" = yes ]; then "$services/oidc.sh" status || failed=1; fi
   return $failed
 }
 

@@ -16,6 +16,7 @@ service_programs() {
   scripts/services/keystone-install.sh
   scripts/services/debian-install.sh
   scripts/services/logs-install.sh
+  scripts/services/oidc-install.sh
 }
 export -f service_programs
 

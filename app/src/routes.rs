@@ -258,6 +258,12 @@ pub fn sign_in(return_to: &str) -> String {
     format!("/oauth2/sign_in?rd={}", escaped(return_to))
 }
 
+/// Where the gateway lets people prove again who they are, in the way that their session began, and
+/// sends them back.
+pub fn reauthenticate(return_to: &str) -> String {
+    format!("/oauth2/reauthenticate?rd={}", escaped(return_to))
+}
+
 /// The project of an address, as the gateway reads it.
 pub fn project_of(path: &str) -> Option<String> {
     let segment = path.strip_prefix("/projects/")?.split('/').next()?;

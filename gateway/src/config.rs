@@ -1,4 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
+pub mod keystone;
+
 use std::{
     collections::HashSet,
     net::{IpAddr, SocketAddr},
@@ -7,10 +9,13 @@ use std::{
 };
 
 use ipnet::IpNet;
-use portico_domain::access::RoleInProject;
+use portico_domain::access::{RoleInProject, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
+pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -44,9 +49,15 @@ pub struct GatewayConfig {
     pub panel_url: Url,
     /// X25519 public key of the panel: only it can open the Keystone token sent to it.
     pub panel_sealing_key_file: PathBuf,
+    /// The ways to sign in with Keystone itself.
+    #[serde(default)]
+    pub keystone: KeystoneSignIn,
     /// How long sessions live.
     #[serde(default)]
     pub session: SessionConfig,
+    /// Who may vouch for people. Without any entry: Keystone alone.
+    #[serde(default)]
+    pub providers: Vec<ProviderConfig>,
     /// Limits of the reverse proxy.
     #[serde(default)]
     pub limits: LimitsConfig,
@@ -136,9 +147,14 @@ pub struct AppConfig {
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
-    /// Who may open it. Empty: nobody.
+    /// Who may open it: by a role in a project, or by a group of an OIDC provider. Empty: nobody.
     #[serde(default)]
-    pub allow: Vec<RoleInProject>,
+    pub allow: Vec<Rule>,
+    /// Whose bearer tokens programs may come with: `keystone` (project-scoped tokens, as
+    /// `X-Auth-Token` or bearer) or the ID of an OIDC provider with an `api_audience`. Empty:
+    /// browsers only. The rule (`allow`) is the same as for people.
+    #[serde(default)]
+    pub bearer: Vec<String>,
 }
 
 /// How the panel presents an app.
@@ -173,13 +189,32 @@ pub enum ConfigError {
     AppTwice(String),
     #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
     AppUrl(String, Url),
-    #[error("apps.allow of {0}: role and project must not be empty")]
+    #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
+    #[error("gateway.keystone.methods names a method twice")]
+    MethodTwice,
+    #[error("gateway.keystone.methods: totp is a second step, and needs password")]
+    TotpAlone,
+    #[error(
+        "gateway.keystone.websso {0:?}: it needs an id of its own (a lower-case label), a label, IDs of \
+         Keystone's, and an https address that ends with /v3"
+    )]
+    WebSso(String),
+    #[error(
+        "apps.bearer of {0}: {1:?} is neither \"keystone\" nor the ID of an OIDC provider with an \
+         api_audience"
+    )]
+    AppBearer(String, String),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
 }
+
+/// The word for Keystone's tokens in `apps.bearer`.
+pub const KEYSTONE_BEARER: &str = "keystone";
 
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
@@ -248,7 +283,38 @@ impl GatewayConfig {
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
         }
-        validate_apps(apps)
+        self.keystone.validate()?;
+        validate_apps(apps)?;
+        crate::providers::config::validate(&self.providers, apps)?;
+        self.validate_bearers(apps)
+    }
+
+    fn validate_bearers(&self, apps: &[AppConfig]) -> Result<(), ConfigError> {
+        let provider = |id: &str| {
+            let mut providers = self.providers.iter();
+            providers.find(|provider| provider.id == id && provider.kind == ProviderKind::Oidc)
+        };
+        for app in apps {
+            for issuer in &app.bearer {
+                let known = match provider(issuer) {
+                    // which of the two is meant could not be said
+                    Some(_) if issuer == KEYSTONE_BEARER => false,
+                    Some(provider) => provider.api_audience.is_some(),
+                    None => issuer == KEYSTONE_BEARER,
+                };
+                if !known {
+                    return Err(ConfigError::AppBearer(app.id.clone(), issuer.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_incomplete_rule(rule: &Rule) -> bool {
+    match rule {
+        Rule::Role(rule) => is_incomplete(rule),
+        Rule::Group(rule) => rule.group.is_empty() || rule.provider.is_empty(),
     }
 }
 
@@ -268,14 +334,14 @@ fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.url.scheme() != "http" || app.url.host_str().is_none() {
             return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
         }
-        if app.allow.iter().any(is_incomplete) {
+        if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
     }
     Ok(())
 }
 
-fn is_label(label: &str) -> bool {
+pub(crate) fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len())
         && !label.starts_with('-')
         && !label.ends_with('-')

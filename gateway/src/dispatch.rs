@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderValue, Method, Request, header};
 use tower::ServiceExt as _;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
         line::{self, Line},
         origin,
     },
+    api_callers::presents_one,
     guard::with_cookie,
     hosts::Site,
     meters,
@@ -111,7 +112,9 @@ async fn decide(
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    if !answers_anybody(&site, request.method(), request.uri().path()) {
+    if !answers_anybody(&site, request.method(), request.uri().path())
+        && !is_of_a_program(&site, request.headers())
+    {
         origin::check(
             site.origin(&dispatcher.gateway.hosts),
             request.method(),
@@ -131,14 +134,32 @@ async fn decide(
     }
 }
 
+/// A bearer and no cookie at all: no browser sends that by itself on behalf of another page, so
+/// there is no origin to ask about.
+fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
+    match site {
+        Site::Main => false,
+        Site::App(app) => {
+            !app.config.bearer.is_empty()
+                && !headers.contains_key(header::COOKIE)
+                && presents_one(headers)
+        }
+    }
+}
+
 /// Endpoints that read no cookie, or that check the origin in a way of their own.
 fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
     match site {
         Site::Main => {
             matches!(
                 path,
-                "/oauth2/token" | "/oauth2/revoke" | "/oauth2/auth" | "/ping" | "/ready"
-            ) || (path == "/oauth2/device" && method == Method::POST)
+                "/oauth2/token"
+                    | "/oauth2/revoke"
+                    | "/oauth2/auth"
+                    | "/oauth2/backchannel_logout"
+                    | "/ping"
+                    | "/ready"
+            ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
                 || path.starts_with("/oauth2/static/")
                 || path.starts_with("/.well-known/")
                 || path == "/api/v1/clusters"

@@ -15,7 +15,7 @@ use crate::{
         line,
         return_path::ReturnPath,
     },
-    problem::Problem,
+    problem::{Problem, REFUSED_BY_PROVIDER},
     session::{cookie::Purpose, live::Caller, registry::Lookup, tokens::TokenError},
     state::{Context, Gateway},
 };
@@ -153,7 +153,12 @@ impl Gateway {
         match self.ensure_standing(&caller.live, context).await {
             Ok(()) => Ok(Ok(())),
             Err(problem) if problem.status == StatusCode::UNAUTHORIZED => {
-                Ok(Err(Missing::Ended(EndReason::RefusedByKeystone)))
+                let reason = if problem.code == REFUSED_BY_PROVIDER {
+                    EndReason::RefusedByProvider
+                } else {
+                    EndReason::RefusedByKeystone
+                };
+                Ok(Err(Missing::Ended(reason)))
             }
             Err(problem) => Err(problem),
         }

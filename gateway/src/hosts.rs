@@ -72,6 +72,13 @@ impl Hosts {
         self.apps.values().find(|app| app.config.id == id)
     }
 
+    /// Every app, by name.
+    pub fn apps(&self) -> Vec<&Arc<App>> {
+        let mut apps: Vec<&Arc<App>> = self.apps.values().collect();
+        apps.sort_by(|a, b| a.config.name.cmp(&b.config.name));
+        apps
+    }
+
     /// The site of a request; `None` for a host that is not ours, or when the request target
     /// and the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {

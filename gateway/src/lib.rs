@@ -8,11 +8,13 @@
 //! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
 //! credential is good.
 mod access;
+mod api_callers;
 mod audit;
 mod cli;
 pub mod config;
 mod dispatch;
 mod endpoints;
+mod federation;
 mod forms;
 mod guard;
 mod handover;
@@ -22,6 +24,7 @@ mod login;
 mod meters;
 mod pages;
 mod problem;
+mod providers;
 mod proxy;
 mod router;
 mod session;
@@ -32,7 +35,7 @@ mod troubles;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Weak, atomic::AtomicBool},
 };
 
 use axum::Router;
@@ -41,19 +44,26 @@ use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{
     request_id::{RequestIdLayer, Trust},
+    secret_file::SecretFileError,
     traces::Continues,
 };
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
-pub use config::{AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, SessionConfig};
+pub use config::{
+    AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
+    SessionConfig,
+};
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
 use crate::{
+    api_callers::Accepted,
     config::ConfigError,
+    federation::Federations,
     hosts::Hosts,
+    providers::Providers,
     proxy::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
@@ -83,6 +93,10 @@ pub enum BuildError {
     Upstream(#[from] InvalidUpstream),
     #[error(transparent)]
     Key(#[from] KeyError),
+    #[error("the system has no randomness to give")]
+    Randomness,
+    #[error(transparent)]
+    Secret(SecretFileError),
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
@@ -119,6 +133,7 @@ impl Gateway {
         config.validate(&deps.apps)?;
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
                 tracing::warn!("demo mode: the sign-in page gives the users' password away");
@@ -145,11 +160,18 @@ impl Gateway {
                 limits: config.limits.clone(),
                 draining: CancellationToken::new(),
             },
+            api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
+            federations,
             demo_password,
+            providers: Providers::build(&config)?,
+            me: Weak::new(),
             keystone_answers: AtomicBool::new(true),
             config,
         };
-        Ok(Self(Arc::new(gateway)))
+        Ok(Self(Arc::new_cyclic(|me| state::Gateway {
+            me: me.clone(),
+            ..gateway
+        })))
     }
 
     /// Everything that the gateway's listener serves. The listener must put

@@ -23,6 +23,8 @@ const TOKEN_SECONDS: &str = "portico_gateway_token_operation_seconds";
 const VALIDATIONS: &str = "portico_gateway_validations_total";
 const REVOCATIONS: &str = "portico_gateway_revocations_total";
 const PENDING: &str = "portico_gateway_pending_revocations";
+const REFRESHES: &str = "portico_gateway_refreshes_total";
+const API_CALLERS: &str = "portico_gateway_api_callers_total";
 const OPEN: &str = "portico_gateway_open_connections";
 
 /// The provider of sign-ins at Keystone itself; others are known by their configured ID.
@@ -31,6 +33,12 @@ pub(crate) const KEYSTONE: &str = "keystone";
 /// How a sign-in may go: `succeeded`, `refused` (wrong credentials), `throttled` (not even tried),
 /// `unavailable` (the provider did not answer).
 const SIGN_IN_OUTCOMES: [&str; 4] = ["succeeded", "refused", "throttled", "unavailable"];
+
+/// How the refresh of a session may go: `succeeded`, `ended` (the provider says no), `unavailable`.
+const REFRESH_OUTCOMES: [&str; 3] = ["succeeded", "ended", "unavailable"];
+
+/// How a bearer of an API caller may be judged when it is asked about.
+const API_CALLER_OUTCOMES: [&str; 2] = ["verified", "refused"];
 
 /// What limits a sign-in.
 const THROTTLES: [&str; 2] = ["account", "network"];
@@ -180,6 +188,27 @@ pub(crate) fn provider(provider: &str) {
     }
 }
 
+/// Starts a configured provider's refreshes at zero.
+pub(crate) fn refreshes_of(provider: &str) {
+    for outcome in REFRESH_OUTCOMES {
+        metrics::counter!(REFRESHES, "provider" => provider.to_owned(), "outcome" => outcome)
+            .increment(0);
+    }
+}
+
+/// Counts a refresh of a session at its provider; the outcome is one of [`REFRESH_OUTCOMES`].
+pub(crate) fn refresh(provider: &str, outcome: &'static str) {
+    debug_assert!(REFRESH_OUTCOMES.contains(&outcome));
+    metrics::counter!(REFRESHES, "provider" => provider.to_owned(), "outcome" => outcome)
+        .increment(1);
+}
+
+/// Counts a bearer of an API caller; the outcome is one of [`API_CALLER_OUTCOMES`].
+pub(crate) fn api_caller(outcome: &'static str) {
+    debug_assert!(API_CALLER_OUTCOMES.contains(&outcome));
+    metrics::counter!(API_CALLERS, "outcome" => outcome).increment(1);
+}
+
 /// Counts a sign-in that was not tried, by the limit that it met: one of [`THROTTLES`].
 pub(crate) fn throttled(by: &'static str) {
     debug_assert!(THROTTLES.contains(&by));
@@ -281,6 +310,14 @@ pub(crate) fn describe() {
         VALIDATIONS,
         "Sessions that Keystone was asked about, by what it said."
     );
+    metrics::describe_counter!(
+        REFRESHES,
+        "Refreshes of sessions at OIDC providers, by provider and outcome."
+    );
+    metrics::describe_counter!(
+        API_CALLERS,
+        "Bearers of API callers: verified anew, or refused."
+    );
     metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
     metrics::describe_gauge!(
         PENDING,
@@ -292,6 +329,9 @@ pub(crate) fn describe() {
 
 fn start_at_zero() {
     provider(KEYSTONE);
+    for outcome in API_CALLER_OUTCOMES {
+        metrics::counter!(API_CALLERS, "outcome" => outcome).increment(0);
+    }
     for by in THROTTLES {
         metrics::counter!(THROTTLED, "by" => by).increment(0);
     }

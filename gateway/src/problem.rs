@@ -17,6 +17,9 @@ pub(crate) enum Source {
     Internal,
 }
 
+/// The code of a session that its provider has ended.
+pub(crate) const REFUSED_BY_PROVIDER: &str = "refused_by_provider";
+
 /// A refusal or failure, in the words of whom it concerns.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -183,6 +186,43 @@ impl Problem {
             "If it lasts, tell your cloud's administrators: it is Keystone that does not answer.",
         ])
         .leads_to("Try again", "")
+    }
+
+    /// The session's provider does not vouch for it any more.
+    pub fn refused_by_provider() -> Self {
+        Self::downstream(
+            StatusCode::UNAUTHORIZED,
+            REFUSED_BY_PROVIDER,
+            "You are not signed in",
+            "The provider that you signed in with has not prolonged your session. Sign in again.",
+        )
+    }
+
+    /// A provider that people sign in with does not answer, or not as it should.
+    pub fn provider_unavailable(name: &str, outage: bool) -> Self {
+        let detail = if outage {
+            format!("Nobody can sign in with {name} right now. Nobody is signed out by it.")
+        } else {
+            format!(
+                "Portico and {name} do not understand each other. Portico's administrators find \
+                 the reason in its log. Nobody is signed out by it."
+            )
+        };
+        Self {
+            retry_after: Some(5),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "provider_unavailable",
+                Source::Upstream,
+                format!("{name} does not answer"),
+                detail,
+            )
+        }
+        .steps([
+            format!("If it lasts, tell your administrators that {name} cannot be used."),
+            "Other ways to sign in go on working.".to_owned(),
+        ])
+        .leads_to("Sign in another way", "/oauth2/sign_in")
     }
 
     pub fn internal() -> Self {

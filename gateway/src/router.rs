@@ -11,6 +11,7 @@ use crate::{
     endpoints, handover, kept_form, login,
     pages::assets,
     problem::Problem,
+    providers,
     proxy::routes,
     sessions,
     state::Shared,
@@ -30,13 +31,30 @@ fn main_host(gateway: &Shared) -> Router {
             "/sign_in",
             get(login::sign_in::get).post(login::sign_in::post),
         )
-        .route("/start", get(login::sign_in::get))
+        .route(
+            "/sign_in/application_credential",
+            get(login::other_ways::get).post(login::other_ways::application_credential),
+        )
+        .route(
+            "/sign_in/token",
+            get(login::other_ways::get).post(login::other_ways::token),
+        )
+        .route("/websso", post(login::websso::arrive))
+        .route("/websso/start", post(login::websso::start))
+        .route("/websso/finish", post(login::websso::finish))
+        .route("/start", get(providers::start::get))
+        .route("/callback/{provider}", get(providers::callback::get))
+        .route("/backchannel_logout", post(providers::logout::post))
+        .route("/signed_out", get(login::sign_out::done))
         .route("/totp", get(login::totp::get).post(login::totp::post))
         .route(
             "/project",
             get(login::project::get).post(login::project::post),
         )
-        .route("/reauthenticate", post(login::reauthenticate::post))
+        .route(
+            "/reauthenticate",
+            get(login::reauthenticate::get).post(login::reauthenticate::post),
+        )
         .route(
             "/sign_out",
             get(login::sign_out::get).post(login::sign_out::post),

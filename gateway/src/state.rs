@@ -2,7 +2,7 @@
 use std::{
     net::{IpAddr, SocketAddr},
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -18,8 +18,11 @@ use uuid::Uuid;
 
 use crate::{
     access::{client_address::client_address, navigation::is_navigation},
+    api_callers::Accepted,
     config::GatewayConfig,
+    federation::Federations,
     hosts::{Hosts, Site},
+    providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     session::{cookie::Cookies, registry::Registry},
 };
@@ -36,6 +39,8 @@ pub struct Cluster {
 /// The gateway's parts.
 #[derive(Debug)]
 pub(crate) struct Gateway {
+    /// Itself, for work that goes on after the request that began it.
+    pub me: Weak<Gateway>,
     pub config: GatewayConfig,
     pub hosts: Hosts,
     pub store: Store,
@@ -48,7 +53,11 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    pub federations: Federations,
+    /// Bearers of API callers that were verified lately.
+    pub api_callers: Accepted,
     pub demo_password: Option<SecretString>,
+    pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
 }

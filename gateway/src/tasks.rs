@@ -20,6 +20,8 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(2), || revoke_due(&gateway)),
             every(Duration::from_secs(2), || ask_keystone(&gateway)),
             every(Duration::from_secs(5), || validate_active(&gateway)),
+            every(Duration::from_secs(2), || refresh_active(&gateway)),
+            every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
         )
     };
@@ -59,6 +61,30 @@ async fn revoke_due(gateway: &Shared) {
     if let Err(error) = gateway.revoke_due().await {
         tracing::warn!(%error, "the queue of revocations cannot be read");
     }
+    if let Err(error) = gateway.revoke_ended_of_providers().await {
+        tracing::warn!(%error, "the queue of providers' revocations cannot be read");
+    }
+}
+
+/// Sessions in use are refreshed ahead, so that no request has to wait.
+async fn refresh_active(gateway: &Shared) {
+    let now = Timestamp::now();
+    for live in gateway.registry.all() {
+        if live.is_active(now) && gateway.refresh_is_due(&live, now) {
+            drop(gateway.refresh_in_background(&live));
+        }
+    }
+}
+
+/// So that the sign-in page knows which provider is down, and none makes people wait.
+async fn discover(gateway: &Shared) {
+    stream::iter(gateway.providers.all())
+        .for_each_concurrent(AT_ONCE, |provider| async move {
+            if let Err(error) = provider.client.discover().await {
+                tracing::debug!(provider = provider.config.id, %error, "not discovered");
+            }
+        })
+        .await;
 }
 
 async fn ask_keystone(gateway: &Shared) {
@@ -75,7 +101,7 @@ async fn validate_active(gateway: &Shared) {
         .registry
         .all()
         .into_iter()
-        .filter(|live| live.is_active(now))
+        .filter(|live| live.is_active(now) && live.root().has_keystone())
         // a little early, so that no request has to wait
         .filter(|live| live.is_stale() || age(live) >= every - SignedDuration::from_secs(10))
         .collect();

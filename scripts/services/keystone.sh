@@ -8,7 +8,29 @@ dir=$state/keystone
 url=http://127.0.0.1:${port[keystone]}/v3
 seed=$root/scripts/services/keystone_seed.py
 
+# Where single sign-on may send a token: Portico's address in this stack, and the one that tests give their own gateways.
+dashboards() {
+  local origin
+  for origin in "https://localhost:${port[gateway]}" "http://localhost:${port[gateway]}" http://localhost:8080; do
+    echo "trusted_dashboard = $origin/oauth2/websso"
+  done | sort -u
+}
+
+# Federation by header: whatever reaches this port may say who somebody is (WSGI sees the header OIDC-CLAIM-EMAIL as
+# HTTP_OIDC_CLAIM_EMAIL), as behind a web server that does the sign-in. So the port is this machine's only.
+federation() {
+  [ "$with_federation" = yes ] || return 0
+  cat <<CONF
+[federation]
+remote_id_attribute = HTTP_OIDC_ISS
+sso_callback_template = $venv/etc/keystone/sso_callback_template.html
+$(dashboards)
+CONF
+}
+
 configure() {
+  local federated=
+  [ "$with_federation" != yes ] || federated=,openid
   mkdir -p "$dir"/{fernet,receipt,credential}
   cat > "$dir/keystone.conf" <<CONF
 [DEFAULT]
@@ -19,7 +41,7 @@ public_endpoint = http://127.0.0.1:${port[keystone]}
 connection = sqlite:///$dir/keystone.db
 [auth]
 # totp is not in Keystone's default list
-methods = external,password,token,mapped,application_credential,totp
+methods = external,password,token,mapped,application_credential,totp$federated
 [token]
 provider = fernet
 expiration = ${KEYSTONE_TOKEN_SECONDS:-3600}
@@ -41,6 +63,7 @@ password_hash_rounds = 4
 # without a cache one validation costs some 400 ms; it lives in the process, hence one worker
 enabled = true
 backend = dogpile.cache.memory
+$(federation)
 CONF
   # Keystone's configuration parser would take the server's own arguments for its own
   cat > "$dir/portico_keystone.py" <<'PY'
@@ -101,7 +124,8 @@ start() {
     )
   fi
   wait_until 60 keystone answers "$url"
-  python3 "$seed" "$url" "$dir/admin-password" "$state/demo-password" "$dir/seed.json"
+  OIDC_ISSUER=$([ "$with_federation" != yes ] || echo "${OIDC_ISSUER:-http://127.0.0.1:9000}") \
+    python3 "$seed" "$url" "$dir/admin-password" "$state/demo-password" "$dir/seed.json"
   publish
 }
 

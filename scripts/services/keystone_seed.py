@@ -3,6 +3,9 @@ since stays away.
 
     keystone_seed.py URL ADMIN_PASSWORD_FILE USER_PASSWORD_FILE SEED_JSON
     keystone_seed.py --print-env SEED_JSON
+
+With OIDC_ISSUER in the environment, people of that OpenID Connect provider may sign in by federation; their groups are
+those of Keystone with the same name.
 """
 
 import base64
@@ -25,6 +28,13 @@ USERS = {
     "mia": [("acme", "k8s_developer")],
 }
 WITH_TOTP = ("mia",)
+GROUPS = {
+    "k8s-admins": [("acme", "k8s_admin")],
+    "developers": [("acme", "k8s_developer"), ("globex", "k8s_viewer")],
+}
+IDENTITY_PROVIDER = "op"
+PROTOCOL = "openid"
+MAPPING = "op"
 
 
 class Keystone:
@@ -71,9 +81,36 @@ def ensure_totp(keystone, user_id):
     return credential["blob"]
 
 
-def seed(url, admin_password, user_password, with_grants):
+def ensure_federation(keystone, issuer):
+    """Trusts an OpenID Connect provider, as a web server in front of Keystone passes on what it says (mod_auth_openidc)."""
+    provider = f"/OS-FEDERATION/identity_providers/{IDENTITY_PROVIDER}"
+    trusted = {"identity_provider": {"remote_ids": [issuer], "enabled": True}}
+    known = [one["id"] for one in keystone.call("GET", "/OS-FEDERATION/identity_providers")[1]["identity_providers"]]
+    keystone.call("PATCH" if IDENTITY_PROVIDER in known else "PUT", provider, trusted)
+    rules = [
+        {
+            "local": [
+                {"user": {"name": "{0}", "email": "{1}"}},
+                {"groups": "{2}", "domain": {"id": "default"}},
+            ],
+            "remote": [
+                {"type": "HTTP_OIDC_CLAIM_PREFERRED_USERNAME"},
+                {"type": "HTTP_OIDC_CLAIM_EMAIL"},
+                {"type": "HTTP_OIDC_CLAIM_GROUPS", "whitelist": sorted(GROUPS)},
+                {"type": "HTTP_OIDC_ISS", "any_one_of": [issuer]},
+            ],
+        }
+    ]
+    known = [one["id"] for one in keystone.call("GET", "/OS-FEDERATION/mappings")[1]["mappings"]]
+    keystone.call("PATCH" if MAPPING in known else "PUT", f"/OS-FEDERATION/mappings/{MAPPING}", {"mapping": {"rules": rules}})
+    known = [one["id"] for one in keystone.call("GET", f"{provider}/protocols")[1]["protocols"]]
+    protocol = {"protocol": {"mapping_id": MAPPING}}
+    keystone.call("PATCH" if PROTOCOL in known else "PUT", f"{provider}/protocols/{PROTOCOL}", protocol)
+
+
+def seed(url, admin_password, user_password, before, issuer):
     keystone = Keystone(url, admin_password)
-    out = {"url": url, "projects": {}, "roles": {}, "users": {}, "totp": {}}
+    out = {"url": url, "projects": {}, "roles": {}, "users": {}, "groups": {}, "totp": {}}
     for name in PROJECTS:
         project = keystone.ensure("project", {"name": name, "domain_id": "default"})
         out["projects"][name] = project["id"]
@@ -83,12 +120,22 @@ def seed(url, admin_password, user_password, with_grants):
         about = {"password": user_password, "email": f"{name}@example.test"}
         user_id = keystone.ensure("user", {"name": name, "domain_id": "default"}, about)["id"]
         out["users"][name] = user_id
-        if with_grants:
+        if not before:
             for project, role in grants:
                 path = f"/projects/{out['projects'][project]}/users/{user_id}/roles/{out['roles'][role]}"
                 keystone.call("PUT", path)
         if name in WITH_TOTP:
             out["totp"][name] = ensure_totp(keystone, user_id)
+    if issuer:
+        for name, grants in GROUPS.items():
+            group_id = keystone.ensure("group", {"name": name, "domain_id": "default"})["id"]
+            out["groups"][name] = group_id
+            if name not in before.get("groups", {}):
+                for project, role in grants:
+                    path = f"/projects/{out['projects'][project]}/groups/{group_id}/roles/{out['roles'][role]}"
+                    keystone.call("PUT", path)
+        ensure_federation(keystone, issuer)
+        out["federation"] = {"identity_provider": IDENTITY_PROVIDER, "protocol": PROTOCOL, "issuer": issuer}
     return out
 
 
@@ -101,6 +148,10 @@ def print_env(out):
         print(f"USER_ID_{name.upper()}={value}")
     for name, value in out["totp"].items():
         print(f"TOTP_SECRET_{name.upper()}={value}")
+    for name, value in out["groups"].items():
+        print(f"GROUP_ID_{name.upper().replace('-', '_')}={value}")
+    for name, value in out.get("federation", {}).items():
+        print(f"FEDERATION_{name.upper()}={value}")
 
 
 def read(path):
@@ -113,8 +164,8 @@ def main():
         print_env(json.loads(read(sys.argv[2])))
     elif len(sys.argv) == 5:
         url, admin_file, user_file, target = sys.argv[1:]
-        seeded_before = os.path.exists(target)
-        out = seed(url, read(admin_file), read(user_file), with_grants=not seeded_before)
+        before = json.loads(read(target)) if os.path.exists(target) else {}
+        out = seed(url, read(admin_file), read(user_file), before, os.environ.get("OIDC_ISSUER"))
         with open(os.open(target + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump(out, file, indent=2)
         os.replace(target + ".new", target)

@@ -1,4 +1,5 @@
-//! Ten minutes before a session ends the password is asked for again, and the page stays.
+//! Ten minutes before a session ends the password is asked for again, and the page stays. Who has
+//! signed in without one is led through the same way again, and back to the page.
 use super::error_state::InlineError;
 use crate::{
     context::{Session, use_session},
@@ -48,6 +49,10 @@ pub fn ReauthDialog() -> impl IntoView {
             open.set(true);
         }
     });
+    // Keystone's word; an OIDC provider's own words are marked as such
+    let by_password = session
+        .view
+        .with_untracked(|view| view.auth_methods.iter().any(|method| method == "password"));
     let title = Signal::derive(move || {
         if ended.get() {
             "Your session has ended"
@@ -61,8 +66,10 @@ pub fn ReauthDialog() -> impl IntoView {
             {move || {
                 if ended.get() {
                     view! { <Ended open /> }.into_any()
-                } else {
+                } else if by_password {
                     view! { <Again open session left=Signal::derive(left) /> }.into_any()
+                } else {
+                    view! { <AnotherWay open left=Signal::derive(left) /> }.into_any()
                 }
             }}
         </Dialog>
@@ -85,6 +92,35 @@ fn Ended(open: RwSignal<bool>) -> impl IntoView {
                 href=move || routes::sign_in(&location.pathname.get())
             >
                 "Sign in again"
+            </a>
+        </div>
+    }
+    .into_any()
+}
+
+/// For sessions of single sign-on, of a provider, or of an application credential.
+#[component]
+fn AnotherWay(open: RwSignal<bool>, left: Signal<i64>) -> impl IntoView {
+    let location = use_location();
+    let here = move || {
+        let (path, search) = (location.pathname.get(), location.search.get());
+        match search.trim_start_matches('?') {
+            "" => routes::reauthenticate(&path),
+            query => routes::reauthenticate(&format!("{path}?{query}")),
+        }
+    };
+    view! {
+        <div class="dialog-body">
+            <p>
+                "Your sign-in ends in "
+                {move || format::age(left.get().max(0), 0)}
+                ". Confirm it the way you signed in; you come back to this page."
+            </p>
+        </div>
+        <div class="dialog-foot">
+            <Button label="Later" on_click=move |_| open.set(false) />
+            <a class="btn btn-primary" rel="external" href=here>
+                "Stay signed in"
             </a>
         </div>
     }

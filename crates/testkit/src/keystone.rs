@@ -1,9 +1,11 @@
 //! What a test makes in the real Keystone, as its administrator.
 mod credentials;
+mod federation;
 
 use crate::TestEnv;
 use anyhow::{Context, Result, bail};
 use credentials::issue;
+pub use federation::{FederatedPerson, TestIdentityProvider, single_sign_on};
 use reqwest::{Client, Method, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};

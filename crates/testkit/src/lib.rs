@@ -16,6 +16,7 @@ mod keystone;
 mod kube_apiserver;
 mod kubectl;
 mod loopback;
+mod oidc;
 mod person;
 mod postgres_server;
 mod redis_server;
@@ -25,10 +26,13 @@ pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
-pub use keystone::{KeystoneAdmin, TestDomain, TestUser};
+pub use keystone::{
+    FederatedPerson, KeystoneAdmin, TestDomain, TestIdentityProvider, TestUser, single_sign_on,
+};
 pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;
+pub use oidc::{CLIENT_ID, CLIENT_SECRET, OidcEvent, OidcPerson, OidcProvider};
 pub use person::{Person, Said, exec_info};
 pub use postgres_server::PostgresServer;
 pub use redis_server::RedisServer;

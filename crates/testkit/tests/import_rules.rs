@@ -12,6 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-runtime", &[]),
     ("portico-assertion", &["portico-domain"]),
     ("portico-openstack", &["portico-domain"]),
+    ("portico-oidc", &[]),
     ("portico-store", &["portico-domain"]),
     ("app", &["portico-domain"]),
     (
@@ -28,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "portico-domain",
             "portico-assertion",
+            "portico-oidc",
             "portico-openstack",
             "portico-store",
             "portico-runtime",
@@ -64,6 +66,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
         "reqwest",
         // portico-runtime sends traces with it
         &[
+            "portico-oidc",
             "portico-openstack",
             "portico-runtime",
             "server",

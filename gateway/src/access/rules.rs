@@ -1,7 +1,8 @@
-//! Who may open an app: a role in a project, as Keystone says it now.
+//! Who may open an app: a role in a project, as Keystone says it now, or a group of a provider, as
+//! it said at the last refresh.
 use std::{collections::HashSet, sync::Arc};
 
-use portico_domain::access::RoleInProject;
+use portico_domain::access::{GroupOfProvider, RoleInProject, Rule};
 
 use super::line;
 use crate::{
@@ -14,23 +15,49 @@ use crate::{
     state::Gateway,
 };
 
-impl Gateway {
-    /// The token that opens the app, with the project and roles that do; `None` when no rule
-    /// fits.
-    pub async fn key_to(
-        &self,
-        app: &App,
-        live: &Live,
-    ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
-        let rules = &app.config.allow;
-        let token = self.fitting(rules, live).await?;
-        if let Some(token) = &token {
-            let identity = token.identity(&live.root());
-            if let Some(rule) = rules.iter().find(|rule| rule.holds(&identity)) {
-                line::rule(format!("{} in {}", rule.role, rule.project));
-            }
+/// What opens an app for somebody.
+#[derive(Clone, Debug)]
+pub(crate) enum Key {
+    /// Roles in a project, by this token.
+    Role(Arc<ProjectToken>),
+    /// A group of the session's provider.
+    Group,
+}
+
+impl Key {
+    /// The token whose project and roles the app is told.
+    pub fn token(&self) -> Option<&ProjectToken> {
+        match self {
+            Key::Role(token) => Some(token),
+            Key::Group => None,
         }
-        Ok(token)
+    }
+}
+
+impl Gateway {
+    /// What opens the app, a role before a group; `None` when no rule fits.
+    pub async fn key_to(&self, app: &App, live: &Live) -> Result<Option<Key>, TokenError> {
+        let rules = &app.config.allow;
+        let group = group_of(rules, live);
+        let by_group = || {
+            group.map(|rule| {
+                line::rule(format!("group {} of {}", rule.group, rule.provider));
+                Key::Group
+            })
+        };
+        let roles: Vec<RoleInProject> = rules.iter().filter_map(Rule::role).cloned().collect();
+        match self.fitting(&roles, live).await {
+            Ok(Some(token)) => {
+                let identity = token.identity(&live.root());
+                if let Some(rule) = roles.iter().find(|rule| rule.holds(&identity)) {
+                    line::rule(format!("{} in {}", rule.role, rule.project));
+                }
+                Ok(Some(Key::Role(token)))
+            }
+            Ok(None) => Ok(by_group()),
+            // a group needs no word of Keystone's
+            Err(error) => by_group().map_or(Err(error), |key| Ok(Some(key))),
+        }
     }
 
     /// A token of the session that some rule lets in; `None` when no rule does.
@@ -48,7 +75,8 @@ impl Gateway {
             let Some(token) = self.project_token(live, &rule.project).await? else {
                 continue;
             };
-            if portico_domain::access::allowed(rules, &token.identity(&root)) {
+            let identity = token.identity(&root);
+            if rules.iter().any(|rule| rule.holds(&identity)) {
                 return Ok(Some(token));
             }
         }
@@ -56,17 +84,45 @@ impl Gateway {
     }
 }
 
-/// The rules of an app in words, for somebody whom they do not let in.
-pub(crate) fn doors(rules: &[RoleInProject], live: &Live) -> Vec<Door> {
+/// The first rule about a group that somebody is in.
+fn group_of<'a>(rules: &'a [Rule], live: &Live) -> Option<&'a GroupOfProvider> {
+    let root = live.root();
+    let provider = root.provider.as_ref()?;
+    let profile = &provider.profile;
     rules
         .iter()
-        .map(|rule| {
-            let project = live.project(&rule.project);
-            Door {
-                role: rule.role.clone(),
-                project_known: project.is_some(),
-                project: project.map_or_else(|| rule.project.clone(), |project| project.name),
-            }
-        })
-        .collect()
+        .filter_map(Rule::group)
+        .find(|rule| rule.holds(&provider.id, &profile.groups, &profile.roles))
+}
+
+impl Gateway {
+    /// The rules of an app in words, for somebody whom they do not let in.
+    pub fn doors(&self, rules: &[Rule], live: &Live) -> Vec<Door> {
+        rules
+            .iter()
+            .map(|rule| match rule {
+                Rule::Role(rule) => {
+                    let project = live.project(&rule.project);
+                    Door::Role {
+                        role: rule.role.clone(),
+                        project_known: project.is_some(),
+                        project: project
+                            .map_or_else(|| rule.project.clone(), |project| project.name),
+                    }
+                }
+                Rule::Group(rule) => Door::Group {
+                    group: rule.group.clone(),
+                    provider: self.provider_name(&rule.provider),
+                },
+            })
+            .collect()
+    }
+
+    /// The name that people know a provider by.
+    pub fn provider_name(&self, id: &str) -> String {
+        let mut providers = self.config.providers.iter();
+        providers
+            .find(|provider| provider.id == id)
+            .map_or_else(|| id.to_owned(), |provider| provider.name.clone())
+    }
 }

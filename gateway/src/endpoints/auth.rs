@@ -62,22 +62,34 @@ impl Gateway {
         cookie_of: Option<&str>,
         app: Option<&App>,
     ) -> Result<Response, Stop> {
-        let Ok(caller) = self.lookup(headers, cookie_of).await? else {
-            return Err(Problem::signed_out().into());
+        let bearer = match app {
+            Some(app) => self.api_caller(context, app, headers, cookie_of).await?,
+            None => None,
         };
-        if self.standing(context, &caller).await?.is_err() {
+        let caller = match &bearer {
+            Some(bearer) => bearer.caller().clone(),
+            None => match self.lookup(headers, cookie_of).await? {
+                Ok(caller) => caller,
+                Err(_) => return Err(Problem::signed_out().into()),
+            },
+        };
+        if bearer.is_none() && self.standing(context, &caller).await?.is_err() {
             return Err(Problem::signed_out().into());
         }
         if let Some(app) = app
             && self.key_to(app, &caller.live).await?.is_none()
         {
+            if bearer.is_some() {
+                return Ok(self.refuse_api_caller(context, &caller, app).await);
+            }
             return Err(forbidden("Your roles do not open this app.").into());
         }
         let mut answer = StatusCode::ACCEPTED.into_response();
         harden(answer.headers_mut());
-        answer
-            .headers_mut()
-            .insert(header::VARY, HeaderValue::from_static("Cookie"));
+        answer.headers_mut().insert(
+            header::VARY,
+            HeaderValue::from_static("Cookie, Authorization, X-Auth-Token"),
+        );
         for (name, value) in [
             (USER, caller.session.user.id.clone()),
             (PREFERRED_USERNAME, username(&caller)),

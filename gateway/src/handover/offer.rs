@@ -52,7 +52,7 @@ pub(crate) async fn get(
         .await?;
     let event = Event::new("app.handover", Outcome::Succeeded)
         .session(&caller.session)
-        .project(Some(&key.project.id))
+        .project(key.token().map(|token| token.project.id.as_str()))
         .target(&app.config.id);
     gateway.audit(&context, event).await;
     Ok(pages::app::handover(&app.config.name, &app.origin, code.expose_secret()).into_response())

@@ -16,6 +16,8 @@ pub(crate) enum Failed {
     Refused,
     /// Too many failures: not even asked, for so many seconds.
     Throttled(i64),
+    /// It is good at Keystone and cannot be used here, for this reason.
+    Unfit(&'static str),
     /// Nobody can say.
     KeystoneUnavailable,
     Problem(Box<Problem>),
@@ -27,7 +29,7 @@ impl Failed {
         match self {
             Failed::Throttled(seconds) => Some(*seconds),
             Failed::KeystoneUnavailable => Some(5),
-            Failed::Refused | Failed::Problem(_) => None,
+            Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => None,
         }
     }
 }
@@ -65,7 +67,7 @@ impl Claimed {
         }
     }
 
-    fn user(&self) -> UserRef {
+    pub(super) fn user(&self) -> UserRef {
         UserRef::Name {
             name: self.name.clone(),
             domain: self.domain.clone(),
@@ -129,20 +131,21 @@ impl Gateway {
     }
 
     async fn ask_keystone(&self, login: &Login) -> Result<AuthOutcome, Failed> {
-        match self.keystone.authenticate(login).await {
-            Ok(outcome) => Ok(outcome),
-            Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => {
-                Err(Failed::Refused)
-            }
-            Err(error) => {
-                if matches!(error, keystone::Error::Unavailable(_)) {
-                    self.set_keystone_answers(false);
-                }
-                meters::sign_in(meters::KEYSTONE, "unavailable");
-                line::rule("keystone_unavailable");
-                Err(Failed::KeystoneUnavailable)
-            }
+        let answer = self.keystone.authenticate(login).await;
+        answer.map_err(|error| self.not_asked_or_refused(&error))
+    }
+
+    /// What Keystone's error says about an attempt.
+    pub(super) fn not_asked_or_refused(&self, error: &keystone::Error) -> Failed {
+        if error.is_refusal() || *error == keystone::Error::Forbidden {
+            return Failed::Refused;
         }
+        if matches!(error, keystone::Error::Unavailable(_)) {
+            self.set_keystone_answers(false);
+        }
+        meters::sign_in(meters::KEYSTONE, "unavailable");
+        line::rule("keystone_unavailable");
+        Failed::KeystoneUnavailable
     }
 }
 

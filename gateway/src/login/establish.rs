@@ -2,8 +2,9 @@
 use axum::response::Response;
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
-use portico_openstack::keystone::IssuedToken;
-use portico_store::{EndReason, NewSession, Outcome};
+use portico_domain::identity::Project;
+use portico_openstack::keystone::{IssuedToken, TokenScope};
+use portico_store::{EndReason, NewSession, Outcome, Session};
 
 use crate::{
     access::{line, return_path::ReturnPath},
@@ -24,6 +25,19 @@ impl Gateway {
         issued: IssuedToken,
         return_path: &ReturnPath,
     ) -> Result<Response, Stop> {
+        self.establish_with(context, headers, issued, None, return_path)
+            .await
+    }
+
+    /// The same with a token that somebody brought along and that shall end with the session.
+    pub async fn establish_with(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+        issued: IssuedToken,
+        brought: Option<&IssuedToken>,
+        return_path: &ReturnPath,
+    ) -> Result<Response, Stop> {
         if let Ok(old) = self.lookup(headers, None).await? {
             self.end_session(old.live.id, EndReason::Replaced).await?;
         }
@@ -34,11 +48,16 @@ impl Gateway {
             return Err(self.born_expired(details.expires_at, now).into());
         }
         let user = details.identity.user.clone();
+        // a token of one project opens no other
+        let only = match details.scope {
+            TokenScope::Project => details.identity.project.clone(),
+            _ => None,
+        };
         let sessions = self.store.sessions();
         let new = NewSession {
             last_project: sessions.last_project_of_user(&user.id).await?,
             user,
-            projects: Vec::new(),
+            projects: only.iter().cloned().collect(),
             auth_methods: details.methods.clone(),
             user_agent: context.user_agent.clone(),
             address: context.address_text(),
@@ -57,20 +76,13 @@ impl Gateway {
         };
         meters::session_started(session.kind);
         self.store_token(session.id, &issued).await?;
-        let projects = match self
-            .keystone
-            .projects(&issued.token, &session.user.domain)
-            .await
-        {
-            Ok(projects) => projects,
-            Err(error) => {
-                tracing::warn!(%error, "the projects of a new session are unknown");
-                self.end_session(session.id, EndReason::RefusedByKeystone)
-                    .await?;
-                return Err(Problem::keystone_unavailable().into());
-            }
+        if let Some(brought) = brought {
+            self.store_token(session.id, brought).await?;
+        }
+        let projects = match only {
+            Some(project) => vec![project],
+            None => self.projects_of_new(&session, &issued).await?,
         };
-        sessions.set_projects(session.id, &projects).await?;
         meters::sign_in(meters::KEYSTONE, "succeeded");
         line::session(&session);
         line::rule("signed_in");
@@ -86,8 +98,34 @@ impl Gateway {
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
     }
+
+    async fn projects_of_new(
+        &self,
+        session: &Session,
+        issued: &IssuedToken,
+    ) -> Result<Vec<Project>, Stop> {
+        let listed = self
+            .keystone
+            .projects(&issued.token, &session.user.domain)
+            .await;
+        match listed {
+            Ok(projects) => {
+                self.store
+                    .sessions()
+                    .set_projects(session.id, &projects)
+                    .await?;
+                Ok(projects)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the projects of a new session are unknown");
+                self.end_session(session.id, EndReason::RefusedByKeystone)
+                    .await?;
+                Err(Problem::keystone_unavailable().into())
+            }
+        }
+    }
 }
 
-pub(super) fn span(duration: std::time::Duration) -> SignedDuration {
+pub(crate) fn span(duration: std::time::Duration) -> SignedDuration {
     SignedDuration::try_from(duration).unwrap_or(SignedDuration::from_hours(24))
 }

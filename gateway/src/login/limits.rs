@@ -111,14 +111,16 @@ impl Gateway {
         outcome: &AuthOutcome,
     ) -> Result<(), Problem> {
         match outcome {
-            AuthOutcome::Token(_) => {
-                for subject in &attempt.accounts {
-                    self.store.throttle().succeeded(subject).await?;
-                }
-                Ok(())
-            }
+            AuthOutcome::Token(_) => self.succeeded(attempt).await,
             AuthOutcome::ReceiptRequired { .. } => self.undecided(attempt).await,
         }
+    }
+
+    pub(super) async fn succeeded(&self, attempt: &Attempt) -> Result<(), Problem> {
+        for subject in &attempt.accounts {
+            self.store.throttle().succeeded(subject).await?;
+        }
+        Ok(())
     }
 
     /// Nobody could say: the attempt was none.

@@ -1,15 +1,18 @@
-//! `POST /oauth2/reauthenticate`: new Keystone tokens for a session that goes on, same user only.
-//! A form or JSON with `password` and, where Keystone asks for it, `passcode`.
+//! `/oauth2/reauthenticate`: new Keystone tokens for a session that goes on, same user only.
+//!
+//! `POST` takes a form or JSON with `password` and, where Keystone asks for it, `passcode`; or with
+//! an application credential (`credential`, `secret`) for a session that is bound to its project;
+//! or with a `token`. `GET` is a page with what fits the session, for those without a password.
 use std::time::Instant;
 
 use axum::{
     Extension, Json,
-    extract::State,
+    extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, StatusCode, Uri};
 use jiff::{SignedDuration, Timestamp};
-use portico_openstack::keystone::{AuthOutcome, IssuedToken};
+use portico_openstack::keystone::{AuthOutcome, IssuedToken, TokenScope};
 use portico_store::{Outcome, Renewal};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
@@ -17,22 +20,55 @@ use serde_json::json;
 use super::{
     attempt::{Claimed, Failed},
     establish::span,
+    other_ways::Named,
     sign_in::failure,
     totp::plain_code,
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},
     audit::Event,
+    config::KeystoneMethod,
     forms::Fields,
     guard::{Stop, check_csrf, see_other, with_cookie},
     meters::{self, TokenOperation},
+    pages::reauthenticate::Again,
     problem::Problem,
-    session::{cookie::Purpose, live::Caller},
+    session::{cookie::Purpose, live::Caller, tokens::bound_to},
     state::{Context, Gateway, Shared},
 };
 
 /// Requests on their way may still use the old tokens.
 const GRACE: SignedDuration = SignedDuration::from_secs(30);
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = Fields::of_query(&uri)?;
+    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let root = caller.live.root();
+    if let Some(provider) = &root.provider {
+        // whom a provider vouches for, it vouches for again
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("provider", &provider.id)
+            .append_pair("prompt", "login")
+            .append_pair("again", "1")
+            .append_pair("rd", return_path.as_str())
+            .finish();
+        return Ok(see_other(&format!("/oauth2/start?{query}")));
+    }
+    let page = Again {
+        user: &root.user.name,
+        bound_to: bound_to(&root).map(|project| project.name.as_str()),
+        keystone: &gateway.config.keystone,
+        return_path: return_path.as_str(),
+        csrf: caller.session.csrf.expose_secret(),
+    };
+    Ok(page.page().into_response())
+}
 
 pub(crate) async fn post(
     State(gateway): State<Shared>,
@@ -51,11 +87,9 @@ pub(crate) async fn post(
         .unwrap_or_else(|| fields.get(csrf::FIELD))
         .to_owned();
     check_csrf(&caller, &sent)?;
-    let password = fields.secret("password");
-    let code = plain_code(&fields.secret("passcode"));
     let started = Instant::now();
     let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
-    let issued = match gateway.prove(&context, &caller, &password, code).await {
+    let issued = match gateway.prove(&context, &caller, &mut fields).await {
         Ok(issued) => issued,
         Err(problem) => {
             count(if problem.status.is_server_error() {
@@ -66,16 +100,12 @@ pub(crate) async fn post(
             return Err(problem.into());
         }
     };
-    let replaced = gateway.replace_tokens(&caller, &issued).await;
-    count(if replaced.is_ok() {
-        meters::Outcome::Succeeded
-    } else {
-        meters::Outcome::Failed
+    let replaced = gateway.go_on(&context, &caller, &issued).await;
+    count(match &replaced {
+        Ok(_) => meters::Outcome::Succeeded,
+        Err(_) => meters::Outcome::Failed,
     });
     let secret = replaced?;
-    let event = Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
-    gateway.audit(&context, event).await;
-
     let cookie = gateway.cookies.set(Purpose::Session, &secret);
     if context.navigation {
         let back = ReturnPath::from_query(fields.optional("rd"));
@@ -89,8 +119,70 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    /// A new token for the session's own user.
+    /// A new token by what was sent.
     async fn prove(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        fields: &mut Fields,
+    ) -> Result<IssuedToken, Problem> {
+        let secret = fields.secret("secret");
+        let token = fields.secret("token");
+        if !secret.expose_secret().is_empty() {
+            self.offered(KeystoneMethod::ApplicationCredential, &ReturnPath::home())?;
+            let named = Named::of(fields);
+            let tried = self
+                .try_application_credential(context, &named, &secret)
+                .await;
+            return tried.map_err(refusal);
+        }
+        if !token.expose_secret().is_empty() {
+            self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
+            let tried = self.try_token(context, &token).await.map_err(refusal)?;
+            return Ok(tried.own);
+        }
+        let password = fields.secret("password");
+        let code = plain_code(&fields.secret("passcode"));
+        self.prove_password(context, caller, &password, code).await
+    }
+
+    /// A session goes on with a new token, and with a new cookie; only its own user's, for what it
+    /// is bound to.
+    pub(super) async fn go_on(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        issued: &IssuedToken,
+    ) -> Result<SecretString, Stop> {
+        let root = caller.live.root();
+        let fits = match bound_to(&root) {
+            Some(project) => {
+                let given = issued.details.identity.project.as_ref();
+                given.is_some_and(|given| given.id == project.id)
+            }
+            None => issued.details.scope == TokenScope::Unscoped,
+        };
+        if !fits || issued.details.identity.user.id != root.user.id {
+            self.revoke(&issued.token).await;
+            return Err(Problem::downstream(
+                StatusCode::FORBIDDEN,
+                "refused",
+                "You could not be confirmed",
+                "That is another account, or another project, than this session's. Only its own \
+                 can go on.",
+            )
+            .into());
+        }
+        let methods = issued.details.methods.clone();
+        let secret = self.replace_tokens(caller, Some(issued), methods).await?;
+        let event =
+            Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
+        self.audit(context, event).await;
+        Ok(secret)
+    }
+
+    /// A new token by the password of the session's own user.
+    async fn prove_password(
         &self,
         context: &Context,
         caller: &Caller,
@@ -132,29 +224,31 @@ impl Gateway {
                 *issued
             }
         };
-        if issued.details.identity.user.id != user.id {
-            self.revoke(&issued.token).await;
-            return Err(refusal(Failed::Refused));
-        }
         Ok(issued)
     }
 
     /// Stores the new token, lets the old ones run out soon, and gives the session a new cookie.
-    async fn replace_tokens(
+    pub async fn replace_tokens(
         &self,
         caller: &Caller,
-        issued: &IssuedToken,
+        issued: Option<&IssuedToken>,
+        auth_methods: Vec<String>,
     ) -> Result<SecretString, Stop> {
         let root = caller.live.id;
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
         let old = tokens.list(root).await?;
-        self.store_token(root, issued).await?;
+        if let Some(issued) = issued {
+            self.store_token(root, issued).await?;
+        }
+        let before = caller.live.root();
         let renewal = Renewal {
-            auth_methods: issued.details.methods.clone(),
+            auth_methods,
             idle_expires_at: now + span(self.config.session.idle),
-            absolute_expires_at: caller.live.root().absolute_expires_at,
-            keystone_expires_at: issued.details.expires_at,
+            absolute_expires_at: before.absolute_expires_at,
+            keystone_expires_at: issued.map_or(before.keystone_expires_at, |issued| {
+                issued.details.expires_at
+            }),
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());
@@ -175,7 +269,7 @@ fn refusal(failed: Failed) -> Problem {
     let code = match &failed {
         Failed::Throttled(_) => "throttled",
         Failed::KeystoneUnavailable => "keystone_unavailable",
-        Failed::Refused | Failed::Problem(_) => "refused",
+        Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => "refused",
     };
     match failure(failed) {
         Ok((text, status)) => {

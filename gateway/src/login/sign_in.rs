@@ -12,9 +12,13 @@ use secrecy::SecretString;
 use super::attempt::{Claimed, Failed};
 use crate::{
     access::{csrf, return_path::ReturnPath},
+    config::KeystoneMethod,
     forms::Fields,
     guard::{Stop, see_other, with_cookie},
-    pages::sign_in::{Notice, SignIn, TRIED},
+    pages::{
+        other_ways::{OtherWays, Tried},
+        sign_in::{Button, Notice, SignIn, TRIED},
+    },
     problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
@@ -27,15 +31,40 @@ const RECEIPT_LIFE: SignedDuration = SignedDuration::from_mins(5);
 const LONGEST_NAME: usize = 255;
 
 /// What the form is filled with.
-struct Form<'a> {
-    return_path: ReturnPath,
-    name: &'a str,
-    domain: &'a str,
-    notice: Option<Notice>,
-    status: StatusCode,
-    retry_after: Option<i64>,
+pub(super) struct Form<'a> {
+    pub return_path: ReturnPath,
+    pub name: &'a str,
+    pub domain: &'a str,
+    pub notice: Option<Notice>,
+    pub status: StatusCode,
+    pub retry_after: Option<i64>,
     /// Whether the form came back without the cookie that was set with it.
-    cookie_lost: bool,
+    pub cookie_lost: bool,
+    /// Which of the other ways was tried, and shows what was typed.
+    pub tried: Tried<'a>,
+}
+
+impl Form<'_> {
+    /// An empty form on the way to `return_path`.
+    pub fn new(return_path: ReturnPath) -> Self {
+        Self {
+            return_path,
+            name: "",
+            domain: "",
+            notice: None,
+            status: StatusCode::OK,
+            retry_after: None,
+            cookie_lost: false,
+            tried: Tried::Nothing,
+        }
+    }
+
+    /// Says what went wrong.
+    pub fn failed(mut self, text: impl Into<String>, status: StatusCode) -> Self {
+        self.notice = Some(Notice::Failure(text.into()));
+        self.status = status;
+        self
+    }
 }
 
 pub(crate) async fn get(
@@ -49,13 +78,8 @@ pub(crate) async fn get(
         return Ok(see_other(return_path.as_str()));
     }
     let form = Form {
-        return_path,
-        name: "",
-        domain: "",
         notice: notice(query.get("reason")),
-        status: StatusCode::OK,
-        retry_after: None,
-        cookie_lost: false,
+        ..Form::new(return_path)
     };
     Ok(gateway.sign_in_page(&headers, form)?)
 }
@@ -69,28 +93,23 @@ pub(crate) async fn post(
     let password = fields.secret("password");
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let (name, domain) = (fields.get("name"), fields.get("domain"));
-    let again = |notice: &str, status| Form {
-        return_path: return_path.clone(),
-        name,
-        domain,
-        notice: Some(Notice::Failure(notice.to_owned())),
-        status,
-        retry_after: None,
-        cookie_lost: false,
-    };
-    let flow = gateway.cookies.read(&headers, Purpose::Flow);
-    let cookie_lost = flow.is_none();
-    if cookie_lost && fields.get(TRIED) == "1" && gateway.lookup(&headers, None).await?.is_err() {
-        // twice in a row: another tab's sign-in would have taken it away once
-        return Err(gateway.cookie_refused().into());
-    }
-    if !flow.is_some_and(|flow| csrf::matches(&flow, fields.get(csrf::FIELD))) {
+    let again = |notice: &str, status| {
         let form = Form {
-            cookie_lost,
-            ..again(
-                "This page was open for too long, or your browser keeps no cookies. Try again.",
-                StatusCode::FORBIDDEN,
-            )
+            name,
+            domain,
+            ..Form::new(return_path.clone())
+        };
+        form.failed(notice, status)
+    };
+    gateway.offered(KeystoneMethod::Password, &return_path)?;
+    if let Some(form) = gateway
+        .not_our_form(&headers, &fields, &return_path)
+        .await?
+    {
+        let form = Form {
+            name,
+            domain,
+            ..form
         };
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
@@ -125,9 +144,10 @@ pub(crate) async fn post(
                 .await
         }
         AuthOutcome::ReceiptRequired { receipt, required } => {
-            if !required
-                .iter()
-                .any(|set| set.iter().any(|method| method == "totp"))
+            if !gateway.config.keystone.offers(KeystoneMethod::Totp)
+                || !required
+                    .iter()
+                    .any(|set| set.iter().any(|method| method == "totp"))
             {
                 let form = again(
                     "Your account needs a further sign-in method that Portico does not offer yet.",
@@ -144,6 +164,51 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
+    /// Refuses what the sign-in page does not offer.
+    pub(super) fn offered(
+        &self,
+        method: KeystoneMethod,
+        return_path: &ReturnPath,
+    ) -> Result<(), Problem> {
+        if self.config.keystone.offers(method) && self.offers_keystone(return_path) {
+            return Ok(());
+        }
+        Err(Problem::downstream(
+            StatusCode::NOT_FOUND,
+            "way_not_offered",
+            "This way to sign in is not offered",
+            "The administrators of this Portico have not turned it on here. Take another.",
+        )
+        .leads_to("Sign in", "/oauth2/sign_in"))
+    }
+
+    /// Whether a form of the sign-in page comes from elsewhere, or too late: then what to show.
+    pub(super) async fn not_our_form(
+        &self,
+        headers: &HeaderMap,
+        fields: &Fields,
+        return_path: &ReturnPath,
+    ) -> Result<Option<Form<'static>>, Stop> {
+        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let cookie_lost = open.is_empty();
+        if cookie_lost && fields.get(TRIED) == "1" && self.lookup(headers, None).await?.is_err() {
+            // twice in a row: it may have been too old the first time
+            return Err(self.cookie_refused().into());
+        }
+        let sent = fields.get(csrf::FIELD);
+        if open.iter().any(|cookie| csrf::matches(cookie, sent)) {
+            return Ok(None);
+        }
+        let form = Form {
+            cookie_lost,
+            ..Form::new(return_path.clone())
+        };
+        Ok(Some(form.failed(
+            "This page was open for too long, or your browser keeps no cookies. Try again.",
+            StatusCode::FORBIDDEN,
+        )))
+    }
+
     async fn keep_receipt(
         &self,
         claimed: &Claimed,
@@ -161,19 +226,38 @@ impl Gateway {
         Ok(self.cookies.set(Purpose::Flow, &started.secret))
     }
 
-    fn sign_in_page(&self, headers: &HeaderMap, form: Form<'_>) -> Result<Response, Problem> {
-        let known = self.cookies.read(headers, Purpose::Flow);
-        let nonce = known.map_or_else(random_secret, Ok).map_err(|error| {
-            tracing::error!(%error, "no nonce for a form");
-            Problem::internal()
-        })?;
+    pub(super) fn sign_in_page(
+        &self,
+        headers: &HeaderMap,
+        form: Form<'_>,
+    ) -> Result<Response, Problem> {
+        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let nonce = open
+            .into_iter()
+            .next()
+            .map_or_else(random_secret, Ok)
+            .map_err(|error| {
+                tracing::error!(%error, "no nonce for a form");
+                Problem::internal()
+            })?;
         let domain = if form.domain.is_empty() {
             &self.default_domain
         } else {
             form.domain
         };
         let destination = self.in_words(&form.return_path);
+        let buttons: Vec<Button> = self
+            .providers
+            .offered(&form.return_path)
+            .map(|provider| Button {
+                name: provider.config.name.clone(),
+                href: start_of(&provider.config.id, &form.return_path),
+                down: provider.client.outage().is_some(),
+            })
+            .collect();
         let page = SignIn {
+            keystone: self.offers_keystone(&form.return_path),
+            providers: &buttons,
             destination: destination.as_deref(),
             return_path: form.return_path.as_str(),
             notice: form.notice,
@@ -190,6 +274,12 @@ impl Gateway {
                 .unwrap_or_default(),
             status: form.status,
             cookie_lost: form.cookie_lost,
+            other_ways: OtherWays {
+                keystone: &self.config.keystone,
+                tried: form.tried,
+                domain,
+                status: form.status,
+            },
         };
         let mut response = page.page().into_response();
         if let Some(seconds) = form.retry_after {
@@ -197,7 +287,12 @@ impl Gateway {
                 .headers_mut()
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let cookie = self.cookies.set_for(Purpose::Flow, &nonce, FORM_SECONDS);
+        if !self.providers.all().is_empty() {
+            // before tabs go their ways, so that all of them have the same
+            let (_, mark) = self.browser_of_providers(headers)?;
+            response = with_cookie(response, mark);
+        }
+        let cookie = self.cookies.set_slot(Purpose::SignIn, &nonce, FORM_SECONDS);
         Ok(with_cookie(response, cookie))
     }
 
@@ -222,6 +317,15 @@ impl Gateway {
     }
 }
 
+/// Where a provider's button leads.
+fn start_of(provider: &str, return_path: &ReturnPath) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("provider", provider)
+        .append_pair("rd", return_path.as_str())
+        .finish();
+    format!("/oauth2/start?{query}")
+}
+
 /// What to say about an attempt that failed, and how to answer.
 pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
     Ok(match failed {
@@ -229,6 +333,7 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
             "Keystone did not accept this name and password.".to_owned(),
             StatusCode::UNAUTHORIZED,
         ),
+        Failed::Unfit(why) => (why.to_owned(), StatusCode::FORBIDDEN),
         Failed::Throttled(seconds) => (
             format!("Too many attempts failed. Wait {seconds} seconds, then try again."),
             StatusCode::TOO_MANY_REQUESTS,
@@ -263,6 +368,14 @@ fn notice(reason: &str) -> Option<Notice> {
         }
         "refused_by_keystone" => {
             "Keystone has ended your session: your account, password or roles have changed."
+        }
+        "ended_by_provider" => {
+            "You were signed out by the provider that you had signed in with. Sign in again to go \
+             on."
+        }
+        "refused_by_provider" => {
+            "The provider that you signed in with has not prolonged your session. Sign in again to \
+             go on."
         }
         "ended" | "parent_ended" | "token_reuse" => {
             "Your session has ended. Sign in again to go on."

@@ -13,11 +13,12 @@ use crate::{
     audit::Event,
     forms::Fields,
     guard::{Stop, check_csrf, see_other, with_cookie},
-    pages::sign_out::{confirm, signed_out},
+    pages::sign_out::{confirm, everywhere, signed_out},
     session::cookie::Purpose,
     state::{Context, Shared},
 };
 
+const REFRESH: HeaderName = HeaderName::from_static("refresh");
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 pub(crate) async fn get(
@@ -30,7 +31,7 @@ pub(crate) async fn get(
             caller.session.csrf.expose_secret(),
         )
         .into_response(),
-        Err(_) => signed_out(None).into_response(),
+        Err(_) => signed_out(None, None).into_response(),
     })
 }
 
@@ -40,9 +41,12 @@ pub(crate) async fn post(
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Stop> {
+    let mut onward = None;
     let ended = match gateway.lookup(&headers, None).await? {
         Ok(caller) => {
             check_csrf(&caller, fields.get(csrf::FIELD))?;
+            // its ID token is what the provider's own sign-out asks for
+            let held = gateway.held_of_provider(&caller.session).await?;
             let ended = gateway
                 .end_session(caller.live.id, EndReason::SignedOut)
                 .await?;
@@ -51,16 +55,35 @@ pub(crate) async fn post(
                 .session(&caller.session)
                 .reason(&reason);
             gateway.audit(&context, event).await;
+            onward = gateway.onward(held.as_ref()).await;
             Some(ended)
         }
         Err(_) => None,
     };
-    let mut answer = signed_out(ended).into_response();
+    let mut answer = signed_out(ended, onward.as_ref()).into_response();
+    if let Some(onward) = &onward
+        && let Ok(target) = HeaderValue::try_from(format!("0; url={}", onward.url))
+    {
+        // not a redirect: the answer to a form must not lead to another origin
+        answer.headers_mut().insert(REFRESH, target);
+    }
     answer
         .headers_mut()
         .insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
     let answer = with_cookie(answer, gateway.cookies.clear(Purpose::Rounds));
     Ok(with_cookie(answer, gateway.cookies.clear(Purpose::Session)))
+}
+
+/// `GET /oauth2/signed_out`: where a provider sends the browser after its own sign-out.
+pub(crate) async fn done(
+    State(gateway): State<Shared>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    Ok(match gateway.lookup(&headers, None).await? {
+        // somebody has signed in again meanwhile
+        Ok(_) => see_other("/"),
+        Err(_) => everywhere().into_response(),
+    })
 }
 
 /// `GET /oauth2/sign_out` on an app's host: the session to end is the main host's.

@@ -130,7 +130,7 @@ impl Gateway {
             .find(cookie.expose_secret(), Timestamp::now())
             .await?;
         Ok(flow
-            .filter(|flow| flow.receipt.is_some())
+            .filter(|flow| flow.receipt.is_some() && flow.return_path.starts_with('/'))
             .map(|flow| (cookie, flow)))
     }
 

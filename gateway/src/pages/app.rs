@@ -24,36 +24,57 @@ pub(crate) fn handover(app: &str, origin: &str, code: &str) -> Page {
 }
 
 /// One way to be allowed, with the project's name where the person may know it.
-pub(crate) struct Door {
-    pub role: String,
-    pub project: String,
-    pub project_known: bool,
+pub(crate) enum Door {
+    Role {
+        role: String,
+        project: String,
+        project_known: bool,
+    },
+    Group {
+        group: String,
+        provider: String,
+    },
 }
 
-/// Says which role opens the app, and that this session does not have it.
+impl Door {
+    /// For programs.
+    pub fn in_words(&self) -> String {
+        match self {
+            Door::Role { role, project, .. } => format!("{role} in {project}"),
+            Door::Group { group, provider } => format!("group {group} of {provider}"),
+        }
+    }
+}
+
+/// Says what opens the app, and that this session does not have it.
 pub(crate) fn refused(app: &str, user: &str, doors: &[Door], home: &str, request_id: &str) -> Page {
     let body = html! {
         h1 { "You may not open " (app) }
         p.lead { "You are signed in as " strong { (user) } "." }
         (note("warn", &html! {
             @if doors.is_empty() {
-                p { "No role opens " (app) ". Its configuration lets nobody in." }
+                p { "Nothing opens " (app) ". Its configuration lets nobody in." }
             } @else {
                 p { (app) " opens for people with "
-                    @if doors.len() == 1 { "this role:" } @else { "one of these roles:" }
+                    @if doors.len() == 1 { "this:" } @else { "one of these:" }
                 }
                 ul.plain {
                     @for door in doors {
-                        li {
-                            strong { (door.role) } " in "
-                            @if door.project_known { "project " strong { (door.project) } }
-                            @else { "a project that you are not in (" code { (door.project) } ")" }
+                        @match door {
+                            Door::Role { role, project, project_known } => li {
+                                "the role " strong { (role) } " in "
+                                @if *project_known { "project " strong { (project) } }
+                                @else { "a project that you are not in (" code { (project) } ")" }
+                            },
+                            Door::Group { group, provider } => li {
+                                "the group " strong { (group) } " of " (provider)
+                            },
                         }
                     }
                 }
             }
         }))
-        p { "Ask the people who manage that project if you need it." }
+        p { "Ask the people who manage that project or group if you need it." }
         (request_line(request_id))
         div.row { a.button href=(home) { "Back to Portico" } }
     };

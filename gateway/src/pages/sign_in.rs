@@ -6,8 +6,12 @@ use portico_domain::identity::Project;
 use super::{
     assets::Asset,
     layout::{Page, hidden, note},
+    other_ways::OtherWays,
 };
-use crate::{access::csrf, config::DemoUser};
+use crate::{
+    access::csrf,
+    config::{DemoUser, KeystoneMethod},
+};
 
 /// Why the page is shown, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,18 @@ pub(crate) struct SignIn<'a> {
     pub status: StatusCode,
     /// Whether the form came back before without its cookie.
     pub cookie_lost: bool,
+    pub other_ways: OtherWays<'a>,
+    /// Whether Keystone's form is shown.
+    pub keystone: bool,
+    pub providers: &'a [Button],
+}
+
+/// A provider that may be chosen.
+pub(crate) struct Button {
+    pub name: String,
+    pub href: String,
+    /// Whether it could not be used when it was asked last.
+    pub down: bool,
 }
 
 /// Set in a form that is shown because the one before came back without its cookie.
@@ -50,29 +66,69 @@ impl Notice {
 
 impl SignIn<'_> {
     pub fn page(&self) -> Page {
-        let failed = self.status == StatusCode::UNAUTHORIZED;
+        let ways = &self.other_ways;
+        let fields = html! {
+            (hidden(csrf::FIELD, self.csrf))
+            (hidden("rd", self.return_path))
+            @if self.cookie_lost { (hidden(TRIED, "1")) }
+        };
         let body = html! {
             h1 { "Sign in" }
             p.lead {
                 @match self.destination {
                     Some(destination) => { "to open " strong { (destination) } },
-                    None => { "with your OpenStack account" },
+                    None => {
+                        @if self.providers.is_empty() { "with your OpenStack account" }
+                        @else { "in one of these ways" }
+                    },
                 }
             }
             @if let Some(notice) = &self.notice { (notice.markup()) }
+            (self.provider_buttons())
+            @if self.is_empty() {
+                (note("warn", &html! { p { "No way to sign in is offered here. Portico's administrators can change that (gateway.providers)." } }))
+            }
+            @if self.keystone {
+                (ways.single_sign_on(&fields))
+                @if ways.keystone.offers(KeystoneMethod::Password) { (self.password(&fields)) }
+                (ways.disclosure(&fields))
+            }
+            @if !self.demo.is_empty() { (self.demo_users()) }
+            p.hint { "You are at " strong { (self.host) } "." }
+        };
+        let mut page = Page::new("Sign in", body).status(self.status);
+        for origin in ways.origins() {
+            page = page.form_may_reach(origin);
+        }
+        if self.demo.is_empty() {
+            page
+        } else {
+            page.script(Asset::Demo)
+        }
+    }
+
+    /// Whether nothing is left to sign in with.
+    fn is_empty(&self) -> bool {
+        let ways = self.other_ways.keystone;
+        let keystone = self.keystone && !(ways.methods.is_empty() && ways.websso.is_empty());
+        self.providers.is_empty() && !keystone
+    }
+
+    fn password(&self, fields: &Markup) -> Markup {
+        let here = self.other_ways.nothing_tried();
+        let failed = here && self.status == StatusCode::UNAUTHORIZED;
+        html! {
             form method="post" action="/oauth2/sign_in" {
-                (hidden(csrf::FIELD, self.csrf))
-                (hidden("rd", self.return_path))
-                @if self.cookie_lost { (hidden(TRIED, "1")) }
+                (fields)
                 label for="name" { "User name" }
                 input #name type="text" name="name" value=(self.name) required
                     maxlength="255" autocomplete="username" autocapitalize="none"
-                    spellcheck="false" autofocus[self.name.is_empty()];
+                    spellcheck="false" autofocus[here && self.name.is_empty()];
                 label for="password" { "Password" }
                 input #password type="password" name="password" required maxlength="4096"
-                    autocomplete="current-password" autofocus[!self.name.is_empty()]
+                    autocomplete="current-password" autofocus[here && !self.name.is_empty()]
                     aria-invalid=[failed.then_some("true")];
-                details open[self.domain_changed] {
+                details open[here && self.domain_changed] {
                     summary { "Domain: " (self.domain) }
                     label for="domain" { "Keystone domain" }
                     input #domain type="text" name="domain" value=(self.domain) maxlength="255"
@@ -81,14 +137,28 @@ impl SignIn<'_> {
                 }
                 button #sign-in.submit type="submit" { "Sign in" }
             }
-            @if !self.demo.is_empty() { (self.demo_users()) }
-            p.hint { "You are at " strong { (self.host) } "." }
-        };
-        let page = Page::new("Sign in", body).status(self.status);
-        if self.demo.is_empty() {
-            page
-        } else {
-            page.script(Asset::Demo)
+        }
+    }
+
+    fn provider_buttons(&self) -> Markup {
+        html! {
+            @if !self.providers.is_empty() {
+                ul.choices {
+                    @for provider in self.providers {
+                        li {
+                            a href=(provider.href) rel="nofollow" {
+                                span.what {
+                                    strong { "Sign in with " (provider.name) }
+                                    @if provider.down {
+                                        small { (provider.name) " does not answer at the moment" }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if self.keystone { h2 { "Or with your OpenStack account" } }
+            }
         }
     }
 

@@ -3,7 +3,7 @@ use http::StatusCode;
 use maud::html;
 
 use super::layout::{Page, hidden, note};
-use crate::access::csrf;
+use crate::{access::csrf, providers::end::Onward};
 
 /// What a sign-out ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) fn confirm(user: &str, csrf: &str) -> Page {
     Page::new("Sign out", body)
 }
 
-pub(crate) fn signed_out(ended: Option<Ended>) -> Page {
+pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page {
     let body = html! {
         h1 { "You are signed out" }
         @if let Some(ended) = ended {
@@ -66,7 +66,12 @@ pub(crate) fn signed_out(ended: Option<Ended>) -> Page {
         } @else {
             p.lead { "There is no session in this browser." }
         }
-        div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
+        @if let Some(onward) = onward {
+            p { "You go on to " (onward.name) ", to end your session there too." }
+            div.row { a.button href=(onward.url) { "Sign out of " (onward.name) } }
+        } @else {
+            div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
+        }
     };
     Page::new("Signed out", body).status(StatusCode::OK)
 }
@@ -74,4 +79,14 @@ pub(crate) fn signed_out(ended: Option<Ended>) -> Page {
 /// "1 token", "2 tokens".
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// After the provider's own sign-out.
+pub(crate) fn everywhere() -> Page {
+    let body = html! {
+        h1 { "You are signed out" }
+        p.lead { "Your session here has ended, and so has the one that you signed in with." }
+        div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
+    };
+    Page::new("Signed out", body)
 }

@@ -14,7 +14,8 @@ use tracing::{Instrument as _, field::Empty};
 
 use super::{forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::{line, rules::doors},
+    access::line,
+    api_callers::{Bearer, watch},
     audit::Event,
     guard::Stop,
     handover,
@@ -40,6 +41,9 @@ pub(crate) async fn panel(
         Ok(caller) => caller,
         Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
     };
+    if !caller.live.root().has_keystone() {
+        return gateway.without_keystone(&context, &caller).await;
+    }
     let token = match project_of(&request) {
         Some(project) => gateway.project_token(&caller.live, &project).await?,
         None => None,
@@ -66,6 +70,12 @@ pub(crate) async fn app(
         return Err(Problem::not_found().into());
     };
     let id = app.config.id.as_str();
+    let bearer = gateway
+        .api_caller(&context, app, request.headers(), Some(id))
+        .await?;
+    if let Some(bearer) = bearer {
+        return program(gateway, &context, app, bearer, request).await;
+    }
     let caller = match gateway.lookup(request.headers(), Some(id)).await? {
         Ok(caller) => caller,
         Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
@@ -76,7 +86,7 @@ pub(crate) async fn app(
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_app(&context, &caller, app).await);
     };
-    let identity = gateway.identity_headers(&caller, id, Some(&key))?;
+    let identity = gateway.identity_headers(&caller, id, key.token())?;
     gateway
         .pass_on(
             &context,
@@ -89,6 +99,33 @@ pub(crate) async fn app(
         .await
 }
 
+/// A request of a program with a bearer: the same rules, and no way to sign in.
+async fn program(
+    gateway: Shared,
+    context: &Context,
+    app: &App,
+    bearer: Arc<Bearer>,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    let caller = bearer.caller();
+    let Some(key) = gateway.key_to(app, &caller.live).await? else {
+        return Ok(gateway.refuse_api_caller(context, caller, app).await);
+    };
+    let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let response = gateway
+        .pass_on(
+            context,
+            caller,
+            &app.upstream,
+            Trust::App,
+            identity,
+            request,
+        )
+        .await;
+    watch(gateway, bearer);
+    response
+}
+
 impl Gateway {
     /// Says which role opens the app, on a page or in JSON.
     pub async fn refuse_app(&self, context: &Context, caller: &Caller, app: &App) -> Response {
@@ -96,20 +133,17 @@ impl Gateway {
             .session(&caller.session)
             .project(Some(&app.config.project))
             .target(&app.config.id)
-            .reason("no role that opens it");
+            .reason("no role or group that opens it");
         self.audit(context, event).await;
         line::refused("app_refused");
-        let doors = doors(&app.config.allow, &caller.live);
+        let doors = self.doors(&app.config.allow, &caller.live);
         if context.navigation {
             let home = format!("{}/", self.hosts.main());
             let (name, user) = (&app.config.name, &caller.session.user.name);
             return pages::app::refused(name, user, &doors, &home, &context.request_id_text())
                 .into_response();
         }
-        let roles: Vec<String> = doors
-            .iter()
-            .map(|door| format!("{} in {}", door.role, door.project))
-            .collect();
+        let roles: Vec<String> = doors.iter().map(pages::app::Door::in_words).collect();
         Problem::downstream(
             http::StatusCode::FORBIDDEN,
             "app_refused",

@@ -7,9 +7,10 @@ use std::{
 use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use portico_assertion::{
-    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS},
+    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, fitting_groups},
     panel_token,
 };
+use portico_store::Session;
 use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
@@ -79,6 +80,11 @@ impl Gateway {
         let jti = Uuid::new_v4().to_string();
         let for_panel = audience == PANEL;
         let stale = caller.live.is_stale() || !self.keystone_answers();
+        let (groups, groups_omitted) = root
+            .provider
+            .as_ref()
+            .map(|provider| fitting_groups(&provider.profile.groups))
+            .unwrap_or_default();
         let claims = Claims {
             iss: self.hosts.main().to_string(),
             aud: audience.to_owned(),
@@ -101,7 +107,14 @@ impl Gateway {
                 .absolute_expires_at
                 .min(root.keystone_expires_at)
                 .as_second(),
-            auth_methods: root.auth_methods.clone(),
+            auth_methods: auth_methods(&root),
+            email: root
+                .provider
+                .as_ref()
+                .filter(|provider| provider.profile.email_verified)
+                .and_then(|provider| provider.profile.email.clone()),
+            groups,
+            groups_omitted,
             keystone: if stale {
                 KeystoneState::Stale
             } else {
@@ -132,6 +145,17 @@ impl Gateway {
             token: token.as_deref().map(header).transpose()?,
             signed_at: Instant::now(),
         })
+    }
+}
+
+/// How the user signed in. What an OIDC provider calls its methods (RFC 8176) could be taken for
+/// Keystone's words.
+fn auth_methods(root: &Session) -> Vec<String> {
+    match &root.provider {
+        None => root.auth_methods.clone(),
+        Some(_) => std::iter::once("oidc".to_owned())
+            .chain(root.auth_methods.iter().map(|amr| format!("amr:{amr}")))
+            .collect(),
     }
 }
 

@@ -3,15 +3,21 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, header};
 use rand::TryRngCore as _;
 use secrecy::{ExposeSecret as _, SecretString};
+use sha2::{Digest as _, Sha256};
 
 /// Marks are short; what is longer is not one of ours.
 const LONGEST_MARK: usize = 128;
+/// More sign-in forms than this are not open in one browser.
+const MOST_SLOTS: usize = 16;
 
 /// What a cookie of ours is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The session; on an app's host, the child session.
     Session,
+    /// A sign-in form that is open. Each has a cookie of its own, named after its value, so that tabs
+    /// that were sent to sign-in at the same time do not take it away from one another.
+    SignIn,
     /// A sign-in under way.
     Flow,
     /// A hand-over to an app's host under way.
@@ -20,6 +26,8 @@ pub(crate) enum Purpose {
     Form,
     /// How often signing in has led nowhere lately.
     Rounds,
+    /// The browser that begins sign-ins at OIDC providers.
+    Provider,
 }
 
 /// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
@@ -43,31 +51,37 @@ pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
 }
 
 impl Purpose {
-    const ALL: [Purpose; 5] = [
+    const ALL: [Purpose; 7] = [
         Purpose::Session,
+        Purpose::SignIn,
         Purpose::Flow,
         Purpose::Handover,
         Purpose::Form,
         Purpose::Rounds,
+        Purpose::Provider,
     ];
 
     fn plain_name(self) -> &'static str {
         match self {
             Purpose::Session => "portico",
+            Purpose::SignIn => "portico-sign-in",
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
             Purpose::Form => "portico-form",
             Purpose::Rounds => "portico-rounds",
+            Purpose::Provider => "portico-provider",
         }
     }
 
     fn host_name(self) -> &'static str {
         match self {
             Purpose::Session => "__Host-portico",
+            Purpose::SignIn => "__Host-portico-sign-in",
             Purpose::Flow => "__Host-portico-flow",
             Purpose::Handover => "__Host-portico-handover",
             Purpose::Form => "__Host-portico-form",
             Purpose::Rounds => "__Host-portico-rounds",
+            Purpose::Provider => "__Host-portico-provider",
         }
     }
 }
@@ -83,14 +97,30 @@ impl Cookies {
 
     /// The cookie's value. A second cookie of the name was planted by somebody: none counts.
     pub fn read(self, headers: &HeaderMap, purpose: Purpose) -> Option<SecretString> {
-        let value = self.only(headers, purpose)?;
-        if value.len() != 43 {
-            return None;
-        }
-        value
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-            .then(|| SecretString::from(value.to_owned()))
+        secret(self.only(headers, purpose)?)
+    }
+
+    /// The values of a purpose whose cookies are named after them, in the browser's order.
+    pub fn read_slots(self, headers: &HeaderMap, purpose: Purpose) -> Vec<SecretString> {
+        let name = self.name(purpose);
+        pairs(headers)
+            .filter_map(|(key, value)| {
+                let slot = key.strip_prefix(name)?.strip_prefix('-')?;
+                secret(value).filter(|value| slot_of(value) == slot)
+            })
+            .take(MOST_SLOTS)
+            .collect()
+    }
+
+    /// A `Set-Cookie` line with a name of its own, for a step that takes minutes.
+    pub fn set_slot(
+        self,
+        purpose: Purpose,
+        value: &SecretString,
+        seconds: u32,
+    ) -> Option<HeaderValue> {
+        let name = format!("{}-{}", self.name(purpose), slot_of(value));
+        self.named(&name, purpose, value.expose_secret(), Some(seconds))
     }
 
     /// A mark that we gave the browser; see [`portico_store::BrowserMarks`].
@@ -132,7 +162,16 @@ impl Cookies {
     }
 
     fn line(self, purpose: Purpose, value: &str, seconds: Option<u32>) -> Option<HeaderValue> {
-        let name = self.name(purpose);
+        self.named(self.name(purpose), purpose, value, seconds)
+    }
+
+    fn named(
+        self,
+        name: &str,
+        purpose: Purpose,
+        value: &str,
+        seconds: Option<u32>,
+    ) -> Option<HeaderValue> {
         let mut line = format!("{name}={value}; Path=/; HttpOnly");
         if self.secure {
             line.push_str("; Secure");
@@ -157,17 +196,31 @@ impl Cookies {
 
 /// Whether a cookie name is one of ours, in any spelling.
 pub(crate) fn is_ours(name: &str) -> bool {
-    let name = name.trim();
-    Purpose::ALL.iter().any(|purpose| {
-        name.eq_ignore_ascii_case(purpose.plain_name())
-            || name.eq_ignore_ascii_case(purpose.host_name())
-            || name
-                .get(..9)
-                .is_some_and(|prefix| prefix.eq_ignore_ascii_case("__Secure-"))
-                && name
-                    .get(9..)
-                    .is_some_and(|rest| rest.eq_ignore_ascii_case(purpose.plain_name()))
-    })
+    let name = name.trim().to_ascii_lowercase();
+    let plain = ["__host-", "__secure-"]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix))
+        .unwrap_or(&name);
+    let slot = plain.strip_prefix(Purpose::SignIn.plain_name());
+    Purpose::ALL
+        .iter()
+        .any(|purpose| plain == purpose.plain_name())
+        || slot.is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// A value that has the form of our secrets.
+fn secret(value: &str) -> Option<SecretString> {
+    let ours = value.len() == 43
+        && value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    ours.then(|| SecretString::from(value.to_owned()))
+}
+
+/// What names a value's own cookie, and tells nothing of the value.
+fn slot_of(value: &SecretString) -> String {
+    let digest = Sha256::digest(value.expose_secret());
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
 /// The request's cookies without ours, as one line; `None` when nothing is left.
@@ -244,6 +297,39 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn each_open_form_has_a_cookie_of_its_own() {
+        let cookies = Cookies { secure: true };
+        let values: Vec<SecretString> = (0..3)
+            .map(|n| SecretString::from(format!("{n}{}", &VALUE[1..])))
+            .collect();
+        let lines: Vec<String> = values
+            .iter()
+            .map(|value| {
+                let line = cookies.set_slot(Purpose::SignIn, value, 60).expect("line");
+                let line = line.to_str().expect("text").to_owned();
+                line.split(';').next().expect("pair").to_owned()
+            })
+            .collect();
+        let all = headers(&[&lines.join("; ")]);
+        let read = cookies.read_slots(&all, Purpose::SignIn);
+        let exposed = |all: &[SecretString]| -> Vec<String> {
+            all.iter().map(|v| v.expose_secret().to_owned()).collect()
+        };
+        assert_eq!(exposed(&read), exposed(&values));
+        assert!(foreign(&all).is_none(), "they travel on");
+        // one under another's name is planted
+        let planted = lines[0].replace(values[0].expose_secret(), values[1].expose_secret());
+        assert!(
+            cookies
+                .read_slots(&headers(&[&planted]), Purpose::SignIn)
+                .is_empty()
+        );
+        let many = lines[0].clone() + &format!("; {}", lines[0]).repeat(100);
+        let many = cookies.read_slots(&headers(&[&many]), Purpose::SignIn);
+        assert_eq!(many.len(), MOST_SLOTS);
     }
 
     #[test]

@@ -27,9 +27,11 @@ impl Gateway {
             .pending_revocations(root)
             .await?;
         let total = pending.len();
-        let revoked = tokio::time::timeout(PATIENCE, self.revoke_all(pending))
-            .await
-            .unwrap_or_default();
+        let (revoked, _) = tokio::join!(
+            tokio::time::timeout(PATIENCE, self.revoke_all(pending)),
+            tokio::time::timeout(PATIENCE, self.revoke_of_provider(root)),
+        );
+        let revoked = revoked.unwrap_or_default();
         // what was interrupted may have been revoked all the same: the store knows what is left
         let left = self.store.keystone_tokens().pending_revocations(root).await;
         let pending = left.map_or(total - revoked, |left| left.len());

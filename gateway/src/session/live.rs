@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use super::{assertion::Signed, lock::Lock};
-use crate::proxy::connections::Connections;
+use crate::{providers::refresh::Refreshing, proxy::connections::Connections};
 
 /// A Keystone token of the session, scoped to one project.
 #[derive(Clone, Debug)]
@@ -43,9 +43,13 @@ pub(crate) struct Live {
     pub issuing: tokio::sync::Mutex<()>,
     /// Held while Keystone is being asked about the session.
     pub validating: tokio::sync::Mutex<()>,
+    /// The refresh of the provider's tokens that is under way.
+    pub refreshing: Refreshing,
     stale: AtomicBool,
     last_used: AtomicI64,
     last_touched: AtomicI64,
+    /// When a federated token was last asked for.
+    last_federated: AtomicI64,
 }
 
 /// What an assertion is kept under: its audience, the child session it names, and the project.
@@ -74,6 +78,7 @@ impl Live {
             id: root.id,
             last_touched: AtomicI64::new(root.last_seen_at.as_second()),
             last_used: AtomicI64::new(root.last_seen_at.as_second()),
+            last_federated: AtomicI64::new(0),
             root: Lock::new(root),
             connections: Connections::default(),
             projects: Lock::default(),
@@ -82,6 +87,7 @@ impl Live {
             cluster_tokens: Lock::default(),
             issuing: tokio::sync::Mutex::default(),
             validating: tokio::sync::Mutex::default(),
+            refreshing: Refreshing::default(),
             stale: AtomicBool::new(false),
         }
     }
@@ -96,9 +102,15 @@ impl Live {
         let mut current = self.root.lock();
         let changed = current.projects != root.projects
             || current.last_project != root.last_project
-            || current.keystone_expires_at != root.keystone_expires_at;
+            || current.keystone_expires_at != root.keystone_expires_at
+            || current.provider != root.provider;
+        let replaced = current.keystone_expires_at != root.keystone_expires_at;
         *current = root;
         drop(current);
+        if replaced {
+            // other tokens have taken their place, perhaps by another replica's doing
+            self.forget_tokens();
+        }
         if changed {
             self.signed.lock().clear();
         }
@@ -136,6 +148,17 @@ impl Live {
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.connections.count() > 0
             || now.as_second() - self.last_used.load(Ordering::Relaxed) < 60
+    }
+
+    /// Whether a federated token was not asked for in the last `pause` seconds.
+    pub fn may_federate(&self, now: Timestamp, pause: i64) -> bool {
+        now.as_second() - self.last_federated.load(Ordering::Relaxed) >= pause
+    }
+
+    /// Notes that a federated token is being asked for.
+    pub fn federated(&self, now: Timestamp) {
+        self.last_federated
+            .store(now.as_second(), Ordering::Relaxed);
     }
 
     /// Whether it is time to write down that the session is in use; true once an interval.

@@ -4,10 +4,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use http::StatusCode;
 use jiff::Timestamp;
 use portico_domain::identity::Project;
 use portico_openstack::keystone::{self, IssuedToken};
-use portico_store::{NewKeystoneToken, StoreError, Stored};
+use portico_store::{KeystoneToken, NewKeystoneToken, Session, StoreError, Stored};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -28,11 +29,23 @@ pub(crate) struct OwnToken {
     pub expires_at: Timestamp,
 }
 
+/// Keystone's name of a sign-in whose token is for one project and cannot be exchanged.
+const BOUND: &str = "application_credential";
+
+/// The project that a session cannot leave, because its token is an application credential's.
+pub(crate) fn bound_to(root: &Session) -> Option<&Project> {
+    // an OIDC provider has names of its own for methods
+    let bound = root.provider.is_none() && root.auth_methods.iter().any(|method| method == BOUND);
+    root.projects.first().filter(|_| bound)
+}
+
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TokenError {
     #[error("the session has ended")]
     SessionEnded,
+    #[error("the session's token cannot be exchanged for another")]
+    Bound,
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -43,6 +56,13 @@ impl From<TokenError> for Problem {
     fn from(error: TokenError) -> Self {
         match error {
             TokenError::SessionEnded => Problem::signed_out(),
+            TokenError::Bound => Problem::downstream(
+                StatusCode::FORBIDDEN,
+                "bound_to_project",
+                "This sign-in cannot approve a command line",
+                "You have signed in with an application credential, whose token cannot be \
+                 exchanged. Use the credential itself: portico login --cloud NAME.",
+            ),
             TokenError::Store(error) => {
                 tracing::error!(%error, "the store cannot say");
                 Problem::store_unavailable()
@@ -59,6 +79,9 @@ impl Gateway {
         live: &Live,
         project_id: &str,
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        if !live.root().has_keystone() {
+            return Ok(None);
+        }
         if let Some(token) = usable(live, project_id) {
             return Ok(Some(token));
         }
@@ -107,6 +130,9 @@ impl Gateway {
         if refused_lately {
             return Ok(None);
         }
+        if bound_to(&live.root()).is_some() {
+            return Err(TokenError::SessionEnded);
+        }
         let unscoped = tokens
             .find(live.id, None, now)
             .await?
@@ -141,6 +167,12 @@ impl Gateway {
         caller: &Caller,
         project_id: &str,
     ) -> Result<Option<OwnToken>, TokenError> {
+        if !caller.live.root().has_keystone() {
+            return Ok(None);
+        }
+        if bound_to(&caller.live.root()).is_some() {
+            return Err(TokenError::Bound);
+        }
         let _issuing = caller.live.issuing.lock().await;
         let started = Instant::now();
         let token = self.obtain_own(caller, project_id).await;
@@ -183,6 +215,21 @@ impl Gateway {
             Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => Ok(None),
             Err(error) => Err(TokenError::Keystone(error)),
         }
+    }
+
+    /// The token that the session rests on: the unscoped one, or that of the project which it
+    /// cannot leave.
+    pub async fn root_token(
+        &self,
+        live: &Live,
+        now: Timestamp,
+    ) -> Result<Option<KeystoneToken>, StoreError> {
+        let root = live.root();
+        let project = bound_to(&root).map(|project| project.id.as_str());
+        self.store
+            .keystone_tokens()
+            .find(live.id, project, now)
+            .await
     }
 
     /// Stores a token that Keystone has just issued. Where that fails, or the session has ended

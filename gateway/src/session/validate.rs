@@ -7,7 +7,7 @@ use portico_store::{EndReason, Outcome};
 
 use super::{
     live::{Live, ProjectToken},
-    tokens::TokenError,
+    tokens::{TokenError, bound_to},
 };
 use crate::{
     audit::Event,
@@ -33,7 +33,11 @@ impl Gateway {
         live: &Arc<Live>,
         context: &Context,
     ) -> Result<(), Problem> {
+        self.ensure_refreshed(live).await?;
         let now = Timestamp::now();
+        if !live.root().has_keystone() {
+            return Ok(());
+        }
         let age = now.duration_since(live.root().keystone_checked_at);
         if age <= span(self.config.session.validate_every) {
             return Ok(());
@@ -54,7 +58,8 @@ impl Gateway {
         }
     }
 
-    fn stale_bound(&self) -> SignedDuration {
+    /// How long roles may be used that Keystone has not confirmed.
+    pub fn stale_bound(&self) -> SignedDuration {
         span(self.config.session.stale_for) + span(self.config.session.validate_every)
     }
 
@@ -74,12 +79,11 @@ impl Gateway {
             return Ok(Standing::Ended);
         }
         let now = Timestamp::now();
-        let tokens = self.store.keystone_tokens();
-        let Some(unscoped) = tokens.find(live.id, None, now).await? else {
+        let Some(own) = self.root_token(live, now).await? else {
             self.end_refused(live, context).await?;
             return Ok(Standing::Ended);
         };
-        match self.keystone.validate(&unscoped.token).await {
+        match self.keystone.validate(&own.token).await {
             Ok(_) => {}
             Err(error) if error.is_refusal() => {
                 self.end_refused(live, context).await?;
@@ -94,19 +98,17 @@ impl Gateway {
             }
         }
         let root = live.root();
-        match self
-            .keystone
-            .projects(&unscoped.token, &root.user.domain)
-            .await
-        {
-            Ok(projects) if projects != root.projects => {
-                self.store
-                    .sessions()
-                    .set_projects(live.id, &projects)
-                    .await?;
+        if bound_to(&root).is_none() {
+            match self.keystone.projects(&own.token, &root.user.domain).await {
+                Ok(projects) if projects != root.projects => {
+                    self.store
+                        .sessions()
+                        .set_projects(live.id, &projects)
+                        .await?;
+                }
+                Ok(_) => {}
+                Err(_) => return self.cannot_say(live, context).await,
             }
-            Ok(_) => {}
-            Err(_) => return self.cannot_say(live, context).await,
         }
         self.store
             .sessions()

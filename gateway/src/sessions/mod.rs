@@ -123,7 +123,7 @@ impl Gateway {
             address: session.address.clone(),
             apps: names,
             project,
-            provider: provider(session),
+            provider: self.vouched_by(session),
             signed_in: session.created_at,
             last_used: used.fold(session.last_seen_at, Timestamp::max),
             expires: session.expires_at(),
@@ -131,8 +131,18 @@ impl Gateway {
     }
 }
 
-/// Who vouched for the person, and how.
-fn provider(session: &Session) -> String {
+impl Gateway {
+    /// Who vouched for the person, and how.
+    fn vouched_by(&self, session: &Session) -> String {
+        let name = session.provider.as_ref().map_or_else(
+            || "Keystone".to_owned(),
+            |provider| self.provider_name(&provider.id),
+        );
+        how(session, name)
+    }
+}
+
+fn how(session: &Session, name: String) -> String {
     let methods: Vec<&str> = session
         .auth_methods
         .iter()
@@ -143,8 +153,8 @@ fn provider(session: &Session) -> String {
         })
         .collect();
     if methods.is_empty() {
-        "Keystone".to_owned()
+        name
     } else {
-        format!("Keystone ({})", methods.join(", "))
+        format!("{name} ({})", methods.join(", "))
     }
 }

@@ -199,7 +199,7 @@ async fn attack_71_a_cookie_for_one_purpose_is_none_for_another() {
     let page = browser.open(&format!("{MAIN}/oauth2/sign_in")).await;
     assert_eq!(page.status, StatusCode::OK);
     let flow = browser
-        .cookie(MAIN_HOST, "portico-flow")
+        .cookie_like(MAIN_HOST, "portico-sign-in-")
         .expect("flow")
         .to_owned();
     let (own, session) = stack.session(&[]).await;

@@ -20,12 +20,18 @@ pub async fn running() -> Running {
 
 /// The same with other settings in `[gateway]`.
 pub async fn running_with(gateway: serde_json::Value) -> Running {
+    running_for(gateway, &[]).await
+}
+
+/// The same, and an app that takes these bearers.
+pub async fn running_for(gateway: serde_json::Value, bearer: &[&str]) -> Running {
     let env = TestEnv::load().expect("the stack's env file");
     let acme = env.get("PROJECT_ID_ACME").expect("acme").to_owned();
     let wanted = Wanted {
         keystone: env.get("KEYSTONE_URL").expect("address"),
         project: &acme,
         gateway,
+        bearer,
         ..Wanted::default()
     };
     let stack = Stack::start(wanted).await;

@@ -1,4 +1,5 @@
-//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file.
+//! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file. The tests of OIDC start
+//! their own providers.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,8 +7,15 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod api_callers;
+mod federation;
 mod keystone;
 mod log;
+mod oidc;
+mod oidc_refresh;
+mod oidc_sign_in;
+mod oidc_sign_out;
+mod other_ways;
 mod outage;
 mod sessions;
 mod sign_in;
@@ -15,3 +23,4 @@ mod standing;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]
 mod support;
+mod websso;

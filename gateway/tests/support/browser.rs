@@ -59,6 +59,13 @@ impl Browser {
         self.jar.get(host)?.get(name).map(String::as_str)
     }
 
+    /// A cookie whose name begins so.
+    pub fn cookie_like(&self, host: &str, prefix: &str) -> Option<&str> {
+        let mut cookies = self.jar.get(host)?.iter();
+        let found = cookies.find(|(name, _)| name.starts_with(prefix));
+        found.map(|(_, value)| value.as_str())
+    }
+
     pub fn set_cookie(&mut self, host: &str, name: &str, value: &str) {
         self.jar
             .entry(host.to_owned())

@@ -20,23 +20,27 @@ pub enum Database<'a> {
 }
 
 impl Database<'_> {
-    /// A migrated store, in this file if it is one on SQLite.
-    pub async fn store(self, file: &Path) -> Store {
+    /// The URL of the store, which is this file if it is one on SQLite.
+    pub async fn url(self, file: &Path) -> String {
         let sqlite = || format!("sqlite://{}", file.display());
         let told = std::env::var("PORTICO_TEST_STORE").unwrap_or_default();
-        let url = match (self, told.as_str()) {
+        match (self, told.as_str()) {
             (Database::At(url), _) => url.to_owned(),
             (Database::Sqlite, _) | (Database::AsTold, "" | "sqlite") => sqlite(),
             (Database::AsTold, "postgres") => own_schema().await,
             (Database::AsTold, "redis") => own_prefix(),
             (Database::AsTold, other) => panic!("PORTICO_TEST_STORE={other} is none of ours"),
-        };
-        let key = SecretString::from(STANDARD.encode([7_u8; 32]));
-        let keys = KeyRing::from_base64(&[key]).expect("keys");
-        let store = Store::connect(&url, 4, keys).await.expect("store");
-        store.migrate().await.expect("migrations");
-        store
+        }
     }
+}
+
+/// A migrated store with the keys that all have.
+pub async fn store(url: &str) -> Store {
+    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
+    let keys = KeyRing::from_base64(&[key]).expect("keys");
+    let store = Store::connect(url, 4, keys).await.expect("store");
+    store.migrate().await.expect("migrations");
+    store
 }
 
 fn of_stack(name: &str) -> String {

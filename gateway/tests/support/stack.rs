@@ -13,7 +13,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::{database::Database, echo::Echo};
+use super::{
+    database::{self, Database},
+    echo::Echo,
+};
 
 pub const MAIN: &str = "http://localhost:8080";
 pub const APP: &str = "http://prometheus.apps.localhost:8080";
@@ -33,6 +36,8 @@ pub struct Stack {
     pub lifecycle: Lifecycle,
     /// The store's file, when it is on SQLite.
     pub database: PathBuf,
+    /// Where the store is: for a second replica.
+    pub database_url: String,
     _dir: TempDir,
 }
 
@@ -44,6 +49,11 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
+    /// Whose bearers the app takes.
+    pub bearer: &'a [&'a str],
+    /// Groups that open the app, each with its provider.
+    pub groups: &'a [(&'a str, &'a str)],
+    /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
 
@@ -55,6 +65,8 @@ impl Default for Wanted<'_> {
             gateway: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
+            bearer: &[],
+            groups: &[],
             database: Database::AsTold,
         }
     }
@@ -76,7 +88,8 @@ impl Stack {
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
         let database = dir.path().join("portico.db");
-        let store = wanted.database.store(&database).await;
+        let database_url = wanted.database.url(&database).await;
+        let store = database::store(&database_url).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -96,10 +109,16 @@ impl Stack {
             .roles
             .iter()
             .map(|role| json!({ "role": role, "project": wanted.project }))
+            .chain(
+                wanted
+                    .groups
+                    .iter()
+                    .map(|(group, provider)| json!({ "group": group, "provider": provider })),
+            )
             .collect();
         let app_config: AppConfig = serde_json::from_value(json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
-            "url": app.url(), "allow": allow,
+            "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         }))
         .expect("app");
         let keystone: KeystoneConfig =
@@ -139,6 +158,7 @@ impl Stack {
             cluster_key,
             lifecycle,
             database,
+            database_url,
             _dir: dir,
         }
     }

@@ -43,6 +43,21 @@ sealing_key_file = "$state/keys/kube-auth-1.pub"
 TOML
 }
 
+# provider_entry ID NAME: an OpenID Provider of oidc.sh; users alice, bob, carol with password NAME-pw
+provider_entry() {
+  cat <<TOML
+
+[[gateway.providers]]
+id = "$1"
+name = "$2"
+kind = "oidc"
+issuer = "http://127.0.0.1:${port[oidc_$1]}"
+client_id = "portico"
+client_secret_file = "$state/oidc/client-secret"
+scopes = ["profile", "email", "groups"]
+TOML
+}
+
 # app_entry ID NAME KIND DESCRIPTION ROLE...
 app_entry() {
   local id=$1 name=$2 kind=$3 description=$4 role
@@ -58,6 +73,7 @@ url = "http://127.0.0.1:${port[$id]}"
 kind = "$kind"
 allow = [
 $(for role in "$@"; do printf '  { role = "%s", project = "%s" },\n' "$role" "$acme"; done)
+$([ "$with_oidc" = no ] || [ "$id" != prometheus ] || printf '  { group = "ops", provider = "corp" },\n')
 ]
 TOML
 }
@@ -90,6 +106,12 @@ assertion_key_file = "$keys/assertion.pem"
 panel_url = "http://127.0.0.1:$panel_port"
 panel_sealing_key_file = "$keys/panel.pub"
 $([ "$tls" = no ] || printf 'tls_cert_file = "%s"\ntls_key_file = "%s"\n' "$pki/gateway.crt" "$pki/gateway.key")
+
+$(if [ "$with_oidc" = yes ]; then
+    printf '[[gateway.providers]]\nid = "cloud"\nname = "OpenStack"\nkind = "keystone"\n'
+    provider_entry corp "Corp"
+    provider_entry partner "Partner"
+  fi)
 
 [gateway.demo]
 password_file = "$state/demo-password"

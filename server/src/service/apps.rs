@@ -299,6 +299,7 @@ fn opened_by(
     let mut names: Vec<_> = app
         .allow
         .iter()
+        .filter_map(access::Rule::role)
         .filter(|rule| Some(&rule.project) == project)
         .map(|rule| {
             identity

@@ -110,6 +110,7 @@ impl Services {
                     .apps
                     .of_project(project)
                     .flat_map(|app| &app.allow)
+                    .filter_map(portico_domain::access::Rule::role)
                     .any(|rule| rule.project == project && (rule.role == id || rule.role == name))
         };
         caller

@@ -346,6 +346,9 @@ fn claims(token: &Value, expires_at: Timestamp) -> Claims {
         csrf: Some(CSRF.to_owned()),
         session_expires_at: expires_at.as_second(),
         auth_methods: vec!["password".to_owned()],
+        email: None,
+        groups: Vec::new(),
+        groups_omitted: 0,
         keystone: portico_assertion::claims::KeystoneState::Ok,
         next_project: None,
     }

@@ -13,6 +13,8 @@ pub use verifier::{InvalidKeys, Refused, Verifier};
 
 /// The longest life of an assertion.
 pub const MAX_LIFETIME_SECONDS: i64 = 60;
+/// Groups are part of a header, which upstreams take only so much of.
+pub const MAX_GROUPS_BYTES: usize = 4096;
 /// How far the clocks of gateway and upstream may differ.
 pub const SKEW_SECONDS: i64 = 10;
 
@@ -49,13 +51,42 @@ pub struct Claims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
     pub session_expires_at: i64,
-    /// How the user signed in, in Keystone's words (`password`, `totp`, …).
+    /// How the user signed in, in Keystone's words (`password`, `totp`, …); of an OIDC provider
+    /// `oidc` and its own words (RFC 8176) as `amr:<word>`.
     #[serde(default)]
     pub auth_methods: Vec<String>,
+    /// The e-mail address, where the OIDC provider behind the session has verified it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The groups that the OIDC provider behind the session names, up to [`MAX_GROUPS_BYTES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// How many groups had no room in `groups`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub groups_omitted: usize,
     pub keystone: KeystoneState,
     /// The project to go to when the URL names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_project: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// The groups that have room in an assertion, in their order, and how many have none.
+pub fn fitting_groups(groups: &[String]) -> (Vec<String>, usize) {
+    let mut left = MAX_GROUPS_BYTES;
+    let fitting: Vec<String> = groups
+        .iter()
+        .map_while(|group| {
+            left = left.checked_sub(group.len() + 3)?;
+            Some(group.clone())
+        })
+        .collect();
+    let omitted = groups.len() - fitting.len();
+    (fitting, omitted)
 }
 
 /// Whether the roles in an assertion are as fresh as they should be.

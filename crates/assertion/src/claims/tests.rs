@@ -39,9 +39,23 @@ fn claims() -> Claims {
         csrf: Some("c".to_owned()),
         session_expires_at: NOW + 3600,
         auth_methods: vec!["password".to_owned()],
+        email: None,
+        groups: Vec::new(),
+        groups_omitted: 0,
         keystone: KeystoneState::Ok,
         next_project: None,
     }
+}
+
+#[test]
+fn groups_never_fill_a_header_and_what_is_left_out_is_said() {
+    let groups: Vec<String> = (0..1000).map(|n| format!("group-{n:04}")).collect();
+    let (fitting, omitted) = fitting_groups(&groups);
+    assert_eq!(fitting.len() + omitted, groups.len());
+    assert_eq!(fitting[..], groups[..fitting.len()]);
+    assert!(serde_json::to_string(&fitting).unwrap().len() <= MAX_GROUPS_BYTES + 2);
+    assert!(omitted > 0);
+    assert_eq!(fitting_groups(&groups[..3]), (groups[..3].to_vec(), 0));
 }
 
 fn pair() -> (Signer, Verifier) {

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on has failed"
 )]
 mod environment;
+mod federation;
 mod keystone;
 mod outages;
 mod service_account;

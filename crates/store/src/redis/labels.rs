@@ -2,7 +2,7 @@
 use crate::measured::OTHER;
 
 /// What an operation's name speaks of, and the table of that; the first that fits.
-const TABLES: [(&str, &str); 24] = [
+const TABLES: [(&str, &str); 25] = [
     ("a provider's tokens", "provider_tokens"),
     ("at a provider", "provider_flows"),
     ("logout token", "logout_marks"),
@@ -24,6 +24,7 @@ const TABLES: [(&str, &str); 24] = [
     ("limit", "sign_in_throttles"),
     ("mark a code", "totp_marks"),
     ("last project", "user_last_projects"),
+    ("of new tokens", "sessions"),
     ("session", "sessions"),
     ("users", "sessions"),
     ("project", "sessions"),

@@ -314,6 +314,26 @@ impl Redis {
         Ok(renewed > 0)
     }
 
+    /// Takes over the end of new Keystone tokens for the live ones of a family; says whether there
+    /// are any.
+    pub async fn set_keystone_expires_of_session(
+        &self,
+        root: Uuid,
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let fields = Fields::default()
+            .time("keystone_expires_at", expires_at)
+            .time("keystone_checked_at", now);
+        let mut call = self.call(&SESSIONS, "set_live");
+        call.arg(root.to_string());
+        fields.append_to(&mut call);
+        let live: i64 = self
+            .script("take over the end of new tokens", &call)
+            .await?;
+        Ok(live > 0)
+    }
+
     /// Ends a session and its children; their tokens become due.
     pub async fn end_session(
         &self,

@@ -184,6 +184,35 @@ impl Sessions<'_> {
         rows.iter().map(ended).collect()
     }
 
+    /// Takes over the end of new Keystone tokens, for the whole family, which goes on with them.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn set_keystone_expires(
+        self,
+        root: Uuid,
+        expires_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .set_keystone_expires_of_session(root, expires_at, now)
+                .await;
+        }
+        let updated = sqlx::query(
+            "UPDATE sessions
+             SET keystone_expires_at = $1, keystone_checked_at = $2
+             WHERE (id = $3 OR parent = $3) AND ended_at IS NULL",
+        )
+        .bind(expires_at.as_second())
+        .bind(now.as_second())
+        .bind(root.to_string())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("take over the end of new tokens"))?;
+        Ok(updated.rows_affected() > 0)
+    }
+
     /// Ends every session of a user, but not the family of `except`.
     ///
     /// # Errors

@@ -68,6 +68,14 @@ impl KeystoneAdmin {
         ))
     }
 
+    /// A token for whatever a body of `POST /auth/tokens` says.
+    ///
+    /// # Errors
+    /// When Keystone refuses.
+    pub async fn issue(&self, body: &Value) -> Result<SecretString> {
+        issued(&self.client, &self.url, body).await
+    }
+
     /// Ends a token of anybody's.
     ///
     /// # Errors
@@ -97,9 +105,14 @@ pub(super) async fn issue(
 
 async fn token(client: &Client, url: &str, user: Value, scope: Value) -> Result<SecretString> {
     let identity = json!({ "methods": ["password"], "password": { "user": user } });
+    let body = json!({ "auth": { "identity": identity, "scope": scope } });
+    issued(client, url, &body).await
+}
+
+async fn issued(client: &Client, url: &str, body: &Value) -> Result<SecretString> {
     let response = client
         .post(format!("{url}/auth/tokens?nocatalog"))
-        .json(&json!({ "auth": { "identity": identity, "scope": scope } }))
+        .json(body)
         .send()
         .await?;
     let response = accepted(response, "/auth/tokens")?;

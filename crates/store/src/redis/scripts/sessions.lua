@@ -183,6 +183,19 @@ function actions.set_family()
   return 1
 end
 
+-- set_live ROOT FIELD VALUE …: how many of the family are live; their times are indexed anew
+function actions.set_live()
+  local count = 0
+  for _, id in ipairs(family(ARGV[2])) do
+    if is_live(id) then
+      redis.call('HSET', key('session', id), unpack(ARGV, 3))
+      index_times(id)
+      count = count + 1
+    end
+  end
+  return count
+end
+
 -- touch ID FAMILY IDLE_EXPIRES_AT NOW
 function actions.touch()
   local id, touched = ARGV[2], 0

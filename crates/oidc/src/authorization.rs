@@ -1,0 +1,165 @@
+//! Signing in: the authorization request and the redemption of its code.
+use jiff::Timestamp;
+use oauth2::{CsrfToken, PkceCodeChallenge, RedirectUrl, Scope};
+use secrecy::{ExposeSecret as _, SecretString};
+use url::Url;
+
+use crate::{
+    claims::Identity,
+    error::{Error, TokenFault},
+    oauth,
+    provider::Provider,
+};
+
+/// Longer codes are not redeemed.
+const LONGEST_CODE: usize = 4096;
+
+/// Where to send a browser, and what to remember meanwhile.
+#[derive(Clone, Debug)]
+pub struct Authorization {
+    pub url: Url,
+    pub flow: Flow,
+}
+
+/// The secrets of one sign-in. They stay on the server; only `state` and a hash of the verifier
+/// travel.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub state: SecretString,
+    pub nonce: SecretString,
+    /// The PKCE verifier (RFC 7636); its challenge is always S256.
+    pub verifier: SecretString,
+}
+
+/// What comes back from the provider, with what was remembered.
+#[derive(Clone, Debug)]
+pub struct Redemption<'a> {
+    pub code: SecretString,
+    pub nonce: &'a SecretString,
+    pub verifier: &'a SecretString,
+    /// Exactly as in the request.
+    pub redirect: &'a Url,
+}
+
+/// What a sign-in gives.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    pub identity: Identity,
+    pub id_token: SecretString,
+    pub access_token: SecretString,
+    /// `None`: the provider gives none, so nothing can be refreshed.
+    pub refresh_token: Option<SecretString>,
+    /// When the access token ends: ask again before.
+    pub expires_at: Timestamp,
+}
+
+impl Provider {
+    /// The authorization request: code flow with state, nonce and PKCE S256. `fresh` asks the
+    /// provider to have the person prove who they are again.
+    ///
+    /// # Errors
+    /// When the provider cannot be discovered.
+    pub async fn begin(&self, redirect: &Url, fresh: bool) -> Result<Authorization, Error> {
+        let metadata = self.metadata().await?;
+        let client = oauth::client(&self.0.settings, &metadata)
+            .set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
+        let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
+        let nonce = CsrfToken::new_random();
+        let mut request = client
+            .authorize_url(CsrfToken::new_random)
+            .add_scope(Scope::new("openid".to_owned()))
+            .add_scopes(
+                self.0
+                    .settings
+                    .scopes
+                    .iter()
+                    .filter(|scope| *scope != "openid")
+                    .cloned()
+                    .map(Scope::new),
+            )
+            .set_pkce_challenge(challenge)
+            .add_extra_param("nonce", nonce.secret().clone());
+        if fresh {
+            request = request.add_extra_param("prompt", "login");
+        }
+        let (url, state) = request.url();
+        let secret = |text: &str| SecretString::from(text.to_owned());
+        Ok(Authorization {
+            url,
+            flow: Flow {
+                state: secret(state.secret()),
+                nonce: secret(nonce.secret()),
+                verifier: secret(verifier.secret()),
+            },
+        })
+    }
+
+    /// Checks the `iss` parameter of an authorization response (RFC 9207), an error's too: where
+    /// the provider promises it, it must be there, and where it is, it must be this provider's.
+    ///
+    /// # Errors
+    /// [`Error::OtherIssuer`] when it is missing or another.
+    pub async fn expect_response_issuer(&self, given: Option<&str>) -> Result<(), Error> {
+        match given {
+            Some(given) if given == self.issuer() => Ok(()),
+            Some(_) => Err(Error::OtherIssuer),
+            None => {
+                let metadata = self.metadata().await?;
+                if metadata.authorization_response_iss_parameter_supported {
+                    Err(Error::OtherIssuer)
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Redeems a code. The caller has checked state and issuer before.
+    ///
+    /// # Errors
+    /// When the provider refuses the code, or what it gives is not for this sign-in.
+    pub async fn finish(&self, redemption: &Redemption<'_>) -> Result<Tokens, Error> {
+        if redemption.code.expose_secret().len() > LONGEST_CODE {
+            return Err(Error::InvalidGrant);
+        }
+        let metadata = self.metadata().await?;
+        let client = oauth::client(&self.0.settings, &metadata);
+        let given = oauth::redeem(
+            client,
+            &self.0.http,
+            &redemption.code,
+            redemption.verifier,
+            redemption.redirect,
+        )
+        .await
+        .inspect_err(|error| self.note_failure(error))?;
+        let id_token = given.id_token.ok_or(TokenFault::Missing)?;
+        let nonce = redemption.nonce.expose_secret();
+        let (mut identity, id_token_expires) = self
+            .verify_id_token(id_token.expose_secret(), Some(nonce))
+            .await?;
+        if self.0.settings.userinfo {
+            self.describe_from_userinfo(&mut identity, &given.access_token)
+                .await?;
+        }
+        Ok(Tokens {
+            identity,
+            id_token,
+            access_token: given.access_token,
+            refresh_token: given.refresh_token,
+            expires_at: given
+                .expires_at
+                .unwrap_or_else(|| id_token_expires.min(Timestamp::now() + oauth::LONGEST_LIFE)),
+        })
+    }
+
+    /// A call that fails shows that the provider is down, before the next discovery does.
+    pub(crate) fn note_failure(&self, error: &Error) {
+        if matches!(
+            error,
+            Error::Unavailable(_) | Error::Unusable(_) | Error::Client(_)
+        ) {
+            self.note(Some(error));
+        }
+    }
+}

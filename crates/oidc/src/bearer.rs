@@ -1,0 +1,55 @@
+//! Bearers of API callers: JWT access tokens (RFC 9068) with an audience of their own.
+use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::{
+    claims::Identity,
+    error::{Error, TokenFault},
+    jwt::Header,
+    provider::Provider,
+};
+
+/// Who calls, and until when the token says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BearerIdentity {
+    pub identity: Identity,
+    pub expires_at: Timestamp,
+}
+
+impl Provider {
+    /// Verifies a bearer: signed by this provider, for `api_audience`, valid now. An ID token or
+    /// logout token is none.
+    ///
+    /// # Errors
+    /// [`Error::Token`] says why it does not count.
+    pub async fn verify_bearer(&self, token: &SecretString) -> Result<BearerIdentity, Error> {
+        let settings = &self.0.settings;
+        let audience = settings
+            .api_audience
+            .as_deref()
+            .ok_or(TokenFault::NoBearers)?;
+        let token = token.expose_secret();
+        let header = Header::read(token, &settings.algorithms)?;
+        // RFC 9068 says at+jwt; widespread providers write JWT, or nothing
+        header.expect_type(&[Some("at+jwt"), Some("jwt"), None])?;
+        let claims = self.signed_claims(token, &header).await?;
+        let audiences = claims.audiences()?;
+        if !audiences.contains(&audience) {
+            return Err(TokenFault::Audience.into());
+        }
+        // what is issued to this client as an ID token is no bearer, whatever else it is for
+        if header.typ.as_deref() != Some("at+jwt")
+            && (claims.0.contains_key("nonce") || audiences.contains(&settings.client_id.as_str()))
+        {
+            return Err(TokenFault::Type.into());
+        }
+        if claims.0.contains_key("events") {
+            return Err(TokenFault::Type.into());
+        }
+        let expires_at = claims.expect_valid_now(settings.skew)?;
+        Ok(BearerIdentity {
+            identity: Identity::read(&claims, &settings.claims)?,
+            expires_at,
+        })
+    }
+}

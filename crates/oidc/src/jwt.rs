@@ -1,0 +1,200 @@
+//! Reading a signed JWT (RFC 7519, RFC 8725): the one way by which any token is believed.
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use jsonwebtoken::{DecodingKey, Validation};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    error::{Error, TokenFault},
+    settings::Algorithm,
+};
+
+/// Longer tokens are not looked at.
+const LONGEST: usize = 64 << 10;
+/// Later times are no times (a day before the end of the year 9999, where `Timestamp` ends).
+const LAST_SECOND: f64 = 253_402_200_000.0;
+
+/// What the header says, before anything is believed.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub algorithm: Algorithm,
+    pub kid: Option<String>,
+    /// Lower case, without `application/`.
+    pub typ: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawHeader {
+    alg: String,
+    #[serde(default)]
+    kid: Option<String>,
+    #[serde(default)]
+    typ: Option<String>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+impl Header {
+    /// Reads the header of a token. A key or certificate in it is never used: such a token is
+    /// refused, and so is one with extensions that must be understood.
+    pub fn read(token: &str, allowed: &[Algorithm]) -> Result<Self, TokenFault> {
+        if token.len() > LONGEST {
+            return Err(TokenFault::TooLong);
+        }
+        let mut parts = token.split('.');
+        let (Some(header), Some(_), Some(signature), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(TokenFault::NotAJwt);
+        };
+        let header = URL_SAFE_NO_PAD
+            .decode(header)
+            .map_err(|_| TokenFault::NotAJwt)?;
+        let raw: RawHeader = serde_json::from_slice(&header).map_err(|_| TokenFault::NotAJwt)?;
+        let algorithm = Algorithm::parse(&raw.alg)
+            .filter(|algorithm| allowed.contains(algorithm))
+            .ok_or(TokenFault::Algorithm)?;
+        if signature.is_empty() {
+            return Err(TokenFault::Signature);
+        }
+        let brought = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "zip", "enc"];
+        if brought.iter().any(|name| raw.other.contains_key(*name)) {
+            return Err(TokenFault::Header);
+        }
+        Ok(Self {
+            algorithm,
+            kid: raw.kid,
+            typ: raw.typ.map(|typ| {
+                let typ = typ.to_ascii_lowercase();
+                typ.strip_prefix("application/")
+                    .map_or(typ.clone(), str::to_owned)
+            }),
+        })
+    }
+
+    /// Checks the type against those that are expected; `None` stands for a token without one.
+    pub fn expect_type(&self, expected: &[Option<&str>]) -> Result<(), TokenFault> {
+        if expected.contains(&self.typ.as_deref()) {
+            Ok(())
+        } else {
+            Err(TokenFault::Type)
+        }
+    }
+}
+
+/// The claims of a token whose signature is good.
+#[derive(Clone, Debug)]
+pub(crate) struct Claims(pub Map<String, Value>);
+
+impl Claims {
+    /// Checks the signature with each key that may have made it.
+    pub fn verify(token: &str, header: &Header, keys: &[DecodingKey]) -> Result<Self, Error> {
+        let mut validation = Validation::new(signature_algorithm(header.algorithm));
+        // only the signature: the claims are checked below, more strictly
+        validation.required_spec_claims.clear();
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        validation.validate_aud = false;
+        for key in keys {
+            match jsonwebtoken::decode::<Map<String, Value>>(token, key, &validation) {
+                Ok(data) => return Ok(Self(data.claims)),
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        jsonwebtoken::errors::ErrorKind::InvalidSignature
+                    ) => {}
+                Err(_) => return Err(TokenFault::NotAJwt.into()),
+            }
+        }
+        Err(TokenFault::Signature.into())
+    }
+
+    /// A claim that is a text and not empty.
+    pub fn text(&self, name: &'static str) -> Result<&str, TokenFault> {
+        self.optional_text(name)?.ok_or(TokenFault::Claim(name))
+    }
+
+    /// A claim that is a text where it is there; of another type it is an error.
+    pub fn optional_text(&self, name: &'static str) -> Result<Option<&str>, TokenFault> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
+            Some(_) => Err(TokenFault::Claim(name)),
+        }
+    }
+
+    /// A time, in whole or broken seconds since 1970.
+    pub fn time(&self, name: &'static str) -> Result<Option<Timestamp>, TokenFault> {
+        let Some(value) = self.0.get(name) else {
+            return Ok(None);
+        };
+        let seconds = value
+            .as_f64()
+            .filter(|seconds| (0.0..=LAST_SECOND).contains(seconds))
+            .ok_or(TokenFault::Claim(name))?;
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the range was checked, and a part of a second does not matter"
+        )]
+        let second = seconds as i64;
+        Timestamp::from_second(second)
+            .map(Some)
+            .map_err(|_| TokenFault::Claim(name))
+    }
+
+    /// Checks `iss`.
+    pub fn expect_issuer(&self, issuer: &str) -> Result<(), TokenFault> {
+        if self.text("iss")? == issuer {
+            Ok(())
+        } else {
+            Err(TokenFault::Issuer)
+        }
+    }
+
+    /// Everybody that the token is for.
+    pub fn audiences(&self) -> Result<Vec<&str>, TokenFault> {
+        match self.0.get("aud") {
+            Some(Value::String(one)) => Ok(vec![one]),
+            Some(Value::Array(several)) if !several.is_empty() => several
+                .iter()
+                .map(|one| one.as_str().ok_or(TokenFault::Claim("aud")))
+                .collect(),
+            _ => Err(TokenFault::Claim("aud")),
+        }
+    }
+
+    /// Checks `exp`, which must be there, and `nbf` and `iat` where they are.
+    pub fn expect_valid_now(&self, skew: Duration) -> Result<Timestamp, TokenFault> {
+        let now = Timestamp::now();
+        let expires = self.time("exp")?.ok_or(TokenFault::Claim("exp"))?;
+        // on this side, since nothing may be added to the last second there is
+        if now - skew >= expires {
+            return Err(TokenFault::Expired);
+        }
+        for name in ["nbf", "iat"] {
+            if let Some(from) = self.time(name)?
+                && from > now + skew
+            {
+                return Err(TokenFault::NotYet);
+            }
+        }
+        Ok(expires)
+    }
+}
+
+fn signature_algorithm(algorithm: Algorithm) -> jsonwebtoken::Algorithm {
+    match algorithm {
+        Algorithm::RS256 => jsonwebtoken::Algorithm::RS256,
+        Algorithm::RS384 => jsonwebtoken::Algorithm::RS384,
+        Algorithm::RS512 => jsonwebtoken::Algorithm::RS512,
+        Algorithm::PS256 => jsonwebtoken::Algorithm::PS256,
+        Algorithm::PS384 => jsonwebtoken::Algorithm::PS384,
+        Algorithm::PS512 => jsonwebtoken::Algorithm::PS512,
+        Algorithm::ES256 => jsonwebtoken::Algorithm::ES256,
+        Algorithm::ES384 => jsonwebtoken::Algorithm::ES384,
+        Algorithm::EdDSA => jsonwebtoken::Algorithm::EdDSA,
+    }
+}

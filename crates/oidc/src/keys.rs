@@ -1,0 +1,127 @@
+//! A provider's public keys (RFC 7517), fetched when a token names one that is not known.
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use jsonwebtoken::{
+    DecodingKey,
+    jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse},
+};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use url::Url;
+
+use crate::{
+    error::{Error, TokenFault},
+    http::Http,
+    settings::Algorithm,
+};
+
+/// Keys that are older are fetched again: a withdrawn key must not count for long.
+const FRESH: Duration = Duration::from_secs(900);
+/// More keys than this are not looked at.
+const MOST: usize = 64;
+
+#[derive(Debug, Default)]
+struct State {
+    keys: Arc<Vec<Jwk>>,
+    fetched: Option<Instant>,
+    tried: Option<Instant>,
+}
+
+/// The keys of one provider.
+#[derive(Debug, Default)]
+pub(crate) struct Keys(Mutex<State>);
+
+/// Keys of other kinds may stand in the set: each is read by itself.
+#[derive(Deserialize)]
+struct Document {
+    keys: Vec<serde_json::Value>,
+}
+
+impl Keys {
+    /// The keys that may have made a signature. Fetches them when none of the known ones fits, at
+    /// most once in `interval`; within it an unknown key is refused without asking.
+    pub async fn candidates(
+        &self,
+        kid: Option<&str>,
+        algorithm: Algorithm,
+        url: &Url,
+        http: &Http,
+        interval: Duration,
+    ) -> Result<Vec<DecodingKey>, Error> {
+        let mut state = self.0.lock().await;
+        let fresh = state.fetched.is_some_and(|at| at.elapsed() < FRESH);
+        if fresh {
+            let found = fitting(&state.keys, kid, algorithm);
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        if state.tried.is_some_and(|at| at.elapsed() < interval) {
+            return Err(if fresh {
+                TokenFault::UnknownKey.into()
+            } else {
+                Error::Unavailable("its keys could not be fetched".to_owned())
+            });
+        }
+        state.tried = Some(Instant::now());
+        let document: Document = http.json(url).await?;
+        let keys: Vec<Jwk> = document
+            .keys
+            .into_iter()
+            .take(MOST)
+            .filter_map(|key| serde_json::from_value(key).ok())
+            .collect();
+        state.keys = Arc::new(keys);
+        state.fetched = Some(Instant::now());
+        let found = fitting(&state.keys, kid, algorithm);
+        if found.is_empty() {
+            return Err(TokenFault::UnknownKey.into());
+        }
+        Ok(found)
+    }
+}
+
+fn fitting(keys: &[Jwk], kid: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {
+    keys.iter()
+        .filter(|key| kid.is_none() || key.common.key_id.as_deref() == kid)
+        .filter(|key| is_for(key, algorithm))
+        .filter_map(|key| DecodingKey::from_jwk(key).ok())
+        .collect()
+}
+
+/// Whether a key signs with the algorithm: its type decides, and what it says about itself.
+fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
+    let kind = match (&key.algorithm, algorithm) {
+        (AlgorithmParameters::EllipticCurve(curve), Algorithm::ES256) => {
+            curve.curve == EllipticCurve::P256
+        }
+        (AlgorithmParameters::EllipticCurve(curve), Algorithm::ES384) => {
+            curve.curve == EllipticCurve::P384
+        }
+        (AlgorithmParameters::OctetKeyPair(_), Algorithm::EdDSA) => true,
+        (
+            AlgorithmParameters::RSA(_),
+            Algorithm::RS256
+            | Algorithm::RS384
+            | Algorithm::RS512
+            | Algorithm::PS256
+            | Algorithm::PS384
+            | Algorithm::PS512,
+        ) => true,
+        _ => false,
+    };
+    let usage = key
+        .common
+        .public_key_use
+        .as_ref()
+        .is_none_or(|usage| *usage == PublicKeyUse::Signature);
+    let named = key
+        .common
+        .key_algorithm
+        .as_ref()
+        .is_none_or(|named| format!("{named:?}") == format!("{algorithm:?}"));
+    kind && usage && named
+}

@@ -1,0 +1,186 @@
+//! One provider, shared by everybody who needs it.
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    claims::Identity,
+    error::{Error, TokenFault},
+    http::Http,
+    jwt::{Claims, Header},
+    keys::Keys,
+    metadata::{Discovery, Metadata},
+    settings::{InvalidSettings, Settings},
+};
+
+/// An OpenID Provider. Clones share what was discovered.
+#[derive(Clone)]
+pub struct Provider(pub(crate) Arc<Parts>);
+
+pub(crate) struct Parts {
+    pub settings: Settings,
+    pub http: Http,
+    discovery: Discovery,
+    keys: Keys,
+    outage: Mutex<Option<Outage>>,
+}
+
+/// Why a provider cannot be used at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outage {
+    pub since: Timestamp,
+    pub error: Error,
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Provider")
+            .field(&self.0.settings.issuer)
+            .finish()
+    }
+}
+
+impl Provider {
+    /// A provider; asks nobody yet, so that one that is down keeps nobody from starting.
+    ///
+    /// # Errors
+    /// When the settings contradict themselves or the authorities cannot be read.
+    pub fn new(settings: Settings) -> Result<Self, InvalidSettings> {
+        settings.validate()?;
+        let http = Http::new(&settings)?;
+        Ok(Self(Arc::new(Parts {
+            settings,
+            http,
+            discovery: Discovery::default(),
+            keys: Keys::default(),
+            outage: Mutex::default(),
+        })))
+    }
+
+    /// The issuer identifier.
+    pub fn issuer(&self) -> &str {
+        &self.0.settings.issuer
+    }
+
+    /// This client's identifier at the provider.
+    pub fn client_id(&self) -> &str {
+        &self.0.settings.client_id
+    }
+
+    /// Whether bearers of API callers are accepted from this provider.
+    pub fn accepts_bearers(&self) -> bool {
+        self.0.settings.api_audience.is_some()
+    }
+
+    /// Makes sure that the provider has been discovered.
+    ///
+    /// # Errors
+    /// When it does not answer, or not as it should; see [`Provider::outage`].
+    pub async fn discover(&self) -> Result<(), Error> {
+        self.metadata().await.map(drop)
+    }
+
+    /// What is wrong with the provider, as far as the last use of it has shown.
+    pub fn outage(&self) -> Option<Outage> {
+        self.0
+            .outage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Remembers whether the provider could be used.
+    pub(crate) fn note(&self, error: Option<&Error>) {
+        let mut outage = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        *outage = error.map(|error| Outage {
+            since: outage
+                .as_ref()
+                .map_or_else(Timestamp::now, |known| known.since),
+            error: error.clone(),
+        });
+    }
+
+    pub(crate) async fn metadata(&self) -> Result<Arc<Metadata>, Error> {
+        let found = self
+            .0
+            .discovery
+            .get(&self.0.settings.issuer, &self.0.http)
+            .await;
+        self.note(found.as_ref().err());
+        found
+    }
+
+    /// The claims of a token that this provider has signed. Says nothing about whom it is for.
+    pub(crate) async fn signed_claims(
+        &self,
+        token: &str,
+        header: &Header,
+    ) -> Result<Claims, Error> {
+        let metadata = self.metadata().await?;
+        let keys = self
+            .0
+            .keys
+            .candidates(
+                header.kid.as_deref(),
+                header.algorithm,
+                &metadata.jwks_uri,
+                &self.0.http,
+                self.0.settings.key_interval,
+            )
+            .await?;
+        let claims = Claims::verify(token, header, &keys)?;
+        claims.expect_issuer(&self.0.settings.issuer)?;
+        Ok(claims)
+    }
+
+    /// Checks an ID token (OpenID Connect Core 3.1.3.7); answers with who it names and when it
+    /// expires. Without `nonce` it is one that came with a refresh.
+    pub(crate) async fn verify_id_token(
+        &self,
+        token: &str,
+        nonce: Option<&str>,
+    ) -> Result<(Identity, Timestamp), Error> {
+        let settings = &self.0.settings;
+        let header = Header::read(token, &settings.algorithms)?;
+        header.expect_type(&[None, Some("jwt")])?;
+        let claims = self.signed_claims(token, &header).await?;
+        self.expect_own_audience(&claims)?;
+        let expires = claims.expect_valid_now(settings.skew)?;
+        claims.time("iat")?.ok_or(TokenFault::Claim("iat"))?;
+        if let Some(nonce) = nonce {
+            let given = claims.text("nonce").map_err(|_| TokenFault::Nonce)?;
+            if !bool::from(subtle::ConstantTimeEq::ct_eq(
+                given.as_bytes(),
+                nonce.as_bytes(),
+            )) {
+                return Err(TokenFault::Nonce.into());
+            }
+        }
+        // a logout token of a provider that writes no type must not sign anybody in
+        if claims.0.contains_key("events") {
+            return Err(TokenFault::Type.into());
+        }
+        Ok((Identity::read(&claims, &settings.claims)?, expires))
+    }
+
+    /// The token is for this client, and for nobody else who is not configured.
+    pub(crate) fn expect_own_audience(&self, claims: &Claims) -> Result<(), TokenFault> {
+        let settings = &self.0.settings;
+        let audiences = claims.audiences()?;
+        let ours = audiences.contains(&settings.client_id.as_str());
+        let known = audiences.iter().all(|audience| {
+            *audience == settings.client_id || settings.audiences.iter().any(|a| a == audience)
+        });
+        if !ours || !known {
+            return Err(TokenFault::Audience);
+        }
+        match claims.optional_text("azp")? {
+            Some(party) if party == settings.client_id => Ok(()),
+            None if audiences.len() == 1 => Ok(()),
+            _ => Err(TokenFault::AuthorizedParty),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The provider's keys: rotation, and nobody makes us fetch them at will.
+use portico_oidc::{Error, Provider, Settings, TokenFault};
+use serde_json::json;
+use std::{sync::atomic::Ordering, time::Duration};
+
+use crate::stand_in::{Key, StandIn, redeem};
+
+#[tokio::test]
+async fn a_flood_of_unknown_keys_fetches_once_an_interval() {
+    let stand_in = StandIn::start().await;
+    let provider = stand_in.provider();
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    redeem(&provider).await.unwrap();
+    assert_eq!(stand_in.says.key_fetches.load(Ordering::SeqCst), 1);
+    for number in 0..50 {
+        let token = stand_in
+            .key
+            .sign(&json!({ "kid": format!("x{number}") }), &stand_in.claims());
+        stand_in.gives(&token);
+        let refused = redeem(&provider).await.map(drop);
+        assert_eq!(refused, Err(Error::Token(TokenFault::UnknownKey)));
+    }
+    assert_eq!(stand_in.says.key_fetches.load(Ordering::SeqCst), 1);
+    // and those who sign in meanwhile do not suffer
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    redeem(&provider).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_key_is_found_after_the_interval() {
+    let stand_in = StandIn::start().await;
+    let provider = Provider::new(Settings {
+        key_interval: Duration::from_millis(200),
+        ..stand_in.settings()
+    })
+    .unwrap();
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    redeem(&provider).await.unwrap();
+    let next = Key::new("k2");
+    *stand_in.says.keys.lock().unwrap() = vec![json!({ "kty": "unknown" }), next.jwk()];
+    stand_in.gives(&next.sign(&json!({}), &stand_in.claims()));
+    tokio::time::sleep(Duration::from_millis(250)).await;
+    redeem(&provider).await.unwrap();
+    // the old one is withdrawn with that
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    let refused = redeem(&provider).await.map(drop);
+    assert_eq!(refused, Err(Error::Token(TokenFault::UnknownKey)));
+}

@@ -1,0 +1,190 @@
+//! A provider that says whatever a test wants.
+use axum::{
+    Json, Router,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portico_oidc::{Error, Identity, Provider, Redemption, Settings, Tokens};
+use rcgen::PublicKeyData as _;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+use tokio::net::TcpListener;
+
+pub const CLIENT: &str = "portico";
+pub const NONCE: &str = "the-nonce";
+
+/// An Ed25519 key with its place in the key set.
+pub struct Key {
+    kid: String,
+    pair: rcgen::KeyPair,
+}
+
+impl Key {
+    pub fn new(kid: &str) -> Self {
+        Self {
+            kid: kid.to_owned(),
+            pair: rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap(),
+        }
+    }
+
+    pub fn jwk(&self) -> Value {
+        json!({
+            "kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": self.kid,
+            "x": URL_SAFE_NO_PAD.encode(self.pair.der_bytes()),
+        })
+    }
+
+    pub fn public(&self) -> &[u8] {
+        self.pair.der_bytes()
+    }
+
+    /// Signs claims under a header that names the key, with other members as given.
+    pub fn sign(&self, header: &Value, claims: &Value) -> String {
+        let mut head = json!({ "alg": "EdDSA", "kid": self.kid });
+        for (name, value) in header.as_object().unwrap() {
+            head[name] = value.clone();
+        }
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let message = format!("{}.{}", part(&head), part(claims));
+        let key = EncodingKey::from_ed_der(&self.pair.serialize_der());
+        let signature =
+            jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::EdDSA).unwrap();
+        format!("{message}.{signature}")
+    }
+}
+
+/// Signs with HMAC, as somebody who knows only public keys can.
+pub fn hmac_signed(key: &[u8], kid: &str, claims: &Value) -> String {
+    let mut header = Header::new(Algorithm::HS256);
+    header.kid = Some(kid.to_owned());
+    jsonwebtoken::encode(&header, claims, &EncodingKey::from_secret(key)).unwrap()
+}
+
+#[derive(Default)]
+pub struct Says {
+    pub discovery: Mutex<Value>,
+    pub keys: Mutex<Vec<Value>>,
+    pub token: Mutex<Value>,
+    pub userinfo: Mutex<Value>,
+    pub key_fetches: AtomicUsize,
+    pub discoveries: AtomicUsize,
+}
+
+pub struct StandIn {
+    pub issuer: String,
+    pub says: Arc<Says>,
+    pub key: Key,
+}
+
+impl StandIn {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer = format!("http://{}", listener.local_addr().unwrap());
+        let key = Key::new("k1");
+        let says = Arc::new(Says::default());
+        *says.discovery.lock().unwrap() = json!({
+            "issuer": issuer,
+            "authorization_endpoint": format!("{issuer}/auth"),
+            "token_endpoint": format!("{issuer}/token"),
+            "jwks_uri": format!("{issuer}/jwks"),
+            "userinfo_endpoint": format!("{issuer}/userinfo"),
+            "authorization_response_iss_parameter_supported": true,
+        });
+        *says.keys.lock().unwrap() = vec![key.jwk()];
+        let router = Router::new()
+            .route("/.well-known/openid-configuration", get(discovery))
+            .route("/jwks", get(keys))
+            .route("/token", post(token))
+            .route("/userinfo", get(userinfo))
+            .with_state(Arc::clone(&says));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { issuer, says, key }
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings::new(&self.issuer, CLIENT, Some(SecretString::from("secret")))
+    }
+
+    pub fn provider(&self) -> Provider {
+        Provider::new(self.settings()).unwrap()
+    }
+
+    /// Claims of a good ID token.
+    pub fn claims(&self) -> Value {
+        let now = Timestamp::now().as_second();
+        json!({
+            "iss": self.issuer, "sub": "ada", "aud": CLIENT, "iat": now, "exp": now + 300,
+            "nonce": NONCE, "groups": ["ops"],
+        })
+    }
+
+    pub fn gives(&self, id_token: &str) {
+        *self.says.token.lock().unwrap() = json!({
+            "access_token": "access", "token_type": "Bearer", "expires_in": 300,
+            "refresh_token": "refresh-2", "id_token": id_token,
+        });
+    }
+
+    /// Who somebody was at sign-in.
+    pub fn known(&self) -> Identity {
+        Identity {
+            issuer: self.issuer.clone(),
+            subject: "ada".to_owned(),
+            session: None,
+            name: "ada".to_owned(),
+            email: None,
+            groups: vec!["ops".to_owned()],
+            roles: Vec::new(),
+            methods: Vec::new(),
+            authenticated_at: None,
+        }
+    }
+}
+
+/// Redeems a code for which the provider gives what it was told to.
+pub async fn redeem(provider: &Provider) -> Result<Tokens, Error> {
+    let redirect = "https://portico.example.org/oauth2/callback/x"
+        .parse()
+        .unwrap();
+    provider
+        .finish(&Redemption {
+            code: SecretString::from("code"),
+            nonce: &SecretString::from(NONCE),
+            verifier: &SecretString::from("v".repeat(43)),
+            redirect: &redirect,
+        })
+        .await
+}
+
+async fn discovery(State(says): State<Arc<Says>>) -> Json<Value> {
+    says.discoveries.fetch_add(1, Ordering::SeqCst);
+    Json(says.discovery.lock().unwrap().clone())
+}
+
+async fn keys(State(says): State<Arc<Says>>) -> Json<Value> {
+    says.key_fetches.fetch_add(1, Ordering::SeqCst);
+    Json(json!({ "keys": *says.keys.lock().unwrap() }))
+}
+
+async fn token(State(says): State<Arc<Says>>) -> Response {
+    let answer = says.token.lock().unwrap().clone();
+    let status = if answer.get("error").is_some() {
+        StatusCode::BAD_REQUEST
+    } else {
+        StatusCode::OK
+    };
+    (status, Json(answer)).into_response()
+}
+
+async fn userinfo(State(says): State<Arc<Says>>) -> Json<Value> {
+    Json(says.userinfo.lock().unwrap().clone())
+}

@@ -1,0 +1,121 @@
+// Signing in with the stack's two OpenID Providers, and what ends there and here.
+import AxeBuilder from "@axe-core/playwright";
+import type { Browser, Page } from "@playwright/test";
+import { expect, newContext, test } from "../support/browser";
+import { setting } from "../support/env";
+import { record } from "../support/secrets";
+import { account, enter } from "../support/sign-in";
+
+type Provider = "Corp" | "Partner";
+
+const issuer = (provider: Provider) => setting(`OIDC_${provider.toUpperCase()}_ISSUER`);
+
+async function enterAtProvider(page: Page, user: string) {
+  record("password", `${user}-pw`);
+  await page.getByLabel("Name").fill(user);
+  await page.getByLabel("Password").fill(`${user}-pw`);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function signInWith(page: Page, provider: Provider, user: string, path = "/") {
+  await page.goto(path);
+  await page.getByRole("link", { name: `Sign in with ${provider}` }).click();
+  await enterAtProvider(page, user);
+  await expect(page).not.toHaveURL(/\/oauth2\/(sign_in|callback)/);
+}
+
+async function signedInWith(browser: Browser, provider: Provider, user: string, path?: string) {
+  const page = await (await newContext(browser)).newPage();
+  await signInWith(page, provider, user, path);
+  return page;
+}
+
+test("both providers and the cloud stand on one page, and each leads in", async ({ browser }) => {
+  const page = await (await newContext(browser)).newPage();
+  await page.goto("/");
+  await expect(page.getByRole("link", { name: /^Sign in with / })).toHaveCount(2);
+  await expect(page.getByLabel("User name")).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await signInWith(page, "Corp", "alice");
+  await expect(page.getByText("Alice A.").first()).toBeVisible();
+  const partner = await signedInWith(browser, "Partner", "bob");
+  await expect(partner.getByText("Bob B.").first()).toBeVisible();
+  await page.context().close();
+  await partner.context().close();
+});
+
+test("somebody without an account in the cloud gets apps by group and is told why there are no clusters", async ({ browser }) => {
+  // carol is in no group, and the cloud does not know her
+  const page = await signedInWith(browser, "Partner", "carol");
+  await expect(page.getByText("You see no clusters here")).toBeVisible();
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.context().close();
+  // alice is in the group ops of Corp, which opens Prometheus
+  const alice = await signedInWith(browser, "Corp", "alice", setting("PROMETHEUS_URL"));
+  await expect(alice).toHaveURL(/prometheus\./);
+  await expect(alice).toHaveTitle(/Prometheus/);
+  await alice.context().close();
+});
+
+test("several tabs sign in with a provider at once, and all arrive", async ({ browser }) => {
+  const context = await newContext(browser);
+  const tabs = await Promise.all([1, 2, 3].map(() => context.newPage()));
+  for (const [n, tab] of tabs.entries()) {
+    await tab.goto(`/oauth2/sign_in?rd=${encodeURIComponent(`/oauth2/sessions?tab=${n}`)}`);
+    await tab.getByRole("link", { name: "Sign in with Corp" }).click();
+    await expect(tab.getByRole("heading", { name: "Corp" })).toBeVisible();
+  }
+  for (const [n, tab] of tabs.entries()) {
+    await enterAtProvider(tab, "bob");
+    await expect(tab).toHaveURL(new RegExp(`/oauth2/sessions\\?tab=${n}`));
+  }
+  await context.close();
+});
+
+test("a sign-in that somebody gives up at the provider says so and can be tried again", async ({ browser }) => {
+  const page = await (await newContext(browser)).newPage();
+  await page.goto("/");
+  await page.getByRole("link", { name: "Sign in with Corp" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await expect(page).toHaveURL(/\/oauth2\//);
+  await expect(page.locator("b", { hasText: "the user" })).toHaveCount(0);
+  await page.goto("/");
+  await enter(page, account("vera"));
+  await expect(page).not.toHaveURL(/\/oauth2\/sign_in/);
+  await page.context().close();
+});
+
+test("sign-out here offers to end the provider's session too, and does", async ({ browser }) => {
+  const page = await signedInWith(browser, "Corp", "bob");
+  await page.goto("/oauth2/sign_out");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page.getByRole("heading", { name: "You are signed out" })).toBeVisible();
+  await page.getByRole("link", { name: /Corp/ }).click();
+  const button = page.getByRole("button", { name: "Sign out" });
+  if (await button.isVisible().catch(() => false)) await button.click();
+  await expect(page).toHaveURL(/\/oauth2\/signed_out/);
+  // the provider asks for the password again
+  await page.goto("/");
+  await page.getByRole("link", { name: "Sign in with Corp" }).click();
+  await expect(page.getByLabel("Password")).toBeVisible();
+  await page.context().close();
+});
+
+test("sign-out at the provider ends the session here within seconds, and says so", async ({ browser }) => {
+  const page = await signedInWith(browser, "Corp", "bob", "/oauth2/sessions");
+  await expect(page.getByRole("heading", { name: "Your sessions" })).toBeVisible();
+  const there = await page.context().newPage();
+  await there.goto(`${issuer("Corp")}/session/end`);
+  await there.getByRole("button", { name: "Sign out" }).click();
+  await expect
+    .poll(
+      async () => {
+        await page.goto("/oauth2/sessions");
+        return page.url();
+      },
+      { timeout: 10_000 },
+    )
+    .toMatch(/\/oauth2\/sign_in\?.*reason=/);
+  await expect(page.getByText(/signed out|ended/i).first()).toBeVisible();
+  await page.context().close();
+});

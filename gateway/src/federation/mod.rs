@@ -1,0 +1,173 @@
+//! From an identity of an OIDC provider to a Keystone token, where the provider's configuration
+//! says how (`federation`).
+//!
+//! The token is unscoped; projects and clusters come of it as of a password's. It cannot be
+//! prolonged, so before it ends the provider is asked again (a refresh) and Keystone gets its
+//! fresh word; the session goes on without anybody noticing.
+mod again;
+pub mod config;
+mod renew;
+mod said;
+
+use std::collections::HashMap;
+
+use http::StatusCode;
+use portico_oidc::Identity;
+use portico_openstack::keystone::{
+    self, Assertion, FederatedProtocol, FederationError, IssuedToken, TokenScope,
+};
+use portico_store::Outcome;
+use secrecy::SecretString;
+
+use crate::{
+    audit::Event,
+    config::{ConfigError, GatewayConfig, ProviderError},
+    problem::Problem,
+    state::{Context, Gateway},
+};
+use config::{CarriedToken, FederationConfig, InvalidFederation};
+
+/// The federations of the providers that have one, by the provider's ID.
+#[derive(Debug, Default)]
+pub(crate) struct Federations(HashMap<String, Federation>);
+
+#[derive(Debug)]
+struct Federation {
+    config: FederationConfig,
+    way: FederatedProtocol,
+    keystone: keystone::Client,
+}
+
+/// What a provider has just given for somebody.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FreshWord<'a> {
+    /// `None`: it said nothing about who it is.
+    pub identity: Option<&'a Identity>,
+    pub id_token: Option<&'a SecretString>,
+    pub access_token: &'a SecretString,
+}
+
+/// Why there is no Keystone token for an identity.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoToken {
+    /// Nothing is wrong: Keystone simply has nobody for it.
+    #[error("Keystone has no user for this identity: {0}")]
+    Nobody(String),
+    /// Configuration, here or at Keystone.
+    #[error("Keystone does not take the provider's word: {0}")]
+    NotTrusted(FederationError),
+    /// The provider has not said enough this time.
+    #[error("the provider has said nothing that could be passed on")]
+    NothingSaid,
+    #[error("Keystone cannot be asked: {0}")]
+    Unavailable(keystone::Error),
+}
+
+impl Federations {
+    /// Asks nobody.
+    pub fn build(config: &GatewayConfig, keystone: &keystone::Client) -> Result<Self, ConfigError> {
+        let mut all = HashMap::new();
+        for provider in &config.providers {
+            let Some(federation) = &provider.federation else {
+                continue;
+            };
+            let at = |error: String| ProviderError::Federation {
+                id: provider.id.clone(),
+                source: InvalidFederation::Url(error),
+            };
+            let keystone = match &federation.url {
+                Some(url) => keystone
+                    .at(url, federation.allow_plain_http)
+                    .map_err(|error| at(error.to_string()))?,
+                None => keystone.clone(),
+            };
+            let built = Federation {
+                way: federation.way(),
+                config: federation.clone(),
+                keystone,
+            };
+            all.insert(provider.id.clone(), built);
+        }
+        Ok(Self(all))
+    }
+}
+
+impl Federation {
+    async fn token(&self, word: FreshWord<'_>) -> Result<IssuedToken, NoToken> {
+        let assertion = match self.config.bearer {
+            None => {
+                let identity = word.identity.ok_or(NoToken::NothingSaid)?;
+                let headers = said::headers(&self.config.headers, identity)
+                    .map_err(|error| NoToken::Nobody(error.to_string()))?;
+                Assertion::Headers(headers)
+            }
+            Some(CarriedToken::AccessToken) => Assertion::Bearer(word.access_token.clone()),
+            Some(CarriedToken::IdToken) => {
+                Assertion::Bearer(word.id_token.cloned().ok_or(NoToken::NothingSaid)?)
+            }
+        };
+        let issued = self.keystone.federate(&self.way, &assertion).await;
+        let issued = issued.map_err(|error| match error {
+            FederationError::NotMapped => NoToken::Nobody("no rule of the mapping fits".to_owned()),
+            FederationError::UnknownProvider | FederationError::UntrustedIssuer => {
+                NoToken::NotTrusted(error)
+            }
+            FederationError::Call(error) => NoToken::Unavailable(error),
+        })?;
+        if issued.details.scope == TokenScope::Unscoped {
+            return Ok(issued);
+        }
+        // a mapping with projects of its own may still give an unscoped one
+        Err(NoToken::Nobody("the token is not unscoped".to_owned()))
+    }
+}
+
+impl Gateway {
+    /// A Keystone token for whom a provider has just vouched; `None` where the provider has no
+    /// federation, or Keystone nobody for them: they get apps and no clusters, and are told so.
+    pub async fn federate(
+        &self,
+        context: &Context,
+        provider: &str,
+        word: FreshWord<'_>,
+    ) -> Result<Option<IssuedToken>, Problem> {
+        let Some(federation) = self.federations.0.get(provider) else {
+            return Ok(None);
+        };
+        let error = match federation.token(word).await {
+            Ok(issued) => return Ok(Some(issued)),
+            Err(error) => error,
+        };
+        let name = word.identity.map(|identity| identity.name.as_str());
+        let text = error.to_string();
+        let event = Event::new("session.federate", Outcome::Failed)
+            .name(name.unwrap_or_default())
+            .target(provider)
+            .reason(&text);
+        self.audit(context, event).await;
+        match error {
+            NoToken::Nobody(_) | NoToken::NothingSaid => Ok(None),
+            NoToken::NotTrusted(_) => {
+                tracing::error!(provider, %error, "a federation is not configured as Keystone's");
+                Err(Problem::downstream(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "federation_refused",
+                    "Keystone does not take your provider's word",
+                    format!(
+                        "{} has confirmed who you are, but your cloud's Keystone does not trust \
+                         it. This is for your cloud's administrators to set right.",
+                        self.provider_name(provider)
+                    ),
+                )
+                .steps(["Other ways to sign in go on working."])
+                .leads_to("Sign in another way", "/oauth2/sign_in"))
+            }
+            NoToken::Unavailable(error) => {
+                if matches!(error, keystone::Error::Unavailable(_)) {
+                    self.set_keystone_answers(false);
+                }
+                Err(Problem::keystone_unavailable())
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! `/oauth2/websso`: single sign-on at Keystone, whose token the browser brings back.
+//!
+//! Three steps. `POST …/start`, from our own page, remembers where the browser wants to go and sends
+//! it to Keystone. Keystone's page then posts the token to `/oauth2/websso`: that request comes
+//! from another site, so it carries no cookie of ours and decides nothing. The token is put away,
+//! and a page of ours posts a reference to it to `…/finish`, this time with the cookie of the
+//! browser that started. So nobody can be signed in with a token that they did not go and get.
+use axum::{
+    Extension,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode, header};
+use jiff::{SignedDuration, Timestamp};
+use portico_openstack::keystone::{IssuedToken, TokenScope, federation::websso_address};
+use portico_store::{SignInFlow, ThrottleLimit};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{
+    attempt::Failed,
+    sign_in::{Form, failure},
+};
+use crate::{
+    access::{csrf, origin::OriginFault, return_path::ReturnPath},
+    forms::Fields,
+    guard::{Stop, check_csrf, see_other, with_cookie},
+    pages,
+    problem::Problem,
+    session::cookie::Purpose,
+    state::{Context, Gateway, Shared},
+};
+
+/// How long somebody may take at the identity provider.
+const FLOW_LIFE: SignedDuration = SignedDuration::from_mins(15);
+/// How long the page between may take; it goes on by itself.
+const ARRIVAL_LIFE: SignedDuration = SignedDuration::from_secs(60);
+const LONGEST_TOKEN: usize = 8 * 1024;
+/// Stands in place of a return path where a token has arrived.
+const ARRIVED: &str = "websso";
+/// Stands before the return path where a session is to go on.
+const AGAIN: &str = "again:";
+/// Tokens that one address may bring, good or not.
+const ARRIVALS: ThrottleLimit = ThrottleLimit {
+    failures: 60,
+    window: SignedDuration::from_mins(5),
+};
+
+pub(crate) async fn start(
+    State(gateway): State<Shared>,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Stop> {
+    let return_path = ReturnPath::from_query(fields.optional("rd"));
+    let again = fields.get("again") == "1";
+    if again {
+        let Ok(caller) = gateway.lookup(&headers, None).await? else {
+            return Ok(see_other("/oauth2/sign_in?reason=ended"));
+        };
+        check_csrf(&caller, fields.get(csrf::FIELD))?;
+    } else if let Some(form) = gateway
+        .not_our_form(&headers, &fields, &return_path)
+        .await?
+    {
+        return Ok(gateway.sign_in_page(&headers, form)?);
+    }
+    if !gateway.offers_keystone(&return_path) {
+        return Err(Problem::not_found().into());
+    }
+    let mut ways = gateway.config.keystone.websso.iter();
+    let Some(way) = ways.find(|way| way.id == fields.get("way")) else {
+        return Err(Problem::not_found().into());
+    };
+    let now = Timestamp::now();
+    let flows = gateway.store.sign_in_flows();
+    let remembered = if again {
+        format!("{AGAIN}{return_path}")
+    } else {
+        return_path.to_string()
+    };
+    let started = flows.start(&remembered, now + FLOW_LIFE, now).await?;
+    let back = format!("{}/oauth2/websso", gateway.hosts.main());
+    let provider = way.identity_provider.as_deref();
+    let address = websso_address(&way.url, provider, &way.protocol, &back);
+    let cookie = gateway.cookies.set(Purpose::Flow, &started.secret);
+    Ok(with_cookie(see_other(address.as_str()), cookie))
+}
+
+pub(crate) async fn arrive(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    mut fields: Fields,
+) -> Result<Response, Stop> {
+    gateway.expect_from_keystone(&headers)?;
+    let token = fields.secret("token");
+    let length = token.expose_secret().len();
+    if length == 0 || length > LONGEST_TOKEN {
+        return Err(Problem::bad_request("Keystone has sent no token. Sign in again.").into());
+    }
+    let now = Timestamp::now();
+    let subject = format!("websso:{}", context.address_text());
+    let arrived = gateway.store.throttle().failed(&subject, ARRIVALS, now);
+    if arrived.await? > ARRIVALS.failures {
+        return Err(Problem::downstream(
+            StatusCode::TOO_MANY_REQUESTS,
+            "throttled",
+            "Too many sign-ins",
+            "Too many sign-ins came from this address. Wait a few minutes, then try again.",
+        )
+        .into());
+    }
+    let flows = gateway.store.sign_in_flows();
+    let arrival = flows.start(ARRIVED, now + ARRIVAL_LIFE, now).await?;
+    flows
+        .set_receipt(arrival.flow.id, ARRIVED, ARRIVED, &token)
+        .await?;
+    Ok(pages::websso::arriving(arrival.secret.expose_secret()).into_response())
+}
+
+pub(crate) async fn finish(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    mut fields: Fields,
+) -> Result<Response, Stop> {
+    let code = fields.secret("code");
+    let now = Timestamp::now();
+    let flows = gateway.store.sign_in_flows();
+    // once only, whatever comes of it
+    let arrival = flows.find(code.expose_secret(), now).await?;
+    let arrival = match arrival.filter(|flow| flow.return_path == ARRIVED) {
+        Some(arrival) if flows.finish(arrival.id).await? => arrival,
+        _ => return Ok(see_other("/oauth2/sign_in?reason=ended")),
+    };
+    let Some(token) = arrival.receipt else {
+        return Ok(see_other("/oauth2/sign_in?reason=ended"));
+    };
+    let Some(started) = gateway.started_here(&headers, now).await? else {
+        gateway.revoke(&token).await;
+        let form = Form::new(ReturnPath::home());
+        let form = form.failed(
+            "This sign-in was not started in this browser, or too long ago. Start it again.",
+            StatusCode::FORBIDDEN,
+        );
+        return Ok(gateway.sign_in_page(&headers, form)?);
+    };
+    flows.finish(started.id).await?;
+    let (again, path) = match started.return_path.strip_prefix(AGAIN) {
+        Some(path) => (true, path),
+        None => (false, started.return_path.as_str()),
+    };
+    let return_path = ReturnPath::parse(path);
+    match gateway.take_over(&context, token).await {
+        Ok(issued) if again => {
+            gateway
+                .go_on_here(&context, &headers, issued, &return_path)
+                .await
+        }
+        Ok(issued) => {
+            gateway
+                .establish(&context, &headers, issued, &return_path)
+                .await
+        }
+        Err(failed) => {
+            let retry_after = failed.retry_after();
+            let (text, status) = match failed {
+                Failed::Refused => (
+                    "Keystone does not stand by the token that it has sent. Sign in again."
+                        .to_owned(),
+                    StatusCode::UNAUTHORIZED,
+                ),
+                other => failure(other)?,
+            };
+            let form = Form {
+                retry_after,
+                ..Form::new(return_path)
+            };
+            Ok(gateway.sign_in_page(&headers, form.failed(text, status))?)
+        }
+    }
+}
+
+impl Gateway {
+    /// Whether a request comes from a page of the Keystone that single sign-on goes to.
+    fn expect_from_keystone(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let ways = &self.config.keystone.websso;
+        if ways.is_empty() {
+            return Err(Problem::not_found());
+        }
+        let mut lines = headers.get_all(header::ORIGIN).iter();
+        let origin = lines.next().map(http::HeaderValue::as_bytes);
+        let known = |origin: &[u8]| ways.iter().any(|way| way.origin().as_bytes() == origin);
+        match (origin, lines.next()) {
+            (Some(origin), None) if known(origin) => Ok(()),
+            (Some(_), _) => Err(Problem::foreign_origin(OriginFault::Foreign)),
+            (None, _) => Err(Problem::foreign_origin(OriginFault::Unknown)),
+        }
+    }
+
+    /// The sign-in that this browser has started here.
+    async fn started_here(
+        &self,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<Option<SignInFlow>, Stop> {
+        let Some(cookie) = self.cookies.read(headers, Purpose::Flow) else {
+            return Ok(None);
+        };
+        let flow = self
+            .store
+            .sign_in_flows()
+            .find(cookie.expose_secret(), now)
+            .await?;
+        let is_ours = |path: &str| path.strip_prefix(AGAIN).unwrap_or(path).starts_with('/');
+        Ok(flow.filter(|flow| flow.receipt.is_none() && is_ours(&flow.return_path)))
+    }
+
+    /// The browser's session goes on with the new token; where it has ended meanwhile, another
+    /// begins.
+    async fn go_on_here(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+        issued: IssuedToken,
+        return_path: &ReturnPath,
+    ) -> Result<Response, Stop> {
+        let Ok(caller) = self.lookup(headers, None).await? else {
+            return self.establish(context, headers, issued, return_path).await;
+        };
+        let secret = self.go_on(context, &caller, &issued).await?;
+        let answer = with_cookie(
+            see_other(return_path.as_str()),
+            self.cookies.set(Purpose::Session, &secret),
+        );
+        Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
+    }
+
+    /// Exchanges the token that has crossed the browser for one that has not, and revokes it.
+    async fn take_over(
+        &self,
+        context: &Context,
+        token: SecretString,
+    ) -> Result<IssuedToken, Failed> {
+        let attempt = self.begin_attempt(context, &[]).await?;
+        let details = match self.keystone.validate(&token).await {
+            Ok(details) => details,
+            Err(error) => {
+                let failed = self.not_asked_or_refused(&error);
+                if matches!(failed, Failed::Refused) {
+                    self.failed(context, &attempt, "single sign-on").await?;
+                }
+                return Err(failed);
+            }
+        };
+        if details.scope != TokenScope::Unscoped
+            || details.trust.is_some()
+            || details.application_credential.is_some()
+        {
+            self.failed(context, &attempt, "single sign-on").await?;
+            return Err(Failed::Refused);
+        }
+        let crossed = IssuedToken { token, details };
+        match self.keystone.unscope(&crossed.token).await {
+            Ok(own) if own.details.audit_ids.len() == 1 => {
+                self.revoke(&crossed.token).await;
+                Ok(own)
+            }
+            // one that hangs on the other would end with it
+            Ok(own) => {
+                self.revoke(&own.token).await;
+                Ok(crossed)
+            }
+            Err(_) => Ok(crossed),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Pages of people for whom an OIDC provider vouches.
+use maud::html;
+
+use super::layout::{Page, note};
+
+/// An app that somebody may open.
+pub(crate) struct OpenApp<'a> {
+    pub name: &'a str,
+    pub description: &'a str,
+    pub origin: &'a str,
+}
+
+/// The home of somebody without a Keystone account: apps, no clusters, and why.
+pub(crate) fn without_keystone(
+    user: &str,
+    provider: &str,
+    apps: &[OpenApp<'_>],
+    keystone_offered: bool,
+) -> Page {
+    let body = html! {
+        h1 { "Your apps" }
+        p.lead { "You are signed in as " strong { (user) } " by " strong { (provider) } "." }
+        (note("info", &html! {
+            p {
+                "You see no clusters here: they belong to projects of the cloud, and the cloud does \
+                 not know you. " (provider) " alone opens apps."
+            }
+            @if keystone_offered {
+                p { "If you have an account in the cloud, sign out and sign in with it." }
+            }
+        }))
+        @if apps.is_empty() {
+            p { "No app is open to the groups that " (provider) " says you are in. Ask whoever manages these groups." }
+        } @else {
+            ul.choices {
+                @for app in apps {
+                    li {
+                        a href={ (app.origin) "/" } {
+                            span.what {
+                                strong { (app.name) }
+                                @if !app.description.is_empty() { small { (app.description) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        p.hint {
+            a href="/oauth2/sessions" { "Your sessions" } " · "
+            a href="/oauth2/sign_out" { "Sign out" }
+        }
+    };
+    Page::new("Your apps", body)
+}

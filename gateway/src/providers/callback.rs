@@ -1,0 +1,235 @@
+//! `GET /oauth2/callback/<provider>`: what a provider answers. The state is checked, against the
+//! browser too, before anything else of the answer counts; only then is a code redeemed.
+use axum::{
+    Extension,
+    extract::{Path, State},
+    response::Response,
+};
+use http::{HeaderMap, StatusCode, Uri};
+use jiff::Timestamp;
+use portico_oidc::{Error, Redemption};
+use portico_store::Outcome;
+use secrecy::ExposeSecret as _;
+
+use super::{OidcProvider, start::AGAIN};
+use crate::{
+    access::return_path::ReturnPath,
+    audit::Event,
+    federation::FreshWord,
+    forms::Fields,
+    guard::Stop,
+    meters,
+    problem::Problem,
+    session::cookie::Purpose,
+    state::{Context, Gateway, Shared},
+};
+
+/// What a provider writes is shown this far.
+const LONGEST_TEXT: usize = 200;
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    Path(id): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    // a parameter given twice is refused here
+    let mut query = Fields::of_query(&uri)?;
+    let provider = gateway
+        .providers
+        .get(&id)
+        .cloned()
+        .ok_or_else(Problem::not_found)?;
+    let browser = gateway.cookies.read(&headers, Purpose::Provider);
+    let flow = match (query.optional("state"), &browser) {
+        (Some(state), Some(browser)) => {
+            gateway
+                .store
+                .provider_flows()
+                .take(&id, state, browser.expose_secret(), Timestamp::now())
+                .await?
+        }
+        _ => None,
+    };
+    let Some(flow) = flow else {
+        gateway
+            .refused(
+                &context,
+                &provider,
+                "the state is unknown, used, too old or another browser's",
+            )
+            .await;
+        return Err(gateway.not_begun_here(&headers).await?.into());
+    };
+    let (again, path) = match flow.return_path.strip_prefix(AGAIN) {
+        Some(path) => (true, path),
+        None => (false, flow.return_path.as_str()),
+    };
+    let return_path = ReturnPath::parse(path);
+    if let Err(error) = provider
+        .client
+        .expect_response_issuer(query.optional("iss"))
+        .await
+    {
+        return Err(gateway.failed_at(&context, &provider, &error).await.into());
+    }
+    if let Some(error) = query.optional("error") {
+        gateway
+            .refused(&context, &provider, "the provider answered with an error")
+            .await;
+        return Err(said_no(
+            &provider,
+            error,
+            query.get("error_description"),
+            &return_path,
+        )
+        .into());
+    }
+    if query.optional("code").is_none() {
+        return Err(
+            Problem::bad_request("The provider's answer holds neither code nor error.").into(),
+        );
+    }
+    let redemption = Redemption {
+        code: query.secret("code"),
+        nonce: &flow.nonce,
+        verifier: &flow.verifier,
+        redirect: &provider.callback,
+    };
+    let tokens = match provider.client.finish(&redemption).await {
+        Ok(tokens) => tokens,
+        Err(error) => return Err(gateway.failed_at(&context, &provider, &error).await.into()),
+    };
+    let word = FreshWord {
+        identity: Some(&tokens.identity),
+        id_token: Some(&tokens.id_token),
+        access_token: &tokens.access_token,
+    };
+    let keystone = match gateway.federate(&context, &id, word).await {
+        Ok(keystone) => keystone,
+        Err(problem) => {
+            gateway.hand_back(&provider, &tokens).await;
+            return Err(problem.into());
+        }
+    };
+    if again {
+        return gateway
+            .go_on_of_provider(
+                &context,
+                &headers,
+                &provider,
+                tokens,
+                keystone,
+                &return_path,
+            )
+            .await;
+    }
+    gateway
+        .establish_of_provider(
+            &context,
+            &headers,
+            &provider,
+            tokens,
+            keystone,
+            &return_path,
+        )
+        .await
+}
+
+impl Gateway {
+    async fn refused(&self, context: &Context, provider: &OidcProvider, reason: &str) {
+        meters::sign_in(&provider.config.id, "refused");
+        let event = Event::new("session.sign_in", Outcome::Denied)
+            .target(&provider.config.id)
+            .reason(reason);
+        self.audit(context, event).await;
+    }
+
+    /// An answer to a sign-in that this browser did not begin, or that is over.
+    async fn not_begun_here(&self, headers: &HeaderMap) -> Result<Problem, Problem> {
+        let problem = Problem::downstream(
+            StatusCode::BAD_REQUEST,
+            "unknown_state",
+            "This sign-in was not begun in this browser",
+            "It was finished before, took too long, or belongs to another browser. Nothing has \
+             been changed.",
+        );
+        Ok(if self.lookup(headers, None).await?.is_ok() {
+            problem.leads_to("Go on: you are signed in", "/")
+        } else {
+            problem
+                .steps([
+                    "Begin again from the sign-in page, in this window.",
+                    "If it happens again: the browser may not keep this site's cookies.",
+                ])
+                .leads_to("Sign in", "/oauth2/sign_in")
+        })
+    }
+
+    async fn failed_at(
+        &self,
+        context: &Context,
+        provider: &OidcProvider,
+        error: &Error,
+    ) -> Problem {
+        let text = error.to_string();
+        let event = Event::new("session.sign_in", Outcome::Failed)
+            .target(&provider.config.id)
+            .reason(&text);
+        self.audit(context, event).await;
+        let outcome = if error.is_outage() {
+            "unavailable"
+        } else {
+            "refused"
+        };
+        meters::sign_in(&provider.config.id, outcome);
+        match error {
+            Error::Unavailable(_) | Error::Unusable(_) | Error::Client(_) => {
+                provider.problem(error)
+            }
+            Error::InvalidGrant | Error::OtherIssuer | Error::OtherSubject | Error::Token(_) => {
+                tracing::warn!(provider = provider.config.id, %error, "a sign-in was refused");
+                Problem::downstream(
+                    StatusCode::FORBIDDEN,
+                    "provider_answer_refused",
+                    format!("{} could not confirm who you are", provider.config.name),
+                    "Its answer does not belong to this sign-in, or cannot be believed. Your \
+                     administrators find the reason in Portico's log under the request ID below.",
+                )
+                .leads_to("Sign in again", "/oauth2/sign_in")
+            }
+        }
+    }
+}
+
+/// The provider says no. Its words are shown, as text: the state has proved that they are its.
+fn said_no(
+    provider: &OidcProvider,
+    code: &str,
+    description: &str,
+    return_path: &ReturnPath,
+) -> Problem {
+    let plain = |text: &str| -> String {
+        text.chars()
+            .filter(|c| !c.is_control())
+            .take(LONGEST_TEXT)
+            .collect()
+    };
+    let name = &provider.config.name;
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("rd", return_path.as_str())
+        .finish();
+    let mut steps = vec![format!("{name} calls it: {}", plain(code))];
+    if !description.is_empty() {
+        steps.push(format!("{name} explains: {}", plain(description)));
+    }
+    Problem::downstream(
+        StatusCode::FORBIDDEN,
+        "provider_said_no",
+        format!("{name} did not sign you in"),
+        "You cancelled, or it does not let you use Portico.",
+    )
+    .steps(steps)
+    .leads_to("Sign in another way", format!("/oauth2/sign_in?{query}"))
+}

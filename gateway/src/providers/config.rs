@@ -1,0 +1,418 @@
+//! `[[gateway.providers]]`: who may vouch for people.
+use std::{collections::HashSet, path::PathBuf, time::Duration};
+
+use portico_domain::access::Rule;
+use portico_oidc::{Algorithm, ClaimPointers, InvalidSettings, Settings};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    config::AppConfig,
+    federation::config::{FederationConfig, InvalidFederation},
+};
+
+/// The main host in [`ProviderConfig::hosts`].
+pub const MAIN_HOST: &str = "main";
+
+/// `[[gateway.providers]]`: a way to sign in. Without any entry there is Keystone alone.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderConfig {
+    /// Part of the callback's address, `/oauth2/callback/<id>`: one lower-case DNS label.
+    pub id: String,
+    /// The name that people see.
+    pub name: String,
+    /// What it is.
+    pub kind: ProviderKind,
+    /// Where it is offered: IDs of apps, and `main` for the panel. Empty: everywhere. What
+    /// somebody may open is said by the rules of each app, not here.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// OIDC: the issuer identifier, exactly as the provider writes it; HTTPS.
+    #[serde(default)]
+    pub issuer: Option<String>,
+    /// OIDC: this Portico's identifier at the provider.
+    #[serde(default)]
+    pub client_id: Option<String>,
+    /// OIDC: holds the client's secret. None: a public client.
+    #[serde(default)]
+    pub client_secret_file: Option<PathBuf>,
+    /// OIDC: asked for beside `openid`. Many providers give a refresh token only for
+    /// `offline_access`.
+    #[serde(default = "default_scopes")]
+    pub scopes: Vec<String>,
+    /// OIDC: where name, e-mail, groups and roles are found.
+    #[serde(default)]
+    pub claims: ClaimPointers,
+    /// OIDC: audiences beside `client_id` that an ID token may name.
+    #[serde(default)]
+    pub audiences: Vec<String>,
+    /// OIDC: signature algorithms that count.
+    #[serde(default = "default_algorithms")]
+    pub algorithms: Vec<Algorithm>,
+    /// OIDC: the audience of JWTs that API callers present as bearer. None: no bearer counts.
+    #[serde(default)]
+    pub api_audience: Option<String>,
+    /// OIDC: hosts beside the issuer's own that its endpoints may be at.
+    #[serde(default)]
+    pub endpoint_hosts: Vec<String>,
+    /// OIDC: certificate authorities (PEM) to trust instead of the public ones.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
+    /// OIDC: whether the userinfo endpoint is asked for claims too, at sign-in and each refresh.
+    #[serde(default)]
+    pub userinfo: bool,
+    /// OIDC: how long one call may take.
+    #[serde(default = "default_timeout", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+    /// OIDC: how far the provider's clock may be from ours.
+    #[serde(default = "default_skew", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub clock_skew: Duration,
+    /// OIDC: how long before the access token ends a session in use is refreshed.
+    #[serde(default = "default_refresh_ahead", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub refresh_ahead: Duration,
+    /// OIDC: how long a session may last for which the provider gave no refresh token, since
+    /// nobody can be asked about it meanwhile.
+    #[serde(default = "default_unrefreshed", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub unrefreshed: Duration,
+    /// OIDC: how its identities become Keystone users. None: they reach apps and no clusters.
+    #[serde(default)]
+    pub federation: Option<FederationConfig>,
+}
+
+/// What a provider is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    /// The cloud's Keystone: a form for name and password.
+    Keystone,
+    /// An OpenID Connect provider.
+    Oidc,
+}
+
+/// What is wrong with the providers of a configuration.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ProviderError {
+    #[error("gateway.providers.id {0:?} must be one lower-case DNS label")]
+    Id(String),
+    #[error("gateway.providers: two have the id {0:?}")]
+    Twice(String),
+    #[error("gateway.providers: only one entry may be of kind keystone")]
+    TwoKeystones,
+    #[error("gateway.providers {id}: {field} is needed for kind oidc")]
+    Missing { id: String, field: &'static str },
+    #[error("gateway.providers {id}: {field} belongs to kind oidc, not to keystone")]
+    NotForKeystone { id: String, field: &'static str },
+    #[error("gateway.providers {id}: hosts names {host:?}, which is neither main nor an app's id")]
+    Host { id: String, host: String },
+    #[error("gateway.providers {id}: {source}")]
+    Settings {
+        id: String,
+        #[source]
+        source: InvalidSettings,
+    },
+    #[error("gateway.providers {id}: federation.{source}")]
+    Federation {
+        id: String,
+        #[source]
+        source: InvalidFederation,
+    },
+    #[error(
+        "apps.allow of {app}: there is no provider {provider:?} of kind oidc in gateway.providers"
+    )]
+    NoSuchProvider { app: String, provider: String },
+    #[error(
+        "apps.allow of {app}: provider {provider} reads no {what}: set gateway.providers.claims.{what}"
+    )]
+    NotRead {
+        app: String,
+        provider: String,
+        what: &'static str,
+    },
+}
+
+fn default_scopes() -> Vec<String> {
+    vec!["profile".to_owned(), "email".to_owned()]
+}
+
+fn default_algorithms() -> Vec<Algorithm> {
+    Algorithm::DEFAULT.to_vec()
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(10)
+}
+
+fn default_skew() -> Duration {
+    Duration::from_secs(60)
+}
+
+fn default_refresh_ahead() -> Duration {
+    Duration::from_secs(60)
+}
+
+fn default_unrefreshed() -> Duration {
+    Duration::from_secs(3600)
+}
+
+impl ProviderConfig {
+    /// Whether the provider is offered for an app, or with `None` for the panel.
+    pub fn is_offered_for(&self, app: Option<&str>) -> bool {
+        let host = app.unwrap_or(MAIN_HOST);
+        self.hosts.is_empty() || self.hosts.iter().any(|offered| offered == host)
+    }
+
+    /// The settings of an OIDC provider, with what its files hold.
+    ///
+    /// # Errors
+    /// When something is missing or contradicts itself.
+    pub fn settings(
+        &self,
+        client_secret: Option<SecretString>,
+        ca: Option<String>,
+    ) -> Result<Settings, ProviderError> {
+        let needed = |value: &Option<String>, field| {
+            value.clone().ok_or_else(|| ProviderError::Missing {
+                id: self.id.clone(),
+                field,
+            })
+        };
+        let settings = Settings {
+            issuer: needed(&self.issuer, "issuer")?,
+            client_id: needed(&self.client_id, "client_id")?,
+            client_secret,
+            scopes: self.scopes.clone(),
+            claims: self.claims.clone(),
+            audiences: self.audiences.clone(),
+            algorithms: self.algorithms.clone(),
+            api_audience: self.api_audience.clone(),
+            endpoint_hosts: self.endpoint_hosts.clone(),
+            userinfo: self.userinfo,
+            ca,
+            timeout: self.timeout,
+            skew: self.clock_skew,
+            key_interval: Duration::from_secs(30),
+        };
+        settings
+            .validate()
+            .map_err(|source| ProviderError::Settings {
+                id: self.id.clone(),
+                source,
+            })?;
+        Ok(settings)
+    }
+
+    fn validate(&self, apps: &[AppConfig]) -> Result<(), ProviderError> {
+        if !crate::config::is_label(&self.id) {
+            return Err(ProviderError::Id(self.id.clone()));
+        }
+        for host in &self.hosts {
+            if host != MAIN_HOST && !apps.iter().any(|app| app.id == *host) {
+                return Err(ProviderError::Host {
+                    id: self.id.clone(),
+                    host: host.clone(),
+                });
+            }
+        }
+        if let Some(federation) = &self.federation {
+            federation
+                .validate()
+                .map_err(|source| ProviderError::Federation {
+                    id: self.id.clone(),
+                    source,
+                })?;
+        }
+        match self.kind {
+            ProviderKind::Oidc => self.settings(None, None).map(drop),
+            ProviderKind::Keystone => {
+                for (field, given) in [
+                    ("issuer", self.issuer.is_some()),
+                    ("client_id", self.client_id.is_some()),
+                    ("client_secret_file", self.client_secret_file.is_some()),
+                    ("api_audience", self.api_audience.is_some()),
+                    ("federation", self.federation.is_some()),
+                ] {
+                    if given {
+                        return Err(ProviderError::NotForKeystone {
+                            id: self.id.clone(),
+                            field,
+                        });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Checks the providers, and that every rule about groups can be decided.
+pub(crate) fn validate(
+    providers: &[ProviderConfig],
+    apps: &[AppConfig],
+) -> Result<(), ProviderError> {
+    let mut seen = HashSet::new();
+    for provider in providers {
+        provider.validate(apps)?;
+        if !seen.insert(provider.id.as_str()) {
+            return Err(ProviderError::Twice(provider.id.clone()));
+        }
+    }
+    let is_keystone = |provider: &&ProviderConfig| provider.kind == ProviderKind::Keystone;
+    if providers.iter().filter(is_keystone).count() > 1 {
+        return Err(ProviderError::TwoKeystones);
+    }
+    for app in apps {
+        for rule in app.allow.iter().filter_map(Rule::group) {
+            let named = || (app.id.clone(), rule.provider.clone());
+            let provider = providers
+                .iter()
+                .filter(|provider| provider.kind == ProviderKind::Oidc)
+                .find(|provider| provider.id == rule.provider);
+            let Some(provider) = provider else {
+                let (app, provider) = named();
+                return Err(ProviderError::NoSuchProvider { app, provider });
+            };
+            // a restriction that cannot be evaluated must not pass for one
+            let (pointer, what) = if rule.group.starts_with("role:") {
+                (&provider.claims.roles, "roles")
+            } else {
+                (&provider.claims.groups, "groups")
+            };
+            if pointer.is_empty() {
+                let (app, provider) = named();
+                return Err(ProviderError::NotRead {
+                    app,
+                    provider,
+                    what,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn provider(more: Value) -> ProviderConfig {
+        let mut text = json!({
+            "id": "corp", "name": "Corp", "kind": "oidc", "issuer": "https://id.example.org",
+            "client_id": "portico",
+        });
+        for (key, value) in more.as_object().expect("object") {
+            text[key] = value.clone();
+        }
+        serde_json::from_value(text).expect("shape")
+    }
+
+    fn app(allow: Value) -> AppConfig {
+        serde_json::from_value(json!({
+            "id": "logs", "name": "Logs", "project": "p", "url": "http://127.0.0.1:1",
+            "allow": allow,
+        }))
+        .expect("app")
+    }
+
+    #[test]
+    fn providers_stand_side_by_side() {
+        let keystone: ProviderConfig =
+            serde_json::from_value(json!({ "id": "cloud", "name": "Cloud", "kind": "keystone" }))
+                .expect("shape");
+        let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
+        let other = provider(json!({ "id": "other", "hosts": ["logs", "main"] }));
+        assert_eq!(
+            validate(
+                &[keystone.clone(), provider(json!({})), other.clone()],
+                &apps
+            ),
+            Ok(())
+        );
+        assert!(other.is_offered_for(Some("logs")));
+        assert!(other.is_offered_for(None));
+        assert!(!other.is_offered_for(Some("metrics")));
+        assert_eq!(
+            validate(
+                &[
+                    keystone.clone(),
+                    ProviderConfig {
+                        id: "x".into(),
+                        ..keystone
+                    }
+                ],
+                &[]
+            ),
+            Err(ProviderError::TwoKeystones)
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let one = |more| validate(&[provider(more)], &[]);
+        assert!(matches!(
+            one(json!({ "id": "A b" })),
+            Err(ProviderError::Id(_))
+        ));
+        assert!(matches!(
+            one(json!({ "hosts": ["nowhere"] })),
+            Err(ProviderError::Host { .. })
+        ));
+        assert!(matches!(
+            one(json!({ "issuer": null })),
+            Err(ProviderError::Missing {
+                field: "issuer",
+                ..
+            })
+        ));
+        assert!(matches!(
+            one(json!({ "issuer": "http://id.example.org" })),
+            Err(ProviderError::Settings { .. })
+        ));
+        assert!(matches!(
+            one(json!({ "api_audience": "portico" })),
+            Err(ProviderError::Settings { .. })
+        ));
+        assert!(matches!(
+            one(json!({ "kind": "keystone" })),
+            Err(ProviderError::NotForKeystone { .. })
+        ));
+        let twice = [provider(json!({})), provider(json!({}))];
+        assert!(matches!(
+            validate(&twice, &[]),
+            Err(ProviderError::Twice(_))
+        ));
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_decided_stops_the_start() {
+        let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
+        assert!(matches!(
+            validate(&[], &apps),
+            Err(ProviderError::NoSuchProvider { .. })
+        ));
+        let blind = provider(json!({ "claims": { "groups": "" } }));
+        assert!(matches!(
+            validate(&[blind], &apps),
+            Err(ProviderError::NotRead { what: "groups", .. })
+        ));
+        let roles = [app(json!([{ "group": "role:ops", "provider": "corp" }]))];
+        assert!(matches!(
+            validate(&[provider(json!({}))], &roles),
+            Err(ProviderError::NotRead { what: "roles", .. })
+        ));
+    }
+
+    #[test]
+    fn none_is_no_algorithm() {
+        let text = json!({
+            "id": "corp", "name": "Corp", "kind": "oidc", "algorithms": ["none"],
+        });
+        assert!(serde_json::from_value::<ProviderConfig>(text).is_err());
+    }
+}

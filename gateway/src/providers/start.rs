@@ -1,0 +1,117 @@
+//! `GET /oauth2/start?provider=`: to a provider, with a sign-in that belongs to this browser.
+use axum::{Extension, extract::State, response::Response};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use jiff::{SignedDuration, Timestamp};
+use portico_store::{NewProviderFlow, ThrottleLimit};
+use secrecy::SecretString;
+
+use crate::{
+    access::return_path::ReturnPath,
+    forms::Fields,
+    guard::{Stop, see_other, with_cookie},
+    login,
+    problem::Problem,
+    session::cookie::{Purpose, random_secret},
+    state::{Context, Gateway, Shared},
+};
+
+/// Sign-ins that one address may begin; an office may share one.
+const STARTS: ThrottleLimit = ThrottleLimit {
+    failures: 300,
+    window: SignedDuration::from_mins(5),
+};
+/// Stands before the return path of a flow where the browser's session is to go on.
+pub(super) const AGAIN: &str = "again:";
+/// How long the browser is known; each flow has a shorter life of its own in the store.
+const MARK_SECONDS: u32 = 12 * 3600;
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let query = Fields::of_query(&uri)?;
+    let Some(id) = query.optional("provider") else {
+        return login::sign_in::get(State(gateway), uri, headers).await;
+    };
+    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let fresh = query.get("prompt") == "login";
+    let again = query.get("again") == "1";
+    if !fresh && gateway.lookup(&headers, None).await?.is_ok() {
+        return Ok(see_other(return_path.as_str()));
+    }
+    let provider = gateway
+        .providers
+        .offered(&return_path)
+        .find(|provider| provider.config.id == id)
+        .ok_or_else(|| {
+            Problem::downstream(
+                StatusCode::NOT_FOUND,
+                "no_such_provider",
+                "This way to sign in is not offered here",
+                "Choose one of those on the sign-in page.",
+            )
+            .leads_to("Sign in", "/oauth2/sign_in")
+        })?;
+    let now = Timestamp::now();
+    gateway.count_start(&context, now).await?;
+    let authorization = provider
+        .client
+        .begin(&provider.callback, fresh)
+        .await
+        .map_err(|error| provider.problem(&error))?;
+    let (browser, cookie) = gateway.browser_of_providers(&headers)?;
+    let flow = NewProviderFlow {
+        provider: provider.config.id.clone(),
+        state: authorization.flow.state,
+        browser,
+        nonce: authorization.flow.nonce,
+        verifier: authorization.flow.verifier,
+        return_path: if again {
+            format!("{AGAIN}{return_path}")
+        } else {
+            return_path.to_string()
+        },
+    };
+    gateway.store.provider_flows().begin(&flow, now).await?;
+    Ok(with_cookie(see_other(authorization.url.as_str()), cookie))
+}
+
+impl Gateway {
+    /// The browser's mark, with the cookie that keeps it. One a browser: tabs that sign in at the
+    /// same time share it, each with a state of its own.
+    pub fn browser_of_providers(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(SecretString, Option<HeaderValue>), Problem> {
+        let browser = self
+            .cookies
+            .read(headers, Purpose::Provider)
+            .map_or_else(random_secret, Ok)
+            .map_err(|error| {
+                tracing::error!(%error, "no mark for a browser");
+                Problem::internal()
+            })?;
+        let cookie = self
+            .cookies
+            .set_for(Purpose::Provider, &browser, MARK_SECONDS);
+        Ok((browser, cookie))
+    }
+
+    async fn count_start(&self, context: &Context, now: Timestamp) -> Result<(), Problem> {
+        let subject = format!("provider-start:{}", context.address_text());
+        let throttle = self.store.throttle();
+        if let Some(until) = throttle.refused_until(&subject, STARTS, now).await? {
+            let seconds = until.duration_since(now).as_secs().max(1);
+            return Err(Problem::downstream(
+                StatusCode::TOO_MANY_REQUESTS,
+                "throttled",
+                "Too many sign-ins have begun",
+                format!("Wait {seconds} seconds, then try again."),
+            ));
+        }
+        throttle.failed(&subject, STARTS, now).await?;
+        Ok(())
+    }
+}
