@@ -46,6 +46,26 @@ const THEME = {
   selectionBackground: "#33458c",
 };
 
+// Why the gateway closed a terminal, with what to do: 1008 says that the session has ended, 1012
+// that the terminal may be opened again.
+const ENDED = {
+  signed_out: "Closed: you signed out in another tab. Sign in again to open a terminal.",
+  replaced: "Closed: you signed in again in this browser. Reload this page to open a terminal.",
+  revoked: "Closed: this session was ended from another place. Sign in again to open a terminal.",
+  ended_by_administrator: "Closed: an administrator of your cloud ended this session. Sign in again, or ask them why.",
+  expired: "Closed: your session has expired. Sign in again to open a terminal.",
+  refused_by_keystone: "Closed: Keystone has ended your session. Sign in again; if that fails, ask the administrators of your cloud.",
+  refused_by_provider: "Closed: your identity provider has ended your session. Sign in again; if that fails, ask its administrators.",
+  ended_by_provider: "Closed: you were signed out at your identity provider. Sign in again to open a terminal.",
+};
+
+function whyClosed(code, word) {
+  if (code === 1008) return ENDED[word] ?? "Closed: your session has ended. Sign in again to open a terminal.";
+  if (code !== 1012) return word;
+  if (word === "renewed") return "Closed: your sign-in was renewed. Connect again to go on.";
+  return "Closed: the server is restarting. Connect again in a moment.";
+}
+
 class PorticoTerminal extends HTMLElement {
   connectedCallback() {
     if (this.terminal) return;
@@ -108,11 +128,11 @@ class PorticoTerminal extends HTMLElement {
       const message = parsed(data);
       if (message.type === "ended") reason = message.reason;
     };
-    socket.onclose = ({ reason: closing }) => {
+    socket.onclose = ({ code, reason: closing }) => {
       if (this.socket !== socket) return;
       this.socket = undefined;
       const refused = "No terminal was opened. The container may not run, or your rights may have changed.";
-      this.say(reason || closing || (opened ? "The connection ended." : refused));
+      this.say(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused));
     };
     this.socket = socket;
   }

@@ -19,6 +19,8 @@ pub struct Session {
     pub now: RwSignal<i64>,
     /// Set when an answer said that the session is over.
     pub signed_out: RwSignal<bool>,
+    /// Why it is over, in a sentence, where the server has said so; else empty.
+    pub end: RwSignal<&'static str>,
 }
 
 impl Session {
@@ -42,6 +44,7 @@ impl Session {
                     self.now.set(view.now);
                     self.view.set(view);
                     self.signed_out.set(false);
+                    self.end.set("");
                 }
                 Err(error) if error.kind == UiErrorKind::SignedOut => self.signed_out.set(true),
                 // the page that needed an answer says so itself
@@ -70,6 +73,7 @@ pub fn provide_session(initial: SessionView) -> Session {
         view: RwSignal::new(initial),
         project,
         signed_out: RwSignal::new(false),
+        end: RwSignal::new(""),
     };
     provide_context(session);
 

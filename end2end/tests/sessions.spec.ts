@@ -4,6 +4,7 @@ import type { Browser, Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
+import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { porticoUrl } from "../support/env";
 import { record } from "../support/secrets";
@@ -61,6 +62,27 @@ test("the user menu leads to the list, which marks this session and ends another
     await expect(lost.getByText("Your session was ended from another place")).toBeVisible();
     await page.goto(path.project());
     await expect(page).not.toHaveURL(/\/oauth2\//);
+    await lost.context().close();
+    await page.context().close();
+  });
+});
+
+test("a terminal closes within a second when its session is ended elsewhere, and says why", async ({ browser }) => {
+  await withSomebody(async (who) => {
+    const pod = await admin(
+      "acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}",
+    );
+    const lost = await signedIn(browser, who, path.pod("shop", pod, "terminal"));
+    await expect(lost.locator("portico-terminal")).toContainText("$", { timeout: 15_000 });
+    const page = await atList(browser, who);
+    const end = page.getByRole("button", { name: /^End session: / });
+    await Promise.all([
+      expect(lost.locator("#terminal-status")).toContainText("ended from another place", { timeout: 1_500 }),
+      end.click(),
+    ]);
+    const dialog = lost.getByRole("dialog");
+    await expect(dialog).toContainText("Your session has ended");
+    await expect(dialog.getByRole("link", { name: "Sign in again" })).toBeVisible();
     await lost.context().close();
     await page.context().close();
   });

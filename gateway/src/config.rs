@@ -1,5 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 pub mod keystone;
+mod stay;
 
 use std::{
     collections::HashSet,
@@ -16,6 +17,7 @@ use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
+pub use stay::StaySignedIn;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +36,8 @@ pub struct GatewayConfig {
     /// Private key (PEM) of `tls_cert_file`.
     #[serde(default)]
     pub tls_key_file: Option<PathBuf>,
-    /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps.
+    /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
+    /// again when it changes; whoever verifies must know the new public key before.
     pub assertion_key_file: PathBuf,
     /// Networks whose `X-Forwarded-*` are believed. Empty: nobody's.
     #[serde(default)]
@@ -86,6 +89,14 @@ pub struct SessionConfig {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stale_for: Duration,
+    /// Whether people may ask to stay signed in after their Keystone token has ended, in one
+    /// project: `offered` makes an expiring application credential for each such session, `off`
+    /// makes none.
+    pub stay_signed_in: StaySignedIn,
+    /// How long such a session lives at most, a day at the utmost; `absolute` bounds it too.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub stay_signed_in_for: Duration,
     /// Administrators of the cloud: who may list and end the sessions of every user at
     /// `/oauth2/sessions`. Empty: nobody.
     pub admins: Vec<RoleInProject>,
@@ -193,6 +204,8 @@ pub enum ConfigError {
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
+    #[error("gateway.session.stay_signed_in_for must be 24h at most")]
+    LongStay,
     #[error("gateway.keystone.methods names a method twice")]
     MethodTwice,
     #[error("gateway.keystone.methods: totp is a second step, and needs password")]
@@ -227,6 +240,8 @@ impl Default for SessionConfig {
             absolute: Duration::from_secs(12 * 3600),
             validate_every: Duration::from_secs(60),
             stale_for: Duration::from_secs(300),
+            stay_signed_in: StaySignedIn::Off,
+            stay_signed_in_for: Duration::from_secs(12 * 3600),
             admins: Vec::new(),
         }
     }
@@ -273,12 +288,19 @@ impl GatewayConfig {
             ("session.idle", self.session.idle),
             ("session.absolute", self.session.absolute),
             ("session.validate_every", self.session.validate_every),
+            (
+                "session.stay_signed_in_for",
+                self.session.stay_signed_in_for,
+            ),
             ("limits.connect", self.limits.connect),
             ("limits.response", self.limits.response),
         ] {
             if duration.is_zero() {
                 return Err(ConfigError::Zero(name));
             }
+        }
+        if self.session.stay_signed_in_for > stay::LONGEST {
+            return Err(ConfigError::LongStay);
         }
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);

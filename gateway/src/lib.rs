@@ -49,11 +49,11 @@ use portico_runtime::{
 };
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
-    SessionConfig,
+    SessionConfig, StaySignedIn,
 };
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
@@ -68,7 +68,7 @@ use crate::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
     },
-    session::{assertion::PANEL, cookie::Cookies, registry::Registry},
+    session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
 /// What the gateway is built from, besides its configuration.
@@ -151,7 +151,7 @@ impl Gateway {
             store: deps.store,
             keystone: deps.keystone,
             default_domain: deps.default_domain,
-            signer: deps.signer,
+            signing: Signing::new(deps.signer),
             panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             clusters: deps.clusters,
@@ -159,6 +159,7 @@ impl Gateway {
                 client: upstream::client(config.limits.connect),
                 limits: config.limits.clone(),
                 draining: CancellationToken::new(),
+                relays: TaskTracker::new(),
             },
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             federations,
@@ -183,6 +184,20 @@ impl Gateway {
         }));
         let layer = RequestIdLayer::new(Trust::Nobody).continuing(continues);
         router::router(Arc::clone(&self.0)).layer(layer)
+    }
+
+    /// The ID of the key that identity is signed with.
+    pub fn signing_key_id(&self) -> String {
+        self.0.signing.now().kid().to_owned()
+    }
+
+    /// Signs identity with another key from now on. What was signed before is good until it
+    /// expires, and its public key stays published.
+    pub fn replace_signer(&self, signer: Signer) {
+        self.0.signing.replace(signer);
+        for live in self.0.registry.all() {
+            live.signed.lock().clear();
+        }
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.

@@ -23,6 +23,9 @@ const TOKEN_SECONDS: &str = "portico_gateway_token_operation_seconds";
 const VALIDATIONS: &str = "portico_gateway_validations_total";
 const REVOCATIONS: &str = "portico_gateway_revocations_total";
 const PENDING: &str = "portico_gateway_pending_revocations";
+const FEED_LAG: &str = "portico_gateway_feed_lag_seconds";
+const FEED_FAILURES: &str = "portico_gateway_feed_failures_total";
+const STAY_FETCHES: &str = "portico_gateway_stay_fetches_total";
 const REFRESHES: &str = "portico_gateway_refreshes_total";
 const API_CALLERS: &str = "portico_gateway_api_callers_total";
 const OPEN: &str = "portico_gateway_open_connections";
@@ -324,7 +327,33 @@ pub(crate) fn describe() {
         "Tokens of ended sessions that Keystone has not taken back yet."
     );
     metrics::describe_gauge!(OPEN, "What is open for sessions, by kind.");
+    metrics::describe_gauge!(
+        FEED_LAG,
+        Unit::Seconds,
+        "How long ago all changes of other replicas were known; from 1 on each request asks the \
+         store. -1 before the first look."
+    );
+    metrics::describe_counter!(FEED_FAILURES, "Looks at the feed of changes that failed.");
+    metrics::describe_counter!(
+        STAY_FETCHES,
+        "Tokens fetched for sessions that stay signed in, by outcome."
+    );
     start_at_zero();
+}
+
+/// Notes how current the memory of sessions is.
+pub(crate) fn feed(lag: Option<Duration>) {
+    metrics::gauge!(FEED_LAG).set(lag.map_or(-1.0, |lag| lag.as_secs_f64()));
+}
+
+/// Counts a look at the feed of changes that failed.
+pub(crate) fn feed_failed() {
+    metrics::counter!(FEED_FAILURES).increment(1);
+}
+
+/// Counts a token fetched for a session that stays signed in.
+pub(crate) fn stay_fetched(outcome: Outcome) {
+    metrics::counter!(STAY_FETCHES, "outcome" => outcome.as_str()).increment(1);
 }
 
 fn start_at_zero() {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use http::{HeaderMap, Request};
-use portico_assertion::{PublicKey, Signer};
+use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
@@ -24,7 +24,7 @@ use crate::{
     hosts::{Hosts, Site},
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
-    session::{cookie::Cookies, registry::Registry},
+    session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
 
 /// A cluster with the key that its tokens are sealed to.
@@ -46,7 +46,7 @@ pub(crate) struct Gateway {
     pub store: Store,
     pub keystone: keystone::Client,
     pub default_domain: String,
-    pub signer: Signer,
+    pub signing: Signing,
     pub panel: Upstream,
     pub panel_key: PublicKey,
     pub clusters: Vec<Cluster>,

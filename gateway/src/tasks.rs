@@ -8,17 +8,25 @@ use portico_store::EndReason;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::{meters, session::live::Live, state::Shared};
+use crate::{
+    meters,
+    session::{feed, live::Live},
+    state::Shared,
+};
 
 const AT_ONCE: usize = 8;
+/// How long WebSockets may take to be told that the process stops.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled; then streams that would never end by themselves are closed.
 pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
     let all = async {
         tokio::join!(
+            every(feed::EVERY, || follow(&gateway)),
             every(Duration::from_secs(1), || recheck_open(&gateway)),
             every(Duration::from_secs(2), || revoke_due(&gateway)),
             every(Duration::from_secs(2), || ask_keystone(&gateway)),
+            every(Duration::from_secs(10), || gateway.fetch_due()),
             every(Duration::from_secs(5), || validate_active(&gateway)),
             every(Duration::from_secs(2), || refresh_active(&gateway)),
             every(Duration::from_secs(60), || discover(&gateway)),
@@ -30,6 +38,11 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
         () = stop.cancelled() => {}
     }
     gateway.forwarder.draining.cancel();
+    gateway.forwarder.relays.close();
+    let told = tokio::time::timeout(FAREWELL, gateway.forwarder.relays.wait());
+    if told.await.is_err() {
+        tracing::debug!("some WebSockets did not take their end");
+    }
 }
 
 async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() -> F) {
@@ -41,17 +54,27 @@ async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() 
     }
 }
 
-/// Sessions with something open: another replica may have ended them, or their time is over.
+/// What other replicas have done to sessions.
+async fn follow(gateway: &Shared) {
+    let was_current = gateway.registry.is_covered();
+    if let Err(error) = gateway.registry.follow().await {
+        // said once for each time that it begins
+        if was_current {
+            tracing::warn!(%error, "the feed of changes cannot be read: each request asks the store");
+        }
+        meters::feed_failed();
+    }
+    meters::feed(gateway.registry.lag());
+}
+
+/// Sessions with something open whose time seems to be over, or that the feed does not cover.
 async fn recheck_open(gateway: &Shared) {
-    let open = gateway
-        .registry
-        .all()
-        .into_iter()
-        .filter(|live| live.connections.count() > 0);
-    stream::iter(open)
+    let doubtful = gateway.registry.doubtful(Timestamp::now());
+    stream::iter(doubtful)
         .for_each_concurrent(AT_ONCE, |live| async move {
             if let Err(error) = gateway.registry.recheck(&live).await {
                 tracing::debug!(%error, "an open session could not be looked at again");
+                gateway.registry.doubt();
             }
         })
         .await;

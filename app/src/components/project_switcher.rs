@@ -51,6 +51,16 @@ pub fn ProjectSwitcher() -> impl IntoView {
         <Menu id="projects-menu" label caption="Project" icon=icons::FOLDER left=true>
             <p class="menu-head label">"Projects"</p>
             <ProjectLinks />
+            {move || {
+                session
+                    .view
+                    .with(|view| view.projects.len() == 1)
+                    .then(|| view! {
+                        <p class="menu-head text-faint">
+                            "Your only one here. Whoever stays signed in does so in one project: sign out to work in another."
+                        </p>
+                    })
+            }}
         </Menu>
     }
     .into_any()

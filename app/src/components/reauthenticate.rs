@@ -80,9 +80,16 @@ pub fn ReauthDialog() -> impl IntoView {
 #[component]
 fn Ended(open: RwSignal<bool>) -> impl IntoView {
     let location = use_location();
+    let session = use_session();
     view! {
         <div class="dialog-body">
-            <p>"Sign in again to go on. You come back to this page."</p>
+            <p>
+                {move || match session.end.get() {
+                    "" => "Sign in again to go on.",
+                    why => why,
+                }}
+                " You come back to this page."
+            </p>
         </div>
         <div class="dialog-foot">
             <Button label="Stay on this page" on_click=move |_| open.set(false) />

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use portico_domain::stream::{Message, Request};
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use wasm_bindgen::{JsCast, closure::Closure};
-use web_sys::{MessageEvent, WebSocket};
+use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
 /// How the connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,59 @@ pub enum Link {
     Live,
     /// Broken; another try follows.
     Down,
+}
+
+/// What the server said when it closed the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// The session has ended, and why.
+    SessionEnded(&'static str),
+    /// The connection is to be made again.
+    ComeBack,
+    /// Nothing: the connection broke.
+    Unsaid,
+}
+
+impl Closing {
+    /// RFC 6455, 7.4: 1008 is a policy's, 1012 a restart's.
+    fn of(code: u16, reason: &str) -> Self {
+        match code {
+            1008 => Self::SessionEnded(why_ended(reason)),
+            1012 => Self::ComeBack,
+            _ => Self::Unsaid,
+        }
+    }
+}
+
+/// The gateway's word for the end of a session, in a sentence with what to do.
+fn why_ended(reason: &str) -> &'static str {
+    match reason {
+        "signed_out" => "You have signed out in another tab. Sign in again to go on here.",
+        "replaced" => "You have signed in again in this browser. Reload this page to go on.",
+        "revoked" => {
+            "This session was ended from another place. Sign in again to go on; \
+             Your sessions in the user menu shows where else you are signed in."
+        }
+        "ended_by_administrator" => {
+            "An administrator of your cloud has ended this session. Sign in again, or ask them why."
+        }
+        "expired" => {
+            "This session was not used for a while, or its Keystone token has ended. Sign in again \
+             to go on."
+        }
+        "refused_by_keystone" => {
+            "Keystone has ended this session: your account, password or roles have changed. Sign in \
+             again; if that fails, ask the administrators of your cloud."
+        }
+        "refused_by_provider" => {
+            "Your identity provider has ended this session: your account there has changed. Sign in \
+             again; if that fails, ask its administrators."
+        }
+        "ended_by_provider" => {
+            "You were signed out at your identity provider. Sign in again to go on."
+        }
+        _ => "This session has ended. Sign in again to go on.",
+    }
 }
 
 type Handler = Rc<dyn Fn(Message)>;
@@ -30,7 +83,7 @@ struct Socket {
     // dropped with the socket: the browser must not call into freed closures
     _on_open: Closure<dyn FnMut()>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
-    _on_close: Closure<dyn FnMut()>,
+    _on_close: Closure<dyn FnMut(CloseEvent)>,
 }
 
 impl Drop for Socket {
@@ -154,8 +207,10 @@ impl Stream {
             }
         });
         // the socket is dropped from a new task: it must not free the closure that runs
-        let on_close =
-            Closure::<dyn FnMut()>::new(move || set_timeout(move || self.closed(), Duration::ZERO));
+        let on_close = Closure::<dyn FnMut(CloseEvent)>::new(move |event: CloseEvent| {
+            let closing = Closing::of(event.code(), &event.reason());
+            set_timeout(move || self.closed(closing), Duration::ZERO);
+        });
         socket.set_onopen(Some(on_open.as_ref().unchecked_ref()));
         socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         socket.set_onclose(Some(on_close.as_ref().unchecked_ref()));
@@ -198,7 +253,12 @@ impl Stream {
         }
     }
 
-    fn closed(self) {
+    fn closed(self, closing: Closing) {
+        if let Closing::SessionEnded(why) = closing {
+            // another sign-in of this browser may have taken its place: the server knows
+            self.session.end.set(why);
+            self.session.refresh();
+        }
         let tries = self.inner.try_update_value(|inner| {
             inner.socket = None;
             inner.tries += 1;
@@ -210,7 +270,12 @@ impl Stream {
         if tries == 2 || tries % 10 == 0 {
             self.session.refresh();
         }
-        set_timeout(move || self.connect(), backoff(tries));
+        let wait = match closing {
+            // asked to come back: to another replica, or with new tokens
+            Closing::ComeBack if tries == 1 => backoff(1) / 5,
+            _ => backoff(tries),
+        };
+        set_timeout(move || self.connect(), wait);
     }
 
     fn send_one(self, id: u32) {

@@ -3,6 +3,11 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Keys that were taken over while running, by what they are for (`keys`).
+pub const KEY_CHANGES: &str = "portico_key_changes_total";
+/// 1 while key files hold what cannot be used (`keys`).
+pub const KEYS_UNUSABLE: &str = "portico_keys_unusable";
+
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
@@ -55,6 +60,14 @@ impl Metrics {
 
 /// Says what the process's own metrics mean.
 pub fn describe() {
+    metrics::describe_counter!(
+        KEY_CHANGES,
+        "Keys that were taken over while running, by what they are for."
+    );
+    metrics::describe_gauge!(
+        KEYS_UNUSABLE,
+        "1 while key files hold what cannot be used, and the last good keys are kept."
+    );
     metrics::describe_gauge!(
         "portico_build_info",
         "Always 1; the labels say which build this is."

@@ -16,8 +16,9 @@ pub struct StoreConfig {
     #[serde(serialize_with = "without_password")]
     #[schemars(with = "String")]
     pub url: SecretString,
-    /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. To rotate,
-    /// put a new one first and drop the old one a day later.
+    /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. This list
+    /// and the files are read again while Portico runs. To rotate, put a new one last at every
+    /// replica, then first, and drop the old one when no session of before is left.
     pub key_files: Vec<PathBuf>,
     /// How many connections to a database are kept at most. Redis is asked over one.
     #[serde(default = "default_connections")]

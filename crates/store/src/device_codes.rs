@@ -88,7 +88,9 @@ impl DeviceCodes<'_> {
         if let Some(redis) = self.0.redis() {
             let hashes = (
                 self.0.keys.hash(DEVICE_CODE, device_code.expose_secret()),
-                self.hash_user_code(user_code.expose_secret()),
+                self.0
+                    .keys
+                    .hash(USER_CODE, &letters_of(user_code.expose_secret())),
             );
             redis
                 .start_device(new, (&hashes.0, &hashes.1), (now, expires_at))
@@ -108,7 +110,11 @@ impl DeviceCodes<'_> {
              VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $8, $9)",
         )
         .bind(self.0.keys.hash(DEVICE_CODE, device_code.expose_secret()))
-        .bind(self.hash_user_code(user_code.expose_secret()))
+        .bind(
+            self.0
+                .keys
+                .hash(USER_CODE, &letters_of(user_code.expose_secret())),
+        )
         .bind(new.client.as_str())
         .bind(new.address.as_str())
         .bind(new.project.as_deref())
@@ -136,22 +142,28 @@ impl DeviceCodes<'_> {
         user_code: &str,
         now: Timestamp,
     ) -> Result<Option<DeviceRequest>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            let hash = self.hash_user_code(user_code);
-            return redis.find_device(&hash, now).await;
+        for hash in self.hashes_of_user_code(user_code) {
+            if let Some(redis) = self.0.redis() {
+                match redis.find_device(&hash, now).await? {
+                    Some(found) => return Ok(Some(found)),
+                    None => continue,
+                }
+            }
+            let row = sqlx::query(
+                "SELECT client, address, project, cluster, created_at, expires_at
+                 FROM device_codes
+                 WHERE user_code_hash = $1 AND status = 'pending' AND expires_at > $2",
+            )
+            .bind(hash)
+            .bind(now.as_second())
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("find a device request"))?;
+            if let Some(row) = row {
+                return request(&row).map(Some);
+            }
         }
-        sqlx::query(
-            "SELECT client, address, project, cluster, created_at, expires_at
-             FROM device_codes
-             WHERE user_code_hash = $1 AND status = 'pending' AND expires_at > $2",
-        )
-        .bind(self.hash_user_code(user_code))
-        .bind(now.as_second())
-        .fetch_optional(&self.0.pool)
-        .await
-        .map_err(StoreError::database("find a device request"))?
-        .map(|row| request(&row))
-        .transpose()
+        Ok(None)
     }
 
     /// Decides a request: by the session that approves, or `None` to deny. Says whether the
@@ -165,28 +177,36 @@ impl DeviceCodes<'_> {
         approver: Option<Uuid>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            let hash = self.hash_user_code(user_code);
-            let decided = redis.decide_device(&self.0.keys, &hash, approver, now);
-            return decided.await;
-        }
-        let decided = sqlx::query(
-            "UPDATE device_codes
-             SET status = $1, session_id = $2
-             WHERE user_code_hash = $3 AND status = 'pending' AND expires_at > $4",
-        )
-        .bind(if approver.is_some() {
+        let status = if approver.is_some() {
             "approved"
         } else {
             "denied"
-        })
-        .bind(approver.map(|session| session.to_string()))
-        .bind(self.hash_user_code(user_code))
-        .bind(now.as_second())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("decide a device request"))?;
-        Ok(decided.rows_affected() > 0)
+        };
+        for hash in self.hashes_of_user_code(user_code) {
+            if let Some(redis) = self.0.redis() {
+                let decided = redis.decide_device(&self.0.keys, &hash, approver, now);
+                if decided.await? {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let decided = sqlx::query(
+                "UPDATE device_codes
+                 SET status = $1, session_id = $2
+                 WHERE user_code_hash = $3 AND status = 'pending' AND expires_at > $4",
+            )
+            .bind(status)
+            .bind(approver.map(|session| session.to_string()))
+            .bind(hash)
+            .bind(now.as_second())
+            .execute(&self.0.pool)
+            .await
+            .map_err(StoreError::database("decide a device request"))?;
+            if decided.rows_affected() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Answers the client's poll.
@@ -194,11 +214,20 @@ impl DeviceCodes<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn poll(self, device_code: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
-        let hash = self.0.keys.hash(DEVICE_CODE, device_code);
-        if let Some(redis) = self.0.redis() {
-            return redis.poll_device(&self.0.keys, &hash, now).await;
+        for hash in self.0.keys.hashes(DEVICE_CODE, device_code) {
+            let polled = self.poll_hash(&hash, now).await?;
+            if !matches!(polled, DevicePoll::Expired) {
+                return Ok(polled);
+            }
         }
-        if let Some(row) = self.take_decided(&hash).await? {
+        Ok(DevicePoll::Expired)
+    }
+
+    async fn poll_hash(self, hash: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.poll_device(&self.0.keys, hash, now).await;
+        }
+        if let Some(row) = self.take_decided(hash).await? {
             let columns = Columns::new(TABLE, &row);
             if now >= columns.time("expires_at")? {
                 return Ok(DevicePoll::Expired);
@@ -216,7 +245,7 @@ impl DeviceCodes<'_> {
              FROM device_codes
              WHERE device_code_hash = $1 AND expires_at > $2",
         )
-        .bind(hash.as_str())
+        .bind(hash)
         .bind(now.as_second())
         .fetch_optional(&self.0.pool)
         .await
@@ -240,7 +269,7 @@ impl DeviceCodes<'_> {
         } else {
             interval
         })
-        .bind(hash.as_str())
+        .bind(hash)
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("poll a device request"))?;
@@ -263,14 +292,18 @@ impl DeviceCodes<'_> {
         .map_err(StoreError::database("poll a device request"))
     }
 
-    fn hash_user_code(self, typed: &str) -> String {
-        let letters: String = typed
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .map(|letter| letter.to_ascii_uppercase())
-            .collect();
-        self.0.keys.hash(USER_CODE, &letters)
+    fn hashes_of_user_code(self, typed: &str) -> impl Iterator<Item = String> + use<> {
+        self.0.keys.hashes(USER_CODE, &letters_of(typed))
     }
+}
+
+/// A user code without what people add to it when they type.
+fn letters_of(typed: &str) -> String {
+    typed
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|letter| letter.to_ascii_uppercase())
+        .collect()
 }
 
 fn request(row: &AnyRow) -> Result<DeviceRequest, StoreError> {

@@ -57,6 +57,8 @@ pub enum Stored {
 pub struct PendingRevocation {
     pub id: Uuid,
     pub session: Uuid,
+    /// Whether it is for no project: what a session begins with.
+    pub unscoped: bool,
     pub token: SecretString,
     /// How often it was tried.
     pub attempts: i64,
@@ -154,6 +156,33 @@ impl KeystoneTokens<'_> {
             .map_err(StoreError::database("find a Keystone token"))?
             .map(|row| self.token(&row))
             .transpose()
+    }
+
+    /// The session's tokens that may be used, one a project or more.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn usable(
+        self,
+        session: Uuid,
+        now: Timestamp,
+    ) -> Result<Vec<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.usable_tokens(&self.0.keys, session, now).await;
+        }
+        let query = format!(
+            "SELECT {COLUMNS}
+             FROM keystone_tokens
+             WHERE session_id = $1 AND revoke_at IS NULL AND expires_at > $2
+             ORDER BY created_at, id"
+        );
+        let rows = sqlx::query(&query)
+            .bind(session.to_string())
+            .bind(now.as_second())
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("list Keystone tokens"))?;
+        rows.iter().map(|row| self.token(row)).collect()
     }
 
     /// Every token of the session that has not been revoked.
@@ -284,6 +313,37 @@ impl KeystoneTokens<'_> {
             .await
     }
 
+    /// Takes the right to try a revocation until `until`; false when another replica has tried or
+    /// is trying since it was read.
+    ///
+    /// # Errors
+    /// When the store cannot say.
+    pub async fn claim_revocation(
+        self,
+        pending: &PendingRevocation,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .claim_revocation(pending.id, pending.attempts, until, now)
+                .await;
+        }
+        let claimed = sqlx::query(
+            "UPDATE keystone_tokens
+             SET revoke_at = $1
+             WHERE id = $2 AND revoke_attempts = $3 AND revoke_at <= $4",
+        )
+        .bind(until.as_second())
+        .bind(pending.id.to_string())
+        .bind(pending.attempts)
+        .bind(now.as_second())
+        .execute(&self.0.pool)
+        .await
+        .map_err(StoreError::database("claim a revocation"))?;
+        Ok(claimed.rows_affected() > 0)
+    }
+
     /// Puts a revocation that did not work off until `next`.
     ///
     /// # Errors
@@ -319,6 +379,7 @@ impl KeystoneTokens<'_> {
                 Ok(PendingRevocation {
                     id: token.id,
                     session: token.session,
+                    unscoped: token.project.is_none(),
                     token: token.token,
                     attempts: Columns::new(TABLE, row).integer("revoke_attempts")?,
                     expires_at: token.expires_at,

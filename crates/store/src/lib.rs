@@ -15,6 +15,7 @@ mod audit;
 mod authorization_codes;
 mod backend;
 mod browser_marks;
+mod changes;
 mod config;
 mod device_codes;
 mod error;
@@ -30,6 +31,7 @@ mod random;
 mod redis;
 mod row;
 pub mod sealing;
+mod session_credentials;
 mod sessions;
 mod sign_in_flows;
 mod store;
@@ -41,6 +43,7 @@ pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
 pub use audit::{Audit, AuditEvent, AuditFilter, NewAuditEvent, Outcome};
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
+pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use config::StoreConfig;
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
 pub use error::StoreError;
@@ -58,6 +61,7 @@ pub use provider_tokens::{
 };
 pub use random::random_secret;
 pub use sealing::KeyRing;
+pub use session_credentials::{NewSessionCredential, SessionCredential, SessionCredentials};
 pub use sessions::{
     ChildKind, EndReason, EndedSession, NewChild, NewSession, ProviderProfile, Renewal, Session,
     SessionKind, SessionProvider, Sessions,

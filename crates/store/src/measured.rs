@@ -15,7 +15,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares them with the migrations.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 20] = [
     "access_tokens",
     "audit_events",
     "authorization_codes",
@@ -27,6 +27,9 @@ const TABLES: [&str; 17] = [
     "provider_flows",
     "provider_tokens",
     "refresh_tokens",
+    "session_changes",
+    "session_credentials",
+    "session_feed",
     "sessions",
     "sign_in_flows",
     "sign_in_throttles",

@@ -54,7 +54,8 @@ impl KeystoneTokens<'_> {
              WHERE sessions.user_id = $1 AND keystone_tokens.expires_at > $2
                  AND (keystone_tokens.revoke_at <= $2
                      OR (keystone_tokens.revoke_at IS NOT NULL
-                         AND keystone_tokens.revoke_attempts > 0))",
+                         AND (keystone_tokens.revoke_attempts > 0
+                             OR sessions.ended_at IS NOT NULL)))",
         )
         .bind(user_id)
         .bind(now.as_second())

@@ -4,6 +4,7 @@
 //! A refresh token is often good for one use. Whoever refreshes therefore holds the row's lease,
 //! and writes the new tokens only over the version that it has read. When a holder dies, its lease
 //! runs out and the next one goes on from what the row holds.
+use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
 use crate::sealing::Place;
@@ -229,6 +230,10 @@ impl ProviderTokens<'_> {
         .execute(&mut *transaction)
         .await
         .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(&mut transaction, session, ChangeKind::Changed, now)
+            .await?;
         transaction.commit().await.map_err(failed())?;
         Ok(true)
     }

@@ -49,6 +49,10 @@ impl<'r> Columns<'r> {
         self.get(column)
     }
 
+    pub fn optional_integer(&self, column: &'static str) -> Result<Option<i64>, StoreError> {
+        self.get(column)
+    }
+
     pub fn bytes(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
         self.get(column)
     }

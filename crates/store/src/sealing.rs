@@ -14,6 +14,7 @@ use hmac::{Hmac, Mac};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 
 const KID_LEN: usize = 4;
 const NONCE_LEN: usize = 12;
@@ -24,17 +25,18 @@ struct Key {
     hash: Hmac<Sha256>,
 }
 
-/// The store's keys: the first seals and hashes, all open and are looked up.
-pub struct KeyRing {
+struct Keys {
     current: Key,
     older: Vec<Key>,
 }
 
+/// The store's keys: the first seals and hashes, all open and are looked up. They can be replaced
+/// while the store is in use.
+pub struct KeyRing(RwLock<Arc<Keys>>);
+
 impl fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.keys().map(|key| hex(&key.kid)))
-            .finish()
+        f.debug_list().entries(self.key_ids()).finish()
     }
 }
 
@@ -55,22 +57,35 @@ impl KeyRing {
         let (first, older) = keys
             .split_first()
             .ok_or_else(|| StoreError::Key("store.key_files is empty".to_owned()))?;
-        Ok(Self {
+        let keys = Keys {
             current: Key::from_base64(first, 1)?,
             older: older
                 .iter()
                 .zip(2..)
                 .map(|(key, position)| Key::from_base64(key, position))
                 .collect::<Result<_, _>>()?,
-        })
+        };
+        Ok(Self(RwLock::new(Arc::new(keys))))
     }
 
-    fn keys(&self) -> impl Iterator<Item = &Key> {
-        std::iter::once(&self.current).chain(&self.older)
+    /// The public IDs of the keys, the current one's first.
+    pub fn key_ids(&self) -> Vec<String> {
+        self.now().all().map(|key| hex(&key.kid)).collect()
+    }
+
+    /// Takes over the keys of another ring, for everything from now on.
+    pub(crate) fn replace(&self, ring: &Self) {
+        let keys = ring.now();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
+    }
+
+    fn now(&self) -> Arc<Keys> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(crate) fn seal(&self, place: Place<'_>, plain: &str) -> Result<Vec<u8>, StoreError> {
-        let key = &self.current;
+        let keys = self.now();
+        let key = &keys.current;
         let nonce = random_bytes::<NONCE_LEN>()?;
         let payload = Payload {
             msg: plain.as_bytes(),
@@ -90,8 +105,9 @@ impl KeyRing {
             column: place.column,
             kid: hex(kid),
         };
-        let key = self
-            .keys()
+        let keys = self.now();
+        let key = keys
+            .all()
             .find(|key| key.kid == kid)
             .ok_or_else(unsealable)?;
         let rest = &sealed[KID_LEN..];
@@ -110,12 +126,24 @@ impl KeyRing {
 
     /// The hash that a new row is stored under.
     pub(crate) fn hash(&self, purpose: &str, secret: &str) -> String {
-        self.current.hash(purpose, secret)
+        self.now().current.hash(purpose, secret)
     }
 
     /// The hashes that a row may have been stored under, the current key's first.
-    pub(crate) fn hashes(&self, purpose: &str, secret: &str) -> impl Iterator<Item = String> {
-        self.keys().map(move |key| key.hash(purpose, secret))
+    pub(crate) fn hashes(
+        &self,
+        purpose: &str,
+        secret: &str,
+    ) -> impl Iterator<Item = String> + use<> {
+        let keys = self.now();
+        let hashes: Vec<String> = keys.all().map(|key| key.hash(purpose, secret)).collect();
+        hashes.into_iter()
+    }
+}
+
+impl Keys {
+    fn all(&self) -> impl Iterator<Item = &Key> {
+        std::iter::once(&self.current).chain(&self.older)
     }
 }
 
@@ -208,6 +236,19 @@ mod tests {
             rotated.hash("session", "cookie"),
             old.hash("session", "cookie")
         );
+    }
+
+    #[test]
+    fn keys_that_are_replaced_seal_at_once_and_the_old_ones_go_on_opening() {
+        let ring = KeyRing::from_base64(&[key(1)]).unwrap();
+        let before = ring.seal(place("r"), "token").unwrap();
+        let hash = ring.hash("session", "cookie");
+        ring.replace(&KeyRing::from_base64(&[key(2), key(1)]).unwrap());
+        assert!(ring.open(place("r"), &before).is_ok());
+        assert!(ring.hashes("session", "cookie").any(|known| known == hash));
+        assert_ne!(ring.hash("session", "cookie"), hash);
+        ring.replace(&KeyRing::from_base64(&[key(2)]).unwrap());
+        assert!(ring.open(place("r"), &before).is_err());
     }
 
     #[test]

@@ -4,9 +4,9 @@ use crate::measured::Pool;
 use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, DeviceCodes, Handovers, KeptForms,
-    KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, Sessions, SignInFlows, Throttle,
-    TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
+    KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
+    Sessions, SignInFlows, Throttle, TotpMarks,
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -16,6 +16,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
@@ -27,6 +28,8 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Store {
     pub(crate) pool: Backend,
     pub(crate) keys: Arc<KeyRing>,
+    /// Tells this process's changes from others'.
+    pub(crate) origin: Uuid,
 }
 
 impl Store {
@@ -42,8 +45,12 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let keys = Arc::new(keys);
         if Redis::is_url(url) {
-            let pool = Backend::Redis(Redis::connect(url).await?);
-            return Ok(Self { pool, keys });
+            let redis = Redis::connect(url).await?;
+            return Ok(Self {
+                origin: redis.origin,
+                pool: Backend::Redis(redis),
+                keys,
+            });
         }
         sqlx::any::install_default_drivers();
         let (url, migrator) = prepare(url)?;
@@ -60,6 +67,7 @@ impl Store {
                 migrator,
             },
             keys,
+            origin: Uuid::new_v4(),
         })
     }
 
@@ -151,6 +159,17 @@ impl Store {
         self.pool.close().await;
     }
 
+    /// Takes over other keys, here and in every clone; what was sealed with one that is not among
+    /// them does not open any more.
+    pub fn replace_keys(&self, keys: &KeyRing) {
+        self.keys.replace(keys);
+    }
+
+    /// The public IDs of the keys, the current one's first.
+    pub fn key_ids(&self) -> Vec<String> {
+        self.keys.key_ids()
+    }
+
     /// Sessions of browsers, app hosts and command lines.
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions(self)
@@ -159,6 +178,16 @@ impl Store {
     /// The sessions' Keystone tokens and their revocation.
     pub fn keystone_tokens(&self) -> KeystoneTokens<'_> {
         KeystoneTokens(self)
+    }
+
+    /// What has happened to sessions, for every replica to follow.
+    pub fn changes(&self) -> Changes<'_> {
+        Changes(self)
+    }
+
+    /// The application credentials of sessions that stay signed in.
+    pub fn session_credentials(&self) -> SessionCredentials<'_> {
+        SessionCredentials(self)
     }
 
     /// Sign-ins that are under way.

@@ -6,6 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Ended sessions are kept this long, so that a late request learns why it was refused.
 const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// A replica that has not looked for so long reads every session anew.
+const KEEP_CHANGES: SignedDuration = SignedDuration::from_mins(10);
+/// Expired credentials stay listed at Keystone until they are deleted there.
+pub(crate) const KEEP_CREDENTIALS: SignedDuration = SignedDuration::from_hours(24 * 30);
 pub(crate) const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a sweep did.
@@ -26,7 +30,8 @@ impl Store {
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, StoreError> {
         let ended = self.sessions().end_expired(now).await?;
         if let Some(redis) = self.redis() {
-            let deleted = redis.delete_old(now, now - KEEP_ENDED).await?;
+            let deleted = redis.delete_old(now, now - KEEP_ENDED).await?
+                + redis.forget_changes_before(now - KEEP_CHANGES).await?;
             return Ok(Swept { ended, deleted });
         }
         let statements = [
@@ -47,6 +52,14 @@ impl Store {
             (
                 "DELETE FROM sign_in_throttles WHERE window_started_at <= $1",
                 now - KEEP_THROTTLE,
+            ),
+            (
+                "DELETE FROM session_changes WHERE created_at <= $1",
+                now - KEEP_CHANGES,
+            ),
+            (
+                "DELETE FROM session_credentials WHERE expires_at <= $1",
+                now - KEEP_CREDENTIALS,
             ),
             (
                 "DELETE FROM sessions WHERE ended_at <= $1",

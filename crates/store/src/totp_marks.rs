@@ -18,21 +18,26 @@ impl TotpMarks<'_> {
         code: &str,
         expires_at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let hash = self.0.keys.hash("totp", &format!("{user_id}\0{code}"));
-        if let Some(redis) = self.0.redis() {
-            return redis.mark_code(&hash, expires_at).await;
+        let mut first = true;
+        // under every key: replicas may take over new keys one after the other
+        for hash in self.0.keys.hashes("totp", &format!("{user_id}\0{code}")) {
+            if let Some(redis) = self.0.redis() {
+                first &= redis.mark_code(&hash, expires_at).await?;
+                continue;
+            }
+            let marked = sqlx::query(
+                "INSERT INTO totp_marks (user_id, code_hash, expires_at)
+                 VALUES ($1, $2, $3)
+                 ON CONFLICT (user_id, code_hash) DO NOTHING",
+            )
+            .bind(user_id)
+            .bind(hash)
+            .bind(expires_at.as_second())
+            .execute(&self.0.pool)
+            .await
+            .map_err(StoreError::database("mark a code"))?;
+            first &= marked.rows_affected() > 0;
         }
-        let marked = sqlx::query(
-            "INSERT INTO totp_marks (user_id, code_hash, expires_at)
-             VALUES ($1, $2, $3)
-             ON CONFLICT (user_id, code_hash) DO NOTHING",
-        )
-        .bind(user_id)
-        .bind(hash)
-        .bind(expires_at.as_second())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("mark a code"))?;
-        Ok(marked.rows_affected() > 0)
+        Ok(first)
     }
 }

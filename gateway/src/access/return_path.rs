@@ -8,11 +8,12 @@ use crate::proxy::path;
 const LONGEST: usize = 2048;
 
 /// Endpoints of ours that are steps of a longer way and may be returned to.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "/oauth2/authorize",
     "/oauth2/device",
     "/oauth2/handover",
     "/oauth2/kept",
+    "/oauth2/project",
     "/oauth2/sessions",
 ];
 
@@ -29,6 +30,15 @@ impl ReturnPath {
     /// Where somebody with several projects chooses one.
     pub fn choice_of_project() -> Self {
         Self("/oauth2/project".to_owned())
+    }
+
+    /// The same for somebody who asked to stay signed in, which is for one project.
+    pub fn choice_for_staying(&self) -> Self {
+        let rest = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("stay", "1")
+            .append_pair("rd", self.as_str())
+            .finish();
+        Self(format!("/oauth2/project?{rest}"))
     }
 
     /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::{self, TokenDetails, TokenScope};
-use portico_store::{SessionProvider, ThrottleLimit};
+use portico_store::{EndReason, SessionProvider, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
@@ -156,7 +156,7 @@ pub(crate) fn watch(gateway: Shared, bearer: Arc<Bearer>) {
             let now = Timestamp::now();
             let unconfirmed = token.is_some() && now.duration_since(confirmed) > bound;
             if now >= bearer.expires_at || unconfirmed {
-                live.connections.end();
+                live.connections.end(EndReason::Expired);
                 break;
             }
             let wait = bearer.expires_at.duration_since(now).min(ASK_AGAIN);
@@ -164,7 +164,9 @@ pub(crate) fn watch(gateway: Shared, bearer: Arc<Bearer>) {
             let Some(token) = &token else { continue };
             match gateway.keystone.validate(token).await {
                 Ok(_) => confirmed = Timestamp::now(),
-                Err(error) if error.is_refusal() => live.connections.end(),
+                Err(error) if error.is_refusal() => {
+                    live.connections.end(EndReason::RefusedByKeystone)
+                }
                 Err(_) => {}
             }
         }

@@ -1,4 +1,6 @@
 //! Who a command line's request comes from: a bearer token, never a cookie.
+use std::time::Instant;
+
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, header};
 use jiff::Timestamp;
@@ -23,7 +25,7 @@ impl Gateway {
         let Some(token) = bearer(headers) else {
             return Err(unauthorized("Bearer realm=\"portico\""));
         };
-        let now = Timestamp::now();
+        let (now, began) = (Timestamp::now(), Instant::now());
         let invalid = || unauthorized("Bearer realm=\"portico\", error=\"invalid_token\"");
         let session = self
             .store
@@ -33,7 +35,11 @@ impl Gateway {
             .await?
             .filter(|session| session.kind == SessionKind::CommandLine)
             .ok_or_else(invalid)?;
-        let caller = self.registry.caller(session).await?.ok_or_else(invalid)?;
+        let caller = self
+            .registry
+            .caller(session, began)
+            .await?
+            .ok_or_else(invalid)?;
         self.standing(context, &caller)
             .await?
             .map_err(|_| invalid())?;

@@ -13,7 +13,7 @@ use crate::state::Shared;
 
 /// `GET /.well-known/jwks.json`.
 pub(crate) async fn jwks(State(gateway): State<Shared>) -> Response {
-    public(gateway.signer.jwks())
+    public(gateway.signing.jwks())
 }
 
 /// `GET /.well-known/portico-cluster-keys`: which keys there are, not which clusters.

@@ -83,6 +83,7 @@ impl Gateway {
             Some(project) => vec![project],
             None => self.projects_of_new(&session, &issued).await?,
         };
+        self.delete_left_over(&session.user.id, &issued.token).await;
         meters::sign_in(meters::KEYSTONE, "succeeded");
         line::session(&session);
         line::rule("signed_in");

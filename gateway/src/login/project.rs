@@ -11,7 +11,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     forms::Fields,
     guard::{Stop, check_csrf, see_other},
-    pages::sign_in::Projects,
+    pages::sign_in::{Projects, STAY},
     problem::Problem,
     session::live::Live,
     state::{Context, Shared},
@@ -29,12 +29,17 @@ pub(crate) async fn get(
     let query = Fields::of_query(&uri)?;
     let root = caller.live.root();
     let return_path = ReturnPath::from_query(query.optional("rd"));
+    let credentials = gateway.store.session_credentials();
+    let stays = credentials.of_session(root.id, Timestamp::now()).await?;
+    let stay = query.get(STAY) == "1" && gateway.config.session.stays().is_some();
     let page = Projects {
         user: &root.user.name,
         projects: &last_first(&caller.live),
         last: root.last_project.as_deref(),
         return_path: return_path.as_str(),
         csrf: caller.session.csrf.expose_secret(),
+        stay: stay && stays.is_none(),
+        stays_in: stays.as_ref().map(|stays| stays.project_name.as_str()),
     };
     Ok(page.page().into_response())
 }
@@ -57,6 +62,9 @@ pub(crate) async fn post(
         .set_last_project(&caller.session, &project.id, Timestamp::now())
         .await?;
     gateway.registry.refresh(caller.live.id);
+    if fields.get(STAY) == "1" {
+        gateway.stay(&context, &caller, &project.id).await?;
+    }
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     if return_path.leads_somewhere() && !return_path.path().starts_with("/projects/") {
         return Ok(see_other(return_path.as_str()));

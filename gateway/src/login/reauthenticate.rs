@@ -242,13 +242,16 @@ impl Gateway {
             self.store_token(root, issued).await?;
         }
         let before = caller.live.root();
+        let stays = self.store.session_credentials().of_session(root, now);
+        let stays_until = stays.await?.map(|credential| credential.expires_at);
+        let ends = issued.map_or(before.keystone_expires_at, |issued| {
+            issued.details.expires_at
+        });
         let renewal = Renewal {
             auth_methods,
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: before.absolute_expires_at,
-            keystone_expires_at: issued.map_or(before.keystone_expires_at, |issued| {
-                issued.details.expires_at
-            }),
+            keystone_expires_at: stays_until.unwrap_or(ends).max(ends),
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());

@@ -17,7 +17,7 @@ use crate::{
     guard::{Stop, see_other, with_cookie},
     pages::{
         other_ways::{OtherWays, Tried},
-        sign_in::{Button, Notice, SignIn, TRIED},
+        sign_in::{Button, Notice, STAY, SignIn, Stay, TRIED},
     },
     problem::Problem,
     session::cookie::{Purpose, random_secret},
@@ -40,6 +40,8 @@ pub(super) struct Form<'a> {
     pub retry_after: Option<i64>,
     /// Whether the form came back without the cookie that was set with it.
     pub cookie_lost: bool,
+    /// Whether the box for staying signed in is ticked.
+    pub stay: bool,
     /// Which of the other ways was tried, and shows what was typed.
     pub tried: Tried<'a>,
 }
@@ -55,6 +57,7 @@ impl Form<'_> {
             status: StatusCode::OK,
             retry_after: None,
             cookie_lost: false,
+            stay: false,
             tried: Tried::Nothing,
         }
     }
@@ -91,12 +94,14 @@ pub(crate) async fn post(
     mut fields: Fields,
 ) -> Result<Response, Stop> {
     let password = fields.secret("password");
+    let stay = fields.get(STAY) == "1" && gateway.config.session.stays().is_some();
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let (name, domain) = (fields.get("name"), fields.get("domain"));
     let again = |notice: &str, status| {
         let form = Form {
             name,
             domain,
+            stay,
             ..Form::new(return_path.clone())
         };
         form.failed(notice, status)
@@ -109,6 +114,7 @@ pub(crate) async fn post(
         let form = Form {
             name,
             domain,
+            stay,
             ..form
         };
         return Ok(gateway.sign_in_page(&headers, form)?);
@@ -136,6 +142,11 @@ pub(crate) async fn post(
             };
             return Ok(gateway.sign_in_page(&headers, form)?);
         }
+    };
+    let return_path = if stay {
+        return_path.choice_for_staying()
+    } else {
+        return_path.clone()
     };
     match outcome {
         AuthOutcome::Token(issued) => {
@@ -274,6 +285,10 @@ impl Gateway {
                 .unwrap_or_default(),
             status: form.status,
             cookie_lost: form.cookie_lost,
+            stay: self.config.session.stays().map(|longest| Stay {
+                hours: longest.as_hours(),
+                ticked: form.stay,
+            }),
             other_ways: OtherWays {
                 keystone: &self.config.keystone,
                 tried: form.tried,

@@ -2,7 +2,7 @@
 use jiff::Timestamp;
 use maud::{Markup, html};
 use portico_domain::identity::User;
-use portico_store::{SessionKind, UnfinishedRevocations};
+use portico_store::{SessionCredential, SessionKind, UnfinishedRevocations};
 use uuid::Uuid;
 
 use super::{
@@ -41,6 +41,15 @@ pub(crate) struct Row {
     pub signed_in: Timestamp,
     pub last_used: Timestamp,
     pub expires: Timestamp,
+    /// The credential by which it outlives its token.
+    pub stays: Option<Stays>,
+}
+
+/// How a session stays signed in.
+pub(crate) struct Stays {
+    pub project: String,
+    /// The credential's name in Keystone.
+    pub credential: String,
 }
 
 /// The list.
@@ -49,6 +58,8 @@ pub(crate) struct Sessions<'a> {
     pub user: &'a User,
     pub rows: &'a [Row],
     pub unfinished: Option<UnfinishedRevocations>,
+    /// Credentials of ended sessions that Keystone still has.
+    pub left_over: &'a [SessionCredential],
     pub ending: Option<&'a Ending>,
     pub csrf: &'a str,
     pub now: Timestamp,
@@ -119,6 +130,19 @@ impl Sessions<'_> {
                     }
                 }))
             }
+            @if !self.left_over.is_empty() {
+                (note("warn", &html! {
+                    p {
+                        "Left over in Keystone from sessions that stayed signed in, without their \
+                         secrets, and deleted at the next sign-in:"
+                    }
+                    ul {
+                        @for left in self.left_over {
+                            li { code { (left.name) } ", expires " (time(left.expires_at)) }
+                        }
+                    }
+                }))
+            }
         }
     }
 
@@ -146,6 +170,13 @@ impl Sessions<'_> {
                     dt { "Signed in with" } dd { (row.provider) }
                     dt { "Signed in" } dd { (time(row.signed_in)) " (" (roughly(row.signed_in, self.now)) ")" }
                     dt { "Last use" } dd { (time(row.last_used)) " (" (roughly(row.last_used, self.now)) ")" }
+                    @if let Some(stays) = &row.stays {
+                        dt { "Stays signed in" }
+                        dd {
+                            "in project " (stays.project) " only, with application credential "
+                            code { (stays.credential) }
+                        }
+                    }
                     dt { "Expires" } dd { (time(row.expires)) " (" (roughly(row.expires, self.now)) ")" }
                 }
                 (self.end_one(row))

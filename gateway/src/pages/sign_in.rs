@@ -36,6 +36,8 @@ pub(crate) struct SignIn<'a> {
     pub status: StatusCode,
     /// Whether the form came back before without its cookie.
     pub cookie_lost: bool,
+    /// The box for staying signed in, where that is offered.
+    pub stay: Option<Stay>,
     pub other_ways: OtherWays<'a>,
     /// Whether Keystone's form is shown.
     pub keystone: bool,
@@ -49,6 +51,17 @@ pub(crate) struct Button {
     /// Whether it could not be used when it was asked last.
     pub down: bool,
 }
+
+/// The offer to stay signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stay {
+    /// For how long at most.
+    pub hours: i64,
+    pub ticked: bool,
+}
+
+/// Set in a form of somebody who asks to stay signed in.
+pub(crate) const STAY: &str = "stay";
 
 /// Set in a form that is shown because the one before came back without its cookie.
 pub(crate) const TRIED: &str = "tried";
@@ -135,6 +148,18 @@ impl SignIn<'_> {
                         autocomplete="off" autocapitalize="none" spellcheck="false";
                     p.hint { "Or write the name as " code { "user@domain" } "." }
                 }
+                @if let Some(stay) = self.stay {
+                    label.check for="stay" {
+                        input #stay type="checkbox" name=(STAY) value="1" checked[stay.ticked]
+                            aria-describedby="stay-means";
+                        " Stay signed in"
+                    }
+                    p.hint #stay-means {
+                        "For " (hours(stay.hours)) " at most, in one project that you choose next. \
+                         Keystone gets an application credential for it, which goes when you sign \
+                         out. Only on a computer of your own."
+                    }
+                }
                 button #sign-in.submit type="submit" { "Sign in" }
             }
         }
@@ -201,6 +226,14 @@ pub(crate) fn totp(name: &str, csrf: &str, notice: Option<&Notice>, status: Stat
     Page::new("One-time code", body).status(status)
 }
 
+fn hours(hours: i64) -> String {
+    match hours {
+        0 => "less than an hour".to_owned(),
+        1 => "an hour".to_owned(),
+        hours => format!("{hours} hours"),
+    }
+}
+
 /// The choice of a project, after sign-in and later.
 pub(crate) struct Projects<'a> {
     pub user: &'a str,
@@ -209,6 +242,10 @@ pub(crate) struct Projects<'a> {
     pub last: Option<&'a str>,
     pub return_path: &'a str,
     pub csrf: &'a str,
+    /// Whether the choice is the one project to stay signed in.
+    pub stay: bool,
+    /// The project that the session stays signed in with: there is no other choice.
+    pub stays_in: Option<&'a str>,
 }
 
 impl Projects<'_> {
@@ -216,6 +253,22 @@ impl Projects<'_> {
         let body = html! {
             h1 { "Choose a project" }
             p.lead { "You are signed in as " strong { (self.user) } "." }
+            @if self.stay {
+                (note("info", &html! {
+                    p {
+                        "You asked to stay signed in. That is for one project: to work in another, \
+                         sign out and sign in again."
+                    }
+                }))
+            }
+            @if let Some(project) = self.stays_in {
+                (note("info", &html! {
+                    p {
+                        "You stay signed in, in project " strong { (project) } " only. To work in \
+                         another project, " a href="/oauth2/sign_out" { "sign out" } " and sign in again."
+                    }
+                }))
+            }
             @if self.projects.is_empty() {
                 (note("warn", &html! {
                     p { "You have no role in any project. Ask the administrators of your cloud for one." }
@@ -224,6 +277,7 @@ impl Projects<'_> {
             form method="post" action="/oauth2/project" {
                 (hidden(csrf::FIELD, self.csrf))
                 (hidden("rd", self.return_path))
+                @if self.stay { (hidden(STAY, "1")) }
                 ul.choices {
                     @for project in self.projects {
                         li {
@@ -239,6 +293,9 @@ impl Projects<'_> {
                         }
                     }
                 }
+            }
+            @if self.stay {
+                p.hint { a href=(self.return_path) { "Do not stay signed in" } }
             }
             p.hint { a href="/oauth2/sign_out" { "Sign out" } }
         };

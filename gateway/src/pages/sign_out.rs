@@ -13,6 +13,8 @@ pub(crate) struct Ended {
     pub tokens: usize,
     /// Keystone tokens that Keystone could not be told about yet.
     pub pending: usize,
+    /// Application credentials that are still at Keystone, without their secret.
+    pub left_over: usize,
 }
 
 pub(crate) fn confirm(user: &str, csrf: &str) -> Page {
@@ -60,6 +62,15 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
                         (count(ended.pending, "token", "tokens"))
                         ". The revocation is kept and tried again until it succeeds or the token \
                          has expired; nobody can use it through Portico."
+                    }
+                }))
+            }
+            @if ended.left_over > 0 {
+                (note("warn", &html! {
+                    p {
+                        "The application credential with which you stayed signed in is still listed in \
+                         Keystone: deleting it takes a token of a fresh sign-in. Its secret is \
+                         destroyed, so nobody can use it. Portico deletes it when you sign in again."
                     }
                 }))
             }

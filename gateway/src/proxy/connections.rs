@@ -2,7 +2,7 @@
 use std::{
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
@@ -13,13 +13,39 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use portico_store::EndReason;
+
+use super::event_stream::EventStream;
 use crate::{meters, session::lock::Lock};
+
+/// Why something that was open is closed from our side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// Its session has ended.
+    Ended(EndReason),
+    /// The session goes on with new tokens: whoever is told may come back at once.
+    Renewed,
+    /// The process stops: whoever is told may come back, to another replica.
+    Stopping,
+}
+
+impl Closing {
+    /// The word in close frames and event streams.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ended(reason) => reason.as_str(),
+            Self::Renewed => "renewed",
+            Self::Stopping => "restarting",
+        }
+    }
+}
 
 /// What one session has open. Ending is for good; renewing closes what is open now and lets
 /// new connections in, for when the token that they were opened with has been replaced.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     ended: CancellationToken,
+    reason: Arc<OnceLock<EndReason>>,
     current: Lock<Option<CancellationToken>>,
     open: Arc<AtomicUsize>,
 }
@@ -28,6 +54,7 @@ pub(crate) struct Connections {
 #[derive(Debug)]
 pub(crate) struct Connection {
     token: CancellationToken,
+    reason: Arc<OnceLock<EndReason>>,
     open: Arc<AtomicUsize>,
 }
 
@@ -42,12 +69,14 @@ impl Connections {
         self.open.fetch_add(1, Ordering::Relaxed);
         Connection {
             token,
+            reason: Arc::clone(&self.reason),
             open: Arc::clone(&self.open),
         }
     }
 
-    /// Closes everything, now and later.
-    pub fn end(&self) {
+    /// Closes everything, now and later. The first reason counts.
+    pub fn end(&self, reason: EndReason) {
+        let _ = self.reason.set(reason);
         self.ended.cancel();
     }
 
@@ -70,8 +99,15 @@ impl Connections {
 
 impl Connection {
     /// Resolves when the connection must close.
-    pub async fn closed(&self) {
+    pub async fn closed(&self) -> Closing {
         self.token.cancelled().await;
+        self.closing()
+    }
+
+    fn closing(&self) -> Closing {
+        self.reason
+            .get()
+            .map_or(Closing::Renewed, |reason| Closing::Ended(*reason))
     }
 }
 
@@ -85,7 +121,10 @@ impl Drop for Connection {
 pub(crate) struct GuardedBody {
     body: Incoming,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
-    _connection: Connection,
+    /// Where the body is an event stream: it is told why.
+    events: Option<EventStream>,
+    over: bool,
+    connection: Connection,
     _open: meters::Open,
 }
 
@@ -95,11 +134,18 @@ pub(crate) struct GuardedBody {
 pub(crate) struct SessionEnded;
 
 impl GuardedBody {
-    pub fn new(body: Incoming, connection: Connection, kind: meters::Kind) -> Self {
+    pub fn new(
+        body: Incoming,
+        connection: Connection,
+        events: Option<EventStream>,
+        kind: meters::Kind,
+    ) -> Self {
         Self {
             body,
             closed: Box::pin(connection.token.clone().cancelled_owned()),
-            _connection: connection,
+            events,
+            over: false,
+            connection,
             _open: meters::open(kind),
         }
     }
@@ -114,16 +160,29 @@ impl Body for GuardedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = self.get_mut();
-        if this.closed.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Some(Err(Box::new(SessionEnded))));
+        if this.over {
+            return Poll::Ready(None);
         }
-        Pin::new(&mut this.body)
-            .poll_frame(context)
-            .map_err(Into::into)
+        if this.closed.as_mut().poll(context).is_ready() {
+            this.over = true;
+            let closing = this.connection.closing();
+            let last = this.events.as_ref().and_then(|events| events.last(closing));
+            return Poll::Ready(Some(match last {
+                Some(event) => Ok(Frame::data(event)),
+                None => Err(Box::new(SessionEnded)),
+            }));
+        }
+        let frame = Pin::new(&mut this.body).poll_frame(context);
+        if let (Some(events), Poll::Ready(Some(Ok(frame)))) = (&mut this.events, &frame)
+            && let Some(data) = frame.data_ref()
+        {
+            events.pass(data);
+        }
+        frame.map_err(Into::into)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.over || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -139,9 +198,11 @@ mod tests {
     async fn ending_closes_old_and_new_connections() {
         let connections = Connections::default();
         let before = connections.open();
-        connections.end();
-        before.closed().await;
-        connections.open().closed().await;
+        connections.end(EndReason::SignedOut);
+        connections.end(EndReason::Expired);
+        let why = Closing::Ended(EndReason::SignedOut);
+        assert_eq!(before.closed().await, why);
+        assert_eq!(connections.open().closed().await, why);
         assert!(connections.has_ended());
     }
 
@@ -150,7 +211,7 @@ mod tests {
         let connections = Connections::default();
         let before = connections.open();
         connections.renew();
-        before.closed().await;
+        assert_eq!(before.closed().await, Closing::Renewed);
         let after = connections.open();
         assert!(!after.token.is_cancelled());
         assert_eq!(connections.count(), 2);

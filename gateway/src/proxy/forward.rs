@@ -6,10 +6,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
 use http_body_util::Limited;
 use hyper::body::Body as _;
 use portico_runtime::traces;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     connections::{Connection, GuardedBody},
+    event_stream::EventStream,
     headers::{self, Trust},
     upgrade,
     upstream::{Upstream, UpstreamClient},
@@ -56,6 +57,8 @@ pub(crate) struct Forwarder {
     pub limits: LimitsConfig,
     /// Cancelled when the process stops: streams that would never end by themselves end.
     pub draining: CancellationToken,
+    /// WebSockets under way: they are told before the process goes.
+    pub relays: TaskTracker,
 }
 
 impl Forwarder {
@@ -104,7 +107,7 @@ impl Forwarder {
         let response = tokio::select! {
             response = tokio::time::timeout(self.limits.response, self.client.request(outgoing)) =>
                 response.map_err(|_| ForwardError::Timeout(self.limits.response))?,
-            () = connection.closed() => return Err(ForwardError::SessionEnded),
+            _ = connection.closed() => return Err(ForwardError::SessionEnded),
         };
         let mut response = response.map_err(|error| {
             if error.is_connect() {
@@ -116,15 +119,17 @@ impl Forwarder {
 
         if response.status() == http::StatusCode::SWITCHING_PROTOCOLS {
             let handshake = handshake.ok_or(ForwardError::UnaskedSwitch)?;
-            return handshake.join(response, trust, connection, self.draining.clone());
+            let draining = self.draining.clone();
+            return handshake.join(response, trust, connection, draining, &self.relays);
         }
         headers::clean_response(response.headers_mut(), trust);
+        let events = EventStream::in_answer(response.headers());
         let kind = kind_of(response.headers());
         Ok(response.map(|body| {
             if body.is_end_stream() {
                 Body::empty()
             } else {
-                Body::new(GuardedBody::new(body, connection, kind))
+                Body::new(GuardedBody::new(body, connection, events, kind))
             }
         }))
     }

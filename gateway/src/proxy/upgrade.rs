@@ -9,19 +9,17 @@ use hyper::{
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
-use tokio::io::copy_bidirectional_with_sizes;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     connections::Connection,
     forward::ForwardError,
     headers::{self, Trust},
+    relay::{Ending, relay},
 };
 use crate::meters;
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
-/// Small, as most WebSockets are idle most of the time.
-const BUFFER: usize = 4096;
 
 /// Whether the request asks to become a WebSocket.
 pub(crate) fn asked<B>(request: &Request<B>) -> bool {
@@ -74,6 +72,7 @@ impl Handshake {
         trust: Trust,
         connection: Connection,
         draining: CancellationToken,
+        relays: &TaskTracker,
     ) -> Result<Response<Body>, ForwardError> {
         let websocket = response
             .headers()
@@ -85,11 +84,21 @@ impl Handshake {
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
         let open = meters::open(meters::Kind::WebSocket);
-        tokio::spawn(async move {
-            tokio::select! {
-                () = copy(client, upstream) => {}
-                () = connection.closed() => {}
-                () = draining.cancelled() => {}
+        relays.spawn(async move {
+            let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
+                halves = futures::future::try_join(client, upstream) => halves,
+                _ = connection.closed() => return,
+                () = draining.cancelled() => return,
+            };
+            match halves {
+                Ok((client, upstream)) => {
+                    let ending = Ending {
+                        connection: &connection,
+                        draining: &draining,
+                    };
+                    relay(TokioIo::new(client), TokioIo::new(upstream), ending).await;
+                }
+                Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
             }
             drop(open);
         });
@@ -101,19 +110,6 @@ impl Handshake {
         headers.insert(header::UPGRADE, WEBSOCKET);
         *answer.headers_mut() = headers;
         Ok(answer)
-    }
-}
-
-async fn copy(client: OnUpgrade, upstream: OnUpgrade) {
-    let halves: Result<(Upgraded, Upgraded), hyper::Error> =
-        futures::future::try_join(client, upstream).await;
-    match halves {
-        Ok((client, upstream)) => {
-            let (mut client, mut upstream) = (TokioIo::new(client), TokioIo::new(upstream));
-            // either side going away without a word is how most WebSockets end
-            let _ = copy_bidirectional_with_sizes(&mut client, &mut upstream, BUFFER, BUFFER).await;
-        }
-        Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
     }
 }
 

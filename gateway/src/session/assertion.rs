@@ -126,7 +126,7 @@ impl Gateway {
                 None
             },
         };
-        let assertion = self.signer.sign(&claims).map_err(|error| {
+        let assertion = self.signing.now().sign(&claims).map_err(|error| {
             tracing::error!(%error, "an assertion could not be signed");
             Problem::internal()
         })?;

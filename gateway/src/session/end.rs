@@ -10,10 +10,12 @@ use crate::{meters, pages::sign_out::Ended, state::Gateway};
 
 /// How long a sign-out waits for Keystone before it leaves the rest to the queue.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// How long one replica may take for a revocation; then another tries.
+const CLAIM: SignedDuration = SignedDuration::from_secs(15);
 const AT_ONCE: usize = 8;
 
 impl Gateway {
-    /// Ends a browser session with all its children, and revokes its tokens as far as Keystone
+    /// Ends a session, a browser's with all its children, and revokes its tokens as far as Keystone
     /// answers; what is left stays in the queue.
     pub async fn end_session(&self, root: Uuid, reason: EndReason) -> Result<Ended, StoreError> {
         let now = Timestamp::now();
@@ -35,16 +37,25 @@ impl Gateway {
         // what was interrupted may have been revoked all the same: the store knows what is left
         let left = self.store.keystone_tokens().pending_revocations(root).await;
         let pending = left.map_or(total - revoked, |left| left.len());
+        let left_over = self.store.session_credentials().left_of_session(root).await;
         Ok(Ended {
             apps: count(SessionKind::App),
             cli: count(SessionKind::CommandLine),
             tokens: total.saturating_sub(pending),
             pending,
+            left_over: left_over.map_or(0, |left| left.len()),
         })
     }
 
     /// Revokes tokens, several at once; answers with how many are gone.
     async fn revoke_all(&self, tokens: Vec<PendingRevocation>) -> usize {
+        // those that a session began with come first: what must be deleted with them has to be
+        // before another's end takes them along
+        let (first, rest): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| token.unscoped);
+        self.revoke_several(first).await + self.revoke_several(rest).await
+    }
+
+    async fn revoke_several(&self, tokens: Vec<PendingRevocation>) -> usize {
         stream::iter(tokens)
             .map(|token| self.revoke_pending(token))
             .buffer_unordered(AT_ONCE)
@@ -54,8 +65,22 @@ impl Gateway {
     }
 
     async fn revoke_pending(&self, pending: PendingRevocation) -> bool {
-        let tokens = self.store.keystone_tokens();
-        let revoked = self.revoke(&pending.token).await;
+        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        match tokens.claim_revocation(&pending, now + CLAIM, now).await {
+            Ok(true) => {}
+            // another replica is at it
+            Ok(false) => return false,
+            Err(error) => {
+                tracing::warn!(%error, "a revocation cannot be claimed");
+                return false;
+            }
+        }
+        // the session's credential is deleted with its first token, which is no good afterwards
+        let deleted = !pending.unscoped
+            || self
+                .delete_credentials(pending.session, &pending.token)
+                .await;
+        let revoked = deleted && self.revoke(&pending.token).await;
         meters::revocation(revoked);
         let written = if revoked {
             tokens.forget(pending.id).await

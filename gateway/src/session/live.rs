@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use portico_assertion::SealedClusterToken;
 use portico_domain::identity::{Identity, Named, Project};
-use portico_store::Session;
+use portico_store::{KeystoneToken, Session};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -105,6 +105,11 @@ impl Live {
             || current.keystone_expires_at != root.keystone_expires_at
             || current.provider != root.provider;
         let replaced = current.keystone_expires_at != root.keystone_expires_at;
+        let rights = |session: &Session| {
+            let profile = session.provider.as_ref().map(|provider| &provider.profile);
+            profile.map(|profile| (profile.groups.clone(), profile.roles.clone()))
+        };
+        let other_rights = rights(&current) != rights(&root);
         *current = root;
         drop(current);
         if replaced {
@@ -113,6 +118,10 @@ impl Live {
         }
         if changed {
             self.signed.lock().clear();
+        }
+        if other_rights {
+            // streams that were opened with groups that are gone must ask anew
+            self.connections.renew();
         }
     }
 
@@ -173,6 +182,17 @@ impl Live {
 }
 
 impl ProjectToken {
+    /// A stored token; `None` for one without a project.
+    pub fn of(stored: KeystoneToken) -> Option<Self> {
+        Some(Self {
+            id: stored.id,
+            token: stored.token,
+            project: stored.project?,
+            roles: stored.roles,
+            expires_at: stored.expires_at,
+        })
+    }
+
     /// The session's user with the roles that this token gives.
     pub fn identity(&self, session: &Session) -> Identity {
         Identity {

@@ -1,7 +1,11 @@
-//! From a cookie to a session, with a memory of a second; and how the end of a session is told.
+//! From a cookie to a session, with a memory as good as the feed of changes; and how the end of a
+//! session is told.
 use std::{
-    collections::HashMap,
-    sync::Arc,
+    collections::{HashMap, HashSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -11,15 +15,16 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::meters;
+
 use super::{
+    feed::Feed,
     live::{Caller, Live},
     lock::Lock,
 };
 
-/// How long a look into the store is believed.
-const FRESH: Duration = Duration::from_secs(1);
-/// How long it is believed by the others while one looks again.
-const BEING_REFRESHED: Duration = Duration::from_secs(3);
+/// How often a session is read that changes while it is being read.
+const READS: u32 = 3;
 /// How long an unused entry is kept.
 const KEEP: Duration = Duration::from_secs(600);
 /// How often the use of a session is written down.
@@ -32,14 +37,18 @@ pub(crate) struct Registry {
     idle: Duration,
     by_secret: Lock<HashMap<[u8; 32], Entry>>,
     by_root: Lock<HashMap<Uuid, Arc<Live>>>,
+    pub(super) feed: Feed,
+    /// Set when changes may have been missed: whatever has something open is read anew.
+    distrusted: AtomicBool,
+    /// Changed elsewhere while something is open here: read anew.
+    pub(super) suspects: Lock<HashSet<Uuid>>,
 }
 
 #[derive(Debug)]
 struct Entry {
     caller: Caller,
     ended: Option<EndReason>,
-    checked: Instant,
-    refreshing: bool,
+    used: Instant,
 }
 
 /// What a cookie stands for.
@@ -63,7 +72,19 @@ impl Registry {
             idle,
             by_secret: Lock::default(),
             by_root: Lock::default(),
+            feed: Feed::default(),
+            distrusted: AtomicBool::new(false),
+            suspects: Lock::default(),
         }
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Whether sessions in memory are known to be as they are in the store.
+    pub fn is_covered(&self) -> bool {
+        self.feed.is_current()
     }
 
     /// The session of a cookie.
@@ -77,37 +98,61 @@ impl Registry {
             }
             Remembered::AskStore => {}
         }
-        let found = self
-            .store
-            .sessions()
-            .find(secret.expose_secret(), now)
-            .await;
-        let lookup = match found {
-            Ok(Some(session)) => match self.caller(session).await {
-                Ok(Some(caller)) => Lookup::Signed(caller),
-                Ok(None) => Lookup::Unknown,
-                Err(error) => return Err(self.not_refreshed(&key, error)),
-            },
-            Ok(None) => self.gone(&key, now).await?,
-            Err(error) => return Err(self.not_refreshed(&key, error)),
-        };
-        if let Lookup::Signed(caller) = &lookup {
-            self.by_secret.lock().insert(
-                key,
-                Entry {
-                    caller: caller.clone(),
-                    ended: None,
-                    checked: Instant::now(),
-                    refreshing: false,
-                },
-            );
+        let mut reads = 0;
+        loop {
+            let began = Instant::now();
+            let lookup = self.ask_store(&key, secret, began, now).await?;
+            let Lookup::Signed(caller) = &lookup else {
+                return Ok(lookup);
+            };
+            reads += 1;
+            let changed = self.has_changed(caller, began);
+            if changed {
+                // what was read may be of before the change: good for this request at most
+                self.by_secret.lock().remove(&key);
+            }
+            if !changed || reads == READS {
+                self.note_use(&lookup, now);
+                return Ok(lookup);
+            }
         }
-        self.note_use(&lookup, now);
-        Ok(lookup)
     }
 
-    /// The caller behind a row that has just been read; `None` when its root has ended.
-    pub async fn caller(&self, session: Session) -> Result<Option<Caller>, StoreError> {
+    async fn ask_store(
+        &self,
+        key: &[u8; 32],
+        secret: &SecretString,
+        began: Instant,
+        now: Timestamp,
+    ) -> Result<Lookup, StoreError> {
+        let sessions = self.store.sessions();
+        let Some(session) = sessions.find(secret.expose_secret(), now).await? else {
+            return self.gone(key, now).await;
+        };
+        let Some(caller) = self.caller(session, began).await? else {
+            return Ok(Lookup::Unknown);
+        };
+        let entry = Entry {
+            caller: caller.clone(),
+            ended: None,
+            used: Instant::now(),
+        };
+        self.by_secret.lock().insert(*key, entry);
+        Ok(Lookup::Signed(caller))
+    }
+
+    /// Whether the caller's session has changed since a read of it began.
+    fn has_changed(&self, caller: &Caller, began: Instant) -> bool {
+        let sessions = [caller.session.id, caller.live.id];
+        self.feed.changed_since(began, sessions)
+    }
+
+    /// The caller behind a row whose read began at `began`; `None` when its root has ended.
+    pub async fn caller(
+        &self,
+        session: Session,
+        began: Instant,
+    ) -> Result<Option<Caller>, StoreError> {
         let session = Arc::new(session);
         let root = if session.parent.is_none() {
             Arc::clone(&session)
@@ -118,6 +163,9 @@ impl Registry {
             }
         };
         let live = self.live(root);
+        if self.feed.changed_since(began, [session.id, live.id]) {
+            self.recheck(&live).await?;
+        }
         if live.connections.has_ended() {
             return Ok(None);
         }
@@ -145,20 +193,13 @@ impl Registry {
         if let Some(reason) = entry.ended {
             return Remembered::Answer(Lookup::Ended(reason));
         }
-        let age = entry.checked.elapsed();
+        entry.used = Instant::now();
+        // the times of a row move without a word: one that looks expired may have been used elsewhere
         let good = entry.caller.session.is_live(now) && !entry.caller.live.connections.has_ended();
-        if good && (age < FRESH || (entry.refreshing && age < BEING_REFRESHED)) {
+        if good && self.is_covered() {
             return Remembered::Answer(Lookup::Signed(entry.caller.clone()));
         }
-        entry.refreshing = true;
         Remembered::AskStore
-    }
-
-    fn not_refreshed(&self, key: &[u8; 32], error: StoreError) -> StoreError {
-        if let Some(entry) = self.by_secret.lock().get_mut(key) {
-            entry.refreshing = false;
-        }
-        error
     }
 
     /// The store knows no live session of this cookie. Where there was one, find out whether it
@@ -180,8 +221,10 @@ impl Registry {
         let reason = own
             .filter(|own| !own.is_live(now))
             .map(|own| own.end_reason.unwrap_or(EndReason::Expired));
-        if !root.is_some_and(|root| root.is_live(now)) {
-            self.end(known.live.id, reason.unwrap_or(EndReason::Expired));
+        match root {
+            Some(root) if root.is_live(now) => {}
+            Some(root) if root.ended_at.is_none() => self.expire(root.id, now).await?,
+            _ => self.end(known.live.id, reason.unwrap_or(EndReason::Expired)),
         }
         let Some(reason) = reason else {
             self.by_secret.lock().remove(key);
@@ -189,30 +232,80 @@ impl Registry {
         };
         if let Some(entry) = self.by_secret.lock().get_mut(key) {
             entry.ended = Some(reason);
-            entry.checked = Instant::now();
+            entry.used = Instant::now();
         }
         Ok(Lookup::Ended(reason))
     }
 
-    /// Tells everybody in this process that a session has ended: its connections close now.
-    pub fn end(&self, root: Uuid, reason: EndReason) {
-        if let Some(live) = self.by_root.lock().remove(&root) {
-            live.connections.end();
+    /// Ends a session whose time has passed, for every replica: with it go its tokens.
+    async fn expire(&self, root: Uuid, now: Timestamp) -> Result<(), StoreError> {
+        let ended = self.store.sessions().expire(root, now).await?;
+        if !ended.is_empty() {
+            meters::sessions_ended(&ended, EndReason::Expired);
+            self.end(root, EndReason::Expired);
+        }
+        Ok(())
+    }
+
+    /// Tells everybody in this process that a session has ended: its connections close now. A
+    /// child's end is its own only.
+    pub fn end(&self, session: Uuid, reason: EndReason) {
+        self.feed.note(session);
+        if let Some(live) = self.by_root.lock().remove(&session) {
+            live.connections.end(reason);
             live.forget_tokens();
         }
         for entry in self.by_secret.lock().values_mut() {
-            if entry.caller.live.id == root && entry.ended.is_none() {
+            let concerned = entry.caller.live.id == session || entry.caller.session.id == session;
+            if concerned && entry.ended.is_none() {
                 entry.ended = Some(reason);
-                entry.checked = Instant::now();
+                entry.used = Instant::now();
             }
         }
     }
 
     /// Forgets the cookies of a session, after it got a new one or changed otherwise.
-    pub fn refresh(&self, root: Uuid) {
+    pub fn refresh(&self, session: Uuid) {
+        self.feed.note(session);
+        self.by_secret.lock().retain(|_, entry| {
+            let concerned = entry.caller.live.id == session || entry.caller.session.id == session;
+            !concerned || entry.ended.is_some()
+        });
+    }
+
+    /// Forgets what was read of every session, after changes may have been missed.
+    pub(super) fn distrust(&self) {
         self.by_secret
             .lock()
-            .retain(|_, entry| entry.caller.live.id != root || entry.ended.is_some());
+            .retain(|_, entry| entry.ended.is_some());
+        self.distrusted.store(true, Ordering::Relaxed);
+    }
+
+    /// Looks at everything that is open again, the next time.
+    pub fn doubt(&self) {
+        self.distrusted.store(true, Ordering::Relaxed);
+    }
+
+    /// How long ago everything was known; `None` before the first look.
+    pub fn lag(&self) -> Option<Duration> {
+        self.feed.lag()
+    }
+
+    /// A session in memory, by its root.
+    pub(super) fn known(&self, root: Uuid) -> Option<Arc<Live>> {
+        self.by_root.lock().get(&root).cloned()
+    }
+
+    /// The sessions with something open that must be looked at again: those whose time seems to be
+    /// over, and all when the feed cannot say that they are as they were.
+    pub fn doubtful(&self, now: Timestamp) -> Vec<Arc<Live>> {
+        let all = self.distrusted.swap(false, Ordering::Relaxed) || !self.is_covered();
+        let suspects = std::mem::take(&mut *self.suspects.lock());
+        self.all()
+            .into_iter()
+            .filter(|live| live.connections.count() > 0)
+            .filter(|live| all || suspects.contains(&live.id) || !live.root().is_live(now))
+            .collect()
     }
 
     /// Every session in memory.
@@ -225,6 +318,7 @@ impl Registry {
         let now = Timestamp::now();
         match self.store.sessions().get(live.id).await? {
             Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
+            Some(root) if root.ended_at.is_none() => self.expire(root.id, now).await?,
             Some(root) => self.end(live.id, root.end_reason.unwrap_or(EndReason::Expired)),
             None => self.end(live.id, EndReason::Expired),
         }
@@ -235,8 +329,8 @@ impl Registry {
     pub fn prune(&self, now: Timestamp) {
         self.by_secret
             .lock()
-            .retain(|_, entry| entry.checked.elapsed() < KEEP);
-        let known: std::collections::HashSet<Uuid> = self
+            .retain(|_, entry| entry.used.elapsed() < KEEP);
+        let known: HashSet<Uuid> = self
             .by_secret
             .lock()
             .values()

@@ -8,7 +8,9 @@ use http::StatusCode;
 use jiff::Timestamp;
 use portico_domain::identity::Project;
 use portico_openstack::keystone::{self, IssuedToken};
-use portico_store::{KeystoneToken, NewKeystoneToken, Session, StoreError, Stored};
+use portico_store::{
+    KeystoneToken, NewKeystoneToken, Session, SessionCredential, StoreError, Stored,
+};
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -130,13 +132,13 @@ impl Gateway {
         if refused_lately {
             return Ok(None);
         }
-        if bound_to(&live.root()).is_some() {
-            return Err(TokenError::SessionEnded);
-        }
-        let unscoped = tokens
-            .find(live.id, None, now)
-            .await?
-            .ok_or(TokenError::SessionEnded)?;
+        let unscoped = match bound_to(&live.root()) {
+            Some(_) => None,
+            None => tokens.find(live.id, None, now).await?,
+        };
+        let Some(unscoped) = unscoped else {
+            return self.project_token_of_stay(live, project_id).await;
+        };
         match self.keystone.rescope(&unscoped.token, project_id).await {
             Ok(issued) => {
                 let id = self.store_token(live.id, &issued).await?;
@@ -160,6 +162,34 @@ impl Gateway {
         }
     }
 
+    /// The same for a session that stays signed in and has none left.
+    async fn project_token_of_stay(
+        &self,
+        live: &Live,
+        project_id: &str,
+    ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
+        let credential = self.credential_for(live.id, project_id).await?;
+        self.fetch(&credential, live.id).await?;
+        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        let stored = tokens.find(live.id, Some(project_id), now).await?;
+        Ok(stored
+            .and_then(ProjectToken::of)
+            .map(|token| keep(live, token)))
+    }
+
+    async fn credential_for(
+        &self,
+        root: Uuid,
+        project_id: &str,
+    ) -> Result<SessionCredential, TokenError> {
+        let credentials = self.store.session_credentials();
+        credentials
+            .of_session(root, Timestamp::now())
+            .await?
+            .filter(|credential| credential.project_id == project_id)
+            .ok_or(TokenError::SessionEnded)
+    }
+
     /// A token of a command line's own, which ends with it and not only with the browser session
     /// that approved it; `None` when the user has no role in the project.
     pub async fn own_token(
@@ -171,7 +201,11 @@ impl Gateway {
             return Ok(None);
         }
         if bound_to(&caller.live.root()).is_some() {
-            return Err(TokenError::Bound);
+            let credentials = self.store.session_credentials();
+            let stays = credentials.of_session(caller.live.id, Timestamp::now());
+            if stays.await?.is_none() {
+                return Err(TokenError::Bound);
+            }
         }
         let _issuing = caller.live.issuing.lock().await;
         let started = Instant::now();
@@ -200,10 +234,14 @@ impl Gateway {
                 expires_at: stored.expires_at,
             }));
         }
-        let unscoped = tokens
-            .find(caller.live.id, None, now)
-            .await?
-            .ok_or(TokenError::SessionEnded)?;
+        let Some(unscoped) = tokens.find(caller.live.id, None, now).await? else {
+            let credential = self.credential_for(caller.live.id, project_id).await?;
+            let issued = self.fetch(&credential, caller.session.id).await?;
+            return Ok(Some(OwnToken {
+                token: issued.token,
+                expires_at: issued.details.expires_at,
+            }));
+        };
         match self.keystone.rescope(&unscoped.token, project_id).await {
             Ok(issued) => {
                 self.store_token(caller.session.id, &issued).await?;

@@ -3,7 +3,8 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone;
-use portico_store::{EndReason, Outcome};
+use portico_store::{ChangeKind, EndReason, Outcome};
+use uuid::Uuid;
 
 use super::{
     live::{Live, ProjectToken},
@@ -22,6 +23,14 @@ pub(crate) enum Standing {
     Good,
     Ended,
     /// Keystone cannot say.
+    Unknown,
+}
+
+/// What Keystone said about a project token.
+enum Renewed {
+    AsBefore,
+    OtherRoles,
+    Dead,
     Unknown,
 }
 
@@ -79,11 +88,33 @@ impl Gateway {
             return Ok(Standing::Ended);
         }
         let now = Timestamp::now();
-        let Some(own) = self.root_token(live, now).await? else {
+        match self.store.sessions().get(live.id).await? {
+            Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
+            // ended or expired: whoever sees it first says so
+            _ => {
+                self.registry.recheck(live).await?;
+                return Ok(Standing::Ended);
+            }
+        }
+        // another replica asked meanwhile, and has told of what changed
+        if live.root().keystone_checked_at > before {
+            live.set_stale(false);
+            return Ok(Standing::Good);
+        }
+        let tokens = self.store.keystone_tokens();
+        let speaking = match self.root_token(live, now).await? {
+            Some(own) => Some(own.token),
+            None => match self.staying_token(live.id).await {
+                Ok(token) => token,
+                Err(TokenError::Keystone(_)) => return self.cannot_say(live, context).await,
+                Err(error) => return Err(error),
+            },
+        };
+        let Some(speaking) = speaking else {
             self.end_refused(live, context).await?;
             return Ok(Standing::Ended);
         };
-        match self.keystone.validate(&own.token).await {
+        match self.keystone.validate(&speaking).await {
             Ok(_) => {}
             Err(error) if error.is_refusal() => {
                 self.end_refused(live, context).await?;
@@ -91,15 +122,28 @@ impl Gateway {
             }
             Err(_) => return self.cannot_say(live, context).await,
         }
-        let cached: Vec<Arc<ProjectToken>> = live.projects.lock().values().cloned().collect();
-        for token in cached {
-            if !self.renew_roles(live, &token).await? {
-                return self.cannot_say(live, context).await;
+        // all of them, not only those in memory here: other replicas rely on this
+        let mut changed = None;
+        for stored in tokens.usable(live.id, now).await? {
+            let Some(token) = ProjectToken::of(stored) else {
+                continue;
+            };
+            match self.renew_roles(live, &token).await? {
+                Renewed::AsBefore => {}
+                Renewed::OtherRoles => changed = changed.or(Some(ChangeKind::Changed)),
+                Renewed::Dead => changed = Some(ChangeKind::Renewed),
+                Renewed::Unknown => return self.cannot_say(live, context).await,
             }
         }
+        if let Some(kind) = changed {
+            let changes = self.store.changes();
+            changes.announce(live.id, kind, Timestamp::now()).await?;
+        }
+        let stays = self.store.session_credentials().of_session(live.id, now);
         let root = live.root();
-        if bound_to(&root).is_none() {
-            match self.keystone.projects(&own.token, &root.user.domain).await {
+        // a session that stays signed in is for its one project, whatever others there are
+        if stays.await?.is_none() && bound_to(&root).is_none() {
+            match self.keystone.projects(&speaking, &root.user.domain).await {
                 Ok(projects) if projects != root.projects => {
                     self.store
                         .sessions()
@@ -141,8 +185,8 @@ impl Gateway {
         Ok(Standing::Unknown)
     }
 
-    /// Takes over what Keystone says about a project token; false when it cannot say.
-    async fn renew_roles(&self, live: &Live, token: &ProjectToken) -> Result<bool, TokenError> {
+    /// Takes over what Keystone says about a project token.
+    async fn renew_roles(&self, live: &Live, token: &ProjectToken) -> Result<Renewed, TokenError> {
         match self.keystone.validate(&token.token).await {
             Ok(details) if details.identity.roles != token.roles => {
                 let roles = details.identity.roles;
@@ -150,14 +194,9 @@ impl Gateway {
                     .keystone_tokens()
                     .set_roles(token.id, &roles)
                     .await?;
-                let renewed = ProjectToken {
-                    roles,
-                    ..token.clone()
-                };
-                live.projects
-                    .lock()
-                    .insert(token.project.id.clone(), Arc::new(renewed));
+                live.projects.lock().remove(&token.project.id);
                 live.signed.lock().clear();
+                Ok(Renewed::OtherRoles)
             }
             Err(keystone::Error::InvalidToken) => {
                 live.projects.lock().remove(&token.project.id);
@@ -168,11 +207,22 @@ impl Gateway {
                 self.store.keystone_tokens().forget(token.id).await?;
                 // what was opened with it must ask anew, and learn why it may not
                 live.connections.renew();
+                Ok(Renewed::Dead)
             }
-            Ok(_) => {}
-            Err(_) => return Ok(false),
+            Ok(_) => Ok(Renewed::AsBefore),
+            Err(_) => Ok(Renewed::Unknown),
         }
-        Ok(true)
+    }
+
+    /// Ends a session that Keystone does not stand by any more.
+    pub async fn refuse(&self, root: Uuid) -> Result<(), TokenError> {
+        match self.store.sessions().get(root).await? {
+            Some(session) => {
+                let live = Live::new(Arc::new(session));
+                self.end_refused(&live, None).await
+            }
+            None => Ok(()),
+        }
     }
 
     async fn end_refused(&self, live: &Live, context: Option<&Context>) -> Result<(), TokenError> {
@@ -186,6 +236,10 @@ impl Gateway {
         meters::sessions_ended(&ended, reason);
         meters::validation(meters::Outcome::Refused);
         self.registry.end(live.id, reason);
+        if ended.is_empty() {
+            // somebody was faster
+            return Ok(());
+        }
         let event = Event::new("session.end", Outcome::Succeeded)
             .session(&root)
             .reason(reason.as_str());

@@ -7,7 +7,7 @@ use axum::{
 use http::HeaderMap;
 use jiff::Timestamp;
 use portico_domain::identity::User;
-use portico_store::Outcome;
+use portico_store::{Outcome, SessionCredential, StoreError};
 use secrecy::ExposeSecret as _;
 
 use super::end::Ending;
@@ -104,12 +104,25 @@ impl Gateway {
             user,
             rows: &self.rows(user, Some(caller)).await?,
             unfinished: tokens.unfinished_of_user(&user.id, now).await?,
+            left_over: &self.left_over(user, now).await?,
             ending: ending.as_ref(),
             csrf: caller.session.csrf.expose_secret(),
             now,
             request_id: &context.request_id_text(),
         };
         Ok(page.page().into_response())
+    }
+
+    /// Credentials of ended sessions that somebody would still find in Keystone's list.
+    async fn left_over(
+        &self,
+        user: &User,
+        now: Timestamp,
+    ) -> Result<Vec<SessionCredential>, StoreError> {
+        let credentials = self.store.session_credentials();
+        let mut left = credentials.left_of_user(&user.id).await?;
+        left.retain(|credential| credential.expires_at > now);
+        Ok(left)
     }
 
     /// The users that an administrator may mean: one where the ID fits.

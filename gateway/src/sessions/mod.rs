@@ -11,7 +11,7 @@ use portico_store::{Outcome, Session, SessionKind, StoreError};
 use crate::{
     audit::Event,
     guard::Stop,
-    pages::sessions::Row,
+    pages::sessions::{Row, Stays},
     problem::Problem,
     session::live::Caller,
     state::{Context, Gateway},
@@ -78,6 +78,17 @@ impl Gateway {
             .filter(|session| session.kind != SessionKind::App)
             .map(|session| self.row(session, &all, current))
             .collect();
+        let credentials = self.store.session_credentials();
+        for row in rows
+            .iter_mut()
+            .filter(|row| row.kind == SessionKind::Browser)
+        {
+            let stays = credentials.of_session(row.id, now).await?;
+            row.stays = stays.map(|credential| Stays {
+                project: credential.project_name,
+                credential: credential.name,
+            });
+        }
         rows.sort_by_key(|row| (!row.current, std::cmp::Reverse(row.last_used)));
         Ok(rows)
     }
@@ -127,6 +138,7 @@ impl Gateway {
             signed_in: session.created_at,
             last_used: used.fold(session.last_seen_at, Timestamp::max),
             expires: session.expires_at(),
+            stays: None,
         }
     }
 }

@@ -10,6 +10,7 @@ mod access_lines;
 mod apps;
 mod command_line;
 mod kept_form;
+mod keys;
 mod meters;
 mod pages;
 mod proxy;

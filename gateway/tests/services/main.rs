@@ -17,9 +17,11 @@ mod oidc_sign_in;
 mod oidc_sign_out;
 mod other_ways;
 mod outage;
+mod revocations;
 mod sessions;
 mod sign_in;
 mod standing;
+mod staying;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]
 mod support;

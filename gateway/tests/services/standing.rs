@@ -72,7 +72,7 @@ async fn wait_for(browser: &mut Browser, url: &str, status: StatusCode) {
     panic!("{url} never answered {status}");
 }
 
-async fn post(running: &Running, path: &str, fields: &[(&str, &str)]) -> Value {
+pub async fn post(running: &Running, path: &str, fields: &[(&str, &str)]) -> Value {
     let body = url::form_urlencoded::Serializer::new(String::new())
         .extend_pairs(fields)
         .finish();
@@ -83,7 +83,7 @@ async fn post(running: &Running, path: &str, fields: &[(&str, &str)]) -> Value {
         .json()
 }
 
-async fn cluster_token_of(running: &Running, access: &str) -> Page {
+pub async fn cluster_token_of(running: &Running, access: &str) -> Page {
     let authorization = format!("Bearer {access}");
     Browser::new(running.stack.address)
         .send(

@@ -36,9 +36,7 @@ impl Database<'_> {
 
 /// A migrated store with the keys that all have.
 pub async fn store(url: &str) -> Store {
-    let key = SecretString::from(STANDARD.encode([7_u8; 32]));
-    let keys = KeyRing::from_base64(&[key]).expect("keys");
-    let store = Store::connect(url, 4, keys).await.expect("store");
+    let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
     store.migrate().await.expect("migrations");
     store
 }
@@ -48,7 +46,8 @@ fn of_stack(name: &str) -> String {
     stack.get(name).expect("a stack with it").to_owned()
 }
 
-async fn own_schema() -> String {
+/// PostgreSQL, for a test that has a look into the tables.
+pub async fn own_schema() -> String {
     let base = of_stack("POSTGRES_URL");
     let schema = format!("gateway_{}", Uuid::new_v4().simple());
     let mut connection = PgConnection::connect(&base).await.expect("PostgreSQL");
@@ -58,7 +57,16 @@ async fn own_schema() -> String {
     format!("{base}{separator}options[search_path]={schema}")
 }
 
-fn own_prefix() -> String {
+pub fn own_prefix() -> String {
     let base = of_stack("REDIS_URL");
     format!("{base}?prefix=gateway-{}:", Uuid::new_v4().simple())
+}
+
+/// A key ring of keys that each repeat one byte.
+pub fn keys(bytes: &[u8]) -> KeyRing {
+    let keys: Vec<SecretString> = bytes
+        .iter()
+        .map(|byte| STANDARD.encode([*byte; 32]).into())
+        .collect();
+    KeyRing::from_base64(&keys).expect("keys")
 }

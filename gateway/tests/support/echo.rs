@@ -21,7 +21,7 @@ use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::Notify};
+use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::Notify};
 
 pub struct Echo {
     pub address: SocketAddr,
@@ -36,9 +36,12 @@ impl Echo {
         let asked = Arc::new(AtomicUsize::new(0));
         let router = Router::new()
             .route("/stream", get(two_parts))
+            .route("/events", get(events))
+            .route("/half-event", get(half_event))
             .route("/slow", get(slow))
             .route("/cookies", get(cookies))
             .route("/socket", any(socket))
+            .route("/half-a-frame", any(half_a_frame))
             .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
             .fallback(tell)
             .with_state(Arc::clone(&go_on))
@@ -96,6 +99,22 @@ async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
     Body::from_stream(first.chain(second)).into_response()
 }
 
+async fn events() -> Response {
+    open_stream("data: one\n\n")
+}
+
+async fn half_event() -> Response {
+    open_stream("data: one\n\ndata: tw")
+}
+
+/// An event stream that stays open after its first bytes.
+fn open_stream(first: &'static str) -> Response {
+    let first =
+        stream::once(async move { Ok::<_, Infallible>(Bytes::from_static(first.as_bytes())) });
+    let kind = [(header::CONTENT_TYPE, "text/event-stream")];
+    (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
+}
+
 async fn slow() -> StatusCode {
     tokio::time::sleep(Duration::from_secs(30)).await;
     StatusCode::OK
@@ -125,4 +144,24 @@ async fn socket(upgrade: WebSocketUpgrade) -> Response {
             }
         }
     })
+}
+
+/// Switches to a WebSocket, sends the beginning of a frame and the rest when told so.
+async fn half_a_frame(State(go_on): State<Arc<Notify>>, mut request: Request) -> Response {
+    let upgrade = hyper::upgrade::on(&mut request);
+    tokio::spawn(async move {
+        let mut socket = hyper_util::rt::TokioIo::new(upgrade.await.expect("upgraded"));
+        socket.write_all(b"\x81\x05he").await.expect("written");
+        socket.flush().await.expect("written");
+        go_on.notified().await;
+        let _ = socket.write_all(b"llo\x81\x04more").await;
+        let _ = socket.flush().await;
+        // until the gateway has gone
+        let _ = tokio::io::copy(&mut socket, &mut tokio::io::sink()).await;
+    });
+    let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();
+    let headers = answer.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    answer
 }

@@ -163,6 +163,11 @@ impl Stack {
         }
     }
 
+    /// The store as another process has it.
+    pub async fn another_process(&self) -> Store {
+        database::store(&self.database_url).await
+    }
+
     /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
     pub async fn session(&self, roles: &[&str]) -> (SecretString, Session) {
         self.session_of("u1", "ada", roles).await

@@ -19,13 +19,18 @@ pub(super) async fn migrate(config: &Config) -> Result<(), CliError> {
 
 /// Reads the key files and connects.
 pub(super) async fn open_store(section: &StoreConfig) -> anyhow::Result<Store> {
+    let keys = read_keys(section)?;
+    Store::connect(section.url.expose_secret(), section.max_connections, keys)
+        .await
+        .context("open the store")
+}
+
+/// Reads the key files.
+pub(super) fn read_keys(section: &StoreConfig) -> anyhow::Result<KeyRing> {
     let keys: Result<Vec<_>, _> = section
         .key_files
         .iter()
         .map(|path| read_secret_file(path))
         .collect();
-    let keys = KeyRing::from_base64(&keys.context("store.key_files")?)?;
-    Store::connect(section.url.expose_secret(), section.max_connections, keys)
-        .await
-        .context("open the store")
+    Ok(KeyRing::from_base64(&keys.context("store.key_files")?)?)
 }

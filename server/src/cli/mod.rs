@@ -42,7 +42,7 @@ pub fn run() -> ExitCode {
 async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
     let files = arguments.config;
     match arguments.command.unwrap_or(Command::All) {
-        Command::All => serve::serve(load(&files, &Role::ALL)?, &Role::ALL).await?,
+        Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
         Command::Gateway => serve_one(&files, Role::Gateway).await?,
         Command::Panel => serve_one(&files, Role::Panel).await?,
         Command::KubeAuth { command } => match command {
@@ -73,7 +73,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
 }
 
 async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
-    serve::serve(load(files, &[role])?, &[role]).await
+    serve::serve(files, load(files, &[role])?, &[role]).await
 }
 
 fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Assertions are far shorter; a user with hundreds of projects still fits.
 const MAX_LEN: usize = 128 * 1024;
@@ -47,10 +48,16 @@ pub enum Refused {
     LifetimeTooLong,
 }
 
-/// Verifies assertions with the gateway's public keys.
+/// Keys of one signer that are accepted at the same time: its own and the one before.
+const OF_ONE_SIGNER: usize = 2;
+
+type Keys = Vec<(String, VerifyingKey)>;
+
+/// Verifies assertions with the gateway's public keys, which can be replaced while it is in use:
+/// clones share them.
 #[derive(Clone, Debug)]
 pub struct Verifier {
-    keys: Vec<(String, VerifyingKey)>,
+    keys: Arc<RwLock<Keys>>,
 }
 
 /// Other members (`crit`, `jwk`, `x5c`, …) would change what a signature means.
@@ -105,11 +112,35 @@ impl Verifier {
     /// When it is not a JWK set or holds no usable key.
     pub fn from_jwks(jwks: &Value) -> Result<Self, InvalidKeys> {
         let jwks = Jwks::deserialize(jwks).map_err(|_| InvalidKeys::Jwks)?;
-        let keys: Vec<_> = jwks.keys.iter().filter_map(from_jwk).collect();
+        let keys: Keys = jwks.keys.iter().filter_map(from_jwk).collect();
         if keys.is_empty() {
             return Err(InvalidKeys::Jwks);
         }
-        Ok(Self { keys })
+        Ok(Self {
+            keys: Arc::new(RwLock::new(keys)),
+        })
+    }
+
+    /// Takes over the keys of another verifier; says whether they are others.
+    pub fn replace(&self, other: &Self) -> bool {
+        let keys = other.known().clone();
+        let mut own = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = *own != keys;
+        *own = keys;
+        changed
+    }
+
+    /// Accepts what this key signs, too, and what the one before it has signed.
+    pub fn accept(&self, key: &SigningKey) {
+        let key = key.0.verifying_key();
+        let mut own = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|(_, known)| *known != key);
+        own.insert(0, (thumbprint(&key), key));
+        own.truncate(OF_ONE_SIGNER);
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Keys> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn from_keys(keys: impl IntoIterator<Item = VerifyingKey>) -> Self {
@@ -117,7 +148,9 @@ impl Verifier {
             .into_iter()
             .map(|key| (thumbprint(&key), key))
             .collect();
-        Self { keys }
+        Self {
+            keys: Arc::new(RwLock::new(keys)),
+        }
     }
 
     /// The claims of an assertion that is genuine, for `audience`, by `issuer` and not expired.
@@ -164,10 +197,11 @@ impl Verifier {
         if header.alg != "EdDSA" || header.typ.is_some_and(|typ| typ != "JWT") {
             return Err(Refused::Shape);
         }
-        let (_, key) = self
-            .keys
+        let key = self
+            .known()
             .iter()
             .find(|(kid, _)| *kid == header.kid)
+            .map(|(_, key)| *key)
             .ok_or(Refused::UnknownKey)?;
         let signature =
             Signature::from_slice(&decode(signature)?).map_err(|_| Refused::Signature)?;

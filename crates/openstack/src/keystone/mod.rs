@@ -2,6 +2,7 @@
 //!
 //! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
 mod answer;
+pub mod application_credentials;
 pub mod assignments;
 mod call;
 mod circuit;

@@ -11,6 +11,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// A command that takes longer has failed; a browser must not wait for more.
@@ -25,6 +26,8 @@ pub(crate) struct Redis {
     closed: Arc<AtomicBool>,
     pub(super) prefix: Arc<str>,
     pub(super) in_the_clear: bool,
+    /// Tells this process's changes from others'.
+    pub origin: Uuid,
 }
 
 impl fmt::Debug for Redis {
@@ -58,6 +61,7 @@ impl Redis {
             client,
             prefix,
             in_the_clear,
+            origin: Uuid::new_v4(),
         } = address::read(url)?;
         let operation = "connect to Redis";
         let connecting = ConnectionManager::new_with_config(client.clone(), settings());
@@ -92,7 +96,10 @@ impl Redis {
     /// An action of a group of scripts; its arguments follow.
     pub(super) fn call(&self, group: &'static Script, action: &str) -> ScriptInvocation<'static> {
         let mut invocation = group.prepare_invoke();
-        invocation.key(&*self.prefix).arg(action);
+        invocation
+            .key(&*self.prefix)
+            .arg(self.origin.to_string())
+            .arg(action);
         invocation
     }
 

@@ -108,6 +108,32 @@ impl Redis {
         entries.iter().map(|entry| token(keys, entry)).collect()
     }
 
+    /// The session's tokens that may be used, the oldest first.
+    pub async fn usable_tokens(
+        &self,
+        keys: &KeyRing,
+        session: Uuid,
+        now: Timestamp,
+    ) -> Result<Vec<KeystoneToken>, StoreError> {
+        let mut entries = self
+            .tokens("list Keystone tokens", "of_session", &session.to_string())
+            .await?;
+        entries.retain(|entry| entry.optional_text("revoke_at").is_none());
+        sort(&mut entries, "created_at")?;
+        let mut usable = Vec::with_capacity(entries.len());
+        for entry in &entries {
+            let token = token(keys, entry)?;
+            // the set of another session must not lend its tokens
+            if token.session != session {
+                return Err(StoreError::Moved { table: TABLE });
+            }
+            if token.expires_at > now {
+                usable.push(token);
+            }
+        }
+        Ok(usable)
+    }
+
     /// Takes over a token's roles.
     pub async fn set_token_roles(&self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
         let mut call = self.call(&KEYSTONE_TOKENS, "set_roles");
@@ -136,6 +162,22 @@ impl Redis {
         call.arg(id.to_string()).arg(at.as_second()).arg(failures);
         let _done: i64 = self.script("queue a revocation", &call).await?;
         Ok(())
+    }
+
+    /// Takes the right to try a revocation until `until`, if nobody has tried since `attempts`.
+    pub async fn claim_revocation(
+        &self,
+        id: Uuid,
+        attempts: i64,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut call = self.call(&KEYSTONE_TOKENS, "claim");
+        call.arg(id.to_string())
+            .arg(attempts)
+            .arg(until.as_second())
+            .arg(now.as_second());
+        self.script("claim a revocation", &call).await
     }
 
     /// Tokens that are due now, oldest first.
@@ -184,9 +226,10 @@ impl Redis {
         {
             let expires_at = entry.time("expires_at")?;
             let tried = entry.integer("revoke_attempts")? > 0;
+            let session_ended = entry.optional_text("session_ended").is_some();
             let due = entry
                 .optional_time("revoke_at")?
-                .is_some_and(|at| at <= now || tried);
+                .is_some_and(|at| at <= now || tried || session_ended);
             if due && expires_at > now {
                 let so_far = unfinished.map_or((0, expires_at), |one| (one.tokens, one.until));
                 unfinished = Some(UnfinishedRevocations {
@@ -239,6 +282,7 @@ fn revocation(keys: &KeyRing, entry: &Entry) -> Result<PendingRevocation, StoreE
     Ok(PendingRevocation {
         id: token.id,
         session: token.session,
+        unscoped: token.project.is_none(),
         token: token.token,
         attempts: entry.integer("revoke_attempts")?,
         expires_at: token.expires_at,

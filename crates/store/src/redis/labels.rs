@@ -2,10 +2,12 @@
 use crate::measured::OTHER;
 
 /// What an operation's name speaks of, and the table of that; the first that fits.
-const TABLES: [(&str, &str); 25] = [
+const TABLES: [(&str, &str); 27] = [
     ("a provider's tokens", "provider_tokens"),
     ("at a provider", "provider_flows"),
     ("logout token", "logout_marks"),
+    ("change", "session_changes"),
+    ("credential", "session_credentials"),
     ("Keystone token", "keystone_tokens"),
     ("revocation", "keystone_tokens"),
     ("roles", "keystone_tokens"),
@@ -30,7 +32,7 @@ const TABLES: [(&str, &str); 25] = [
     ("project", "sessions"),
 ];
 
-const STATEMENTS: [(&str, &str); 16] = [
+const STATEMENTS: [(&str, &str); 17] = [
     ("find", "select"),
     ("read", "select"),
     ("list", "select"),
@@ -41,6 +43,7 @@ const STATEMENTS: [(&str, &str); 16] = [
     ("begin", "insert"),
     ("keep", "insert"),
     ("append", "insert"),
+    ("announce", "insert"),
     ("mark", "insert"),
     ("redeem", "delete"),
     ("forget", "delete"),
@@ -77,6 +80,11 @@ mod tests {
             ("count pending revocations", ("keystone_tokens", "select")),
             ("count a failure", ("sign_in_throttles", "update")),
             ("redeem a hand-over code", ("handover_codes", "delete")),
+            ("read the feed of changes", ("session_changes", "select")),
+            (
+                "claim a session's credential",
+                ("session_credentials", "update"),
+            ),
             ("find a token", ("access_tokens", "select")),
             ("rotate a refresh token", ("refresh_tokens", "update")),
             ("mark a code", ("totp_marks", "insert")),

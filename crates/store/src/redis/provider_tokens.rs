@@ -114,7 +114,8 @@ impl Redis {
         call.arg(&session)
             .arg(version)
             .arg(or_empty(profile))
-            .arg(new.expires_at.as_second());
+            .arg(new.expires_at.as_second())
+            .arg(now.as_second());
         fields.append_to(&mut call);
         self.script("replace a provider's tokens", &call).await
     }

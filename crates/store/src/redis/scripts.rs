@@ -20,4 +20,6 @@ group!(CODES, "codes.lua");
 group!(DEVICES, "devices.lua");
 group!(AUDIT, "audit.lua");
 group!(PROVIDER_TOKENS, "provider_tokens.lua");
+group!(CHANGES, "changes.lua");
+group!(CREDENTIALS, "credentials.lua");
 group!(SWEEP, "sweep.lua");

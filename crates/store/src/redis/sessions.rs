@@ -209,7 +209,8 @@ impl Redis {
         let mut call = self.call(&SESSIONS, "set_provider");
         call.arg(root.to_string())
             .arg(to_json(TABLE, "provider_profile", profile)?)
-            .arg(or_empty(expires_at.map(Timestamp::as_second)));
+            .arg(or_empty(expires_at.map(Timestamp::as_second)))
+            .arg(Timestamp::now().as_second());
         let live: i64 = self.script("take over a provider's word", &call).await?;
         Ok(live > 0)
     }
@@ -246,6 +247,23 @@ impl Redis {
         call.arg(root.to_string())
             .arg(column)
             .arg(value.to_string());
+        let _done: i64 = self.script(operation, &call).await?;
+        Ok(())
+    }
+
+    /// Sets fields of a session and its children, and tells every replica.
+    pub async fn change_family(
+        &self,
+        operation: &'static str,
+        root: Uuid,
+        fields: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut call = self.call(&SESSIONS, "change_family");
+        call.arg(root.to_string()).arg(now.as_second());
+        for (column, value) in fields {
+            call.arg(*column).arg(value);
+        }
         let _done: i64 = self.script(operation, &call).await?;
         Ok(())
     }
@@ -308,7 +326,10 @@ impl Redis {
             .time("keystone_expires_at", renewal.keystone_expires_at)
             .time("keystone_checked_at", now);
         let mut call = self.call(&SESSIONS, "renew");
-        call.arg(&id).arg(&hash).arg(pointer(keys, &hash, &id));
+        call.arg(&id)
+            .arg(&hash)
+            .arg(pointer(keys, &hash, &id))
+            .arg(now.as_second());
         fields.append_to(&mut call);
         let renewed: i64 = self.script("renew a session", &call).await?;
         Ok(renewed > 0)
@@ -325,8 +346,8 @@ impl Redis {
         let fields = Fields::default()
             .time("keystone_expires_at", expires_at)
             .time("keystone_checked_at", now);
-        let mut call = self.call(&SESSIONS, "set_live");
-        call.arg(root.to_string());
+        let mut call = self.call(&SESSIONS, "renew_tokens");
+        call.arg(root.to_string()).arg(now.as_second());
         fields.append_to(&mut call);
         let live: i64 = self
             .script("take over the end of new tokens", &call)
@@ -334,18 +355,21 @@ impl Redis {
         Ok(live > 0)
     }
 
-    /// Ends a session and its children; their tokens become due.
+    /// Ends a session and its children, unless only an expired one shall end; their tokens become
+    /// due, and every replica is told.
     pub async fn end_session(
         &self,
         id: Uuid,
         reason: EndReason,
+        only_expired: bool,
         now: Timestamp,
     ) -> Result<Vec<EndedSession>, StoreError> {
         let mut call = self.call(&SESSIONS, "end");
         call.arg(id.to_string())
             .arg(reason.as_str())
             .arg(EndReason::ParentEnded.as_str())
-            .arg(now.as_second());
+            .arg(now.as_second())
+            .arg(i32::from(only_expired));
         let ended: Vec<(String, String, String)> = self.script("end a session", &call).await?;
         ended
             .into_iter()

@@ -1,5 +1,6 @@
 //! How a session goes on and how it ends.
 use super::{EndReason, EndedSession, HASH_PURPOSE, Renewal, Session, SessionKind, Sessions};
+use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::{Columns, to_json};
@@ -108,6 +109,10 @@ impl Sessions<'_> {
         .execute(&mut *transaction)
         .await
         .map_err(StoreError::database("renew a session"))?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(&mut transaction, root, ChangeKind::Renewed, now)
+            .await?;
         transaction
             .commit()
             .await
@@ -140,7 +145,8 @@ impl Sessions<'_> {
     }
 
     /// Ends a session and its children; answers with those that were live. In the same
-    /// transaction its Keystone tokens become due for revocation, so that none is forgotten.
+    /// transaction its Keystone tokens become due for revocation, the secret of its application
+    /// credential is destroyed, and every replica is told, so that none is forgotten.
     ///
     /// # Errors
     /// When the store cannot say; nothing has ended then.
@@ -150,12 +156,52 @@ impl Sessions<'_> {
         reason: EndReason,
         now: Timestamp,
     ) -> Result<Vec<EndedSession>, StoreError> {
+        self.end_where(id, reason, false, now).await
+    }
+
+    /// Ends a session whose time has passed, with all that [`Self::end`] does; nothing when it was
+    /// used meanwhile, at another replica for example.
+    ///
+    /// # Errors
+    /// When the store cannot say; nothing has ended then.
+    pub async fn expire(self, id: Uuid, now: Timestamp) -> Result<Vec<EndedSession>, StoreError> {
+        self.end_where(id, EndReason::Expired, true, now).await
+    }
+
+    async fn end_where(
+        self,
+        id: Uuid,
+        reason: EndReason,
+        only_expired: bool,
+        now: Timestamp,
+    ) -> Result<Vec<EndedSession>, StoreError> {
         if let Some(redis) = self.0.redis() {
-            return redis.end_session(id, reason, now).await;
+            return redis.end_session(id, reason, only_expired, now).await;
         }
         let failed = || StoreError::database("end a session");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
-        let rows = sqlx::query(
+        let mut rows = Vec::new();
+        if only_expired {
+            let own = sqlx::query(
+                "UPDATE sessions
+                 SET ended_at = $1, end_reason = $2
+                 WHERE id = $3 AND ended_at IS NULL
+                     AND (idle_expires_at <= $1 OR absolute_expires_at <= $1
+                         OR keystone_expires_at <= $1)
+                 RETURNING id, kind, user_id",
+            )
+            .bind(now.as_second())
+            .bind(reason.as_str())
+            .bind(id.to_string())
+            .fetch_optional(&mut *transaction)
+            .await
+            .map_err(failed())?;
+            let Some(own) = own else {
+                return Ok(Vec::new());
+            };
+            rows.push(own);
+        }
+        let ended_now = sqlx::query(
             "UPDATE sessions
              SET ended_at = $1,
                  end_reason = CASE WHEN id = $2 THEN $3 ELSE $4 END
@@ -169,10 +215,11 @@ impl Sessions<'_> {
         .fetch_all(&mut *transaction)
         .await
         .map_err(failed())?;
+        rows.extend(ended_now);
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
-             WHERE revoke_at IS NULL
+             WHERE (revoke_at IS NULL OR revoke_at > $1)
                  AND session_id IN (SELECT id FROM sessions WHERE id = $2 OR parent = $2)",
         )
         .bind(now.as_second())
@@ -180,6 +227,22 @@ impl Sessions<'_> {
         .execute(&mut *transaction)
         .await
         .map_err(failed())?;
+        sqlx::query(
+            "UPDATE session_credentials
+             SET secret_sealed = NULL, ended_at = $1
+             WHERE session_id = $2 AND ended_at IS NULL",
+        )
+        .bind(now.as_second())
+        .bind(id.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        if !rows.is_empty() {
+            let changes = self.0.changes();
+            changes
+                .announce_in(&mut transaction, id, ChangeKind::Ended(reason), now)
+                .await?;
+        }
         transaction.commit().await.map_err(failed())?;
         rows.iter().map(ended).collect()
     }
@@ -199,6 +262,8 @@ impl Sessions<'_> {
                 .set_keystone_expires_of_session(root, expires_at, now)
                 .await;
         }
+        let failed = || StoreError::database("take over the end of new tokens");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         let updated = sqlx::query(
             "UPDATE sessions
              SET keystone_expires_at = $1, keystone_checked_at = $2
@@ -207,9 +272,14 @@ impl Sessions<'_> {
         .bind(expires_at.as_second())
         .bind(now.as_second())
         .bind(root.to_string())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("take over the end of new tokens"))?;
+        .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(&mut transaction, root, ChangeKind::Renewed, now)
+            .await?;
+        transaction.commit().await.map_err(failed())?;
         Ok(updated.rows_affected() > 0)
     }
 
@@ -260,7 +330,7 @@ impl Sessions<'_> {
                 column: "id",
                 reason: error.to_string(),
             })?;
-            all.extend(self.end(id, EndReason::Expired, now).await?);
+            all.extend(self.expire(id, now).await?);
         }
         Ok(all)
     }

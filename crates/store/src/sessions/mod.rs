@@ -13,6 +13,7 @@ pub use model::{
 };
 pub use provider::{ProviderProfile, SessionProvider};
 
+use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::to_json;
@@ -214,11 +215,13 @@ impl Sessions<'_> {
     /// When the store cannot say.
     pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
-            let projects = to_json(TABLE, "projects", projects)?;
+            let fields = [("projects", to_json(TABLE, "projects", projects)?)];
             return redis
-                .set_of_family("remember projects", root, "projects", projects)
+                .change_family("remember projects", root, &fields, Timestamp::now())
                 .await;
         }
+        let failed = || StoreError::database("remember projects");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
             "UPDATE sessions
              SET projects = $1
@@ -226,10 +229,19 @@ impl Sessions<'_> {
         )
         .bind(to_json(TABLE, "projects", projects)?)
         .bind(root.to_string())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember projects"))?;
-        Ok(())
+        .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(
+                &mut transaction,
+                root,
+                ChangeKind::Changed,
+                Timestamp::now(),
+            )
+            .await?;
+        transaction.commit().await.map_err(failed())
     }
 
     /// Remembers the project used last, for the session and for the user's next one.
@@ -243,18 +255,16 @@ impl Sessions<'_> {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
+            let fields = [("last_project", project_id.to_owned())];
             redis
-                .set_of_family(
-                    "remember the project",
-                    session.root(),
-                    "last_project",
-                    project_id,
-                )
+                .change_family("remember the project", session.root(), &fields, now)
                 .await?;
             return redis
                 .set_last_project_of_user(&session.user.id, project_id)
                 .await;
         }
+        let failed = || StoreError::database("remember the project");
+        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
             "UPDATE sessions
              SET last_project = $1
@@ -262,9 +272,9 @@ impl Sessions<'_> {
         )
         .bind(project_id)
         .bind(session.root().to_string())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember the project"))?;
+        .map_err(failed())?;
         sqlx::query(
             "INSERT INTO user_last_projects (user_id, project_id, updated_at)
              VALUES ($1, $2, $3)
@@ -274,10 +284,14 @@ impl Sessions<'_> {
         .bind(session.user.id.as_str())
         .bind(project_id)
         .bind(now.as_second())
-        .execute(&self.0.pool)
+        .execute(&mut *transaction)
         .await
-        .map_err(StoreError::database("remember the project"))?;
-        Ok(())
+        .map_err(failed())?;
+        let changes = self.0.changes();
+        changes
+            .announce_in(&mut transaction, session.root(), ChangeKind::Changed, now)
+            .await?;
+        transaction.commit().await.map_err(failed())
     }
 
     /// The project that the user used last, in any session.

@@ -1,6 +1,7 @@
 //! What a session knows of the OIDC provider that vouches for its user.
 use super::model::{COLUMNS, TABLE, from_row};
 use super::{EndedSession, NewSession, Session, Sessions};
+use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
 use crate::sessions::EndReason;
@@ -89,6 +90,10 @@ impl Sessions<'_> {
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("take over a provider's word"))?;
+        let changes = self.0.changes();
+        changes
+            .announce(root, ChangeKind::Changed, Timestamp::now())
+            .await?;
         Ok(updated.rows_affected() > 0)
     }
 

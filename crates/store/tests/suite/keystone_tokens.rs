@@ -175,3 +175,26 @@ pub async fn new_roles_are_taken_over(database: &Database) {
     let found = tokens.find(session.id, Some("acme-id"), at(2)).await;
     assert_eq!(found.unwrap().unwrap().roles, roles(&["k8s_viewer"]));
 }
+
+pub async fn a_revocation_is_tried_by_one_replica_at_a_time(database: &Database) {
+    let tokens = database.store.keystone_tokens();
+    let (_, session) = signed_in(&database.store, "ada").await;
+    let token = new_token(session.id, None, "token");
+    tokens.store(&token, at(1)).await.unwrap();
+    let end = database
+        .store
+        .sessions()
+        .end(session.id, EndReason::SignedOut, at(2));
+    end.await.unwrap();
+    let due = tokens.due_revocations(10, at(2)).await.unwrap();
+    assert!(due[0].unscoped);
+    let claim = |second| tokens.claim_revocation(&due[0], at(second + 15), at(second));
+    assert!(claim(2).await.unwrap());
+    assert!(!claim(3).await.unwrap());
+    assert!(tokens.due_revocations(10, at(3)).await.unwrap().is_empty());
+    // whoever had it has gone
+    assert_eq!(tokens.due_revocations(10, at(17)).await.unwrap().len(), 1);
+    assert!(claim(17).await.unwrap());
+    tokens.revocation_failed(due[0].id, at(19)).await.unwrap();
+    assert!(!claim(20).await.unwrap(), "it was tried since it was read");
+}

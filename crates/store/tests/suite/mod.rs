@@ -1,11 +1,13 @@
 //! What every store must do; the binaries beside this folder run it on theirs.
 pub mod audit;
 pub mod browser_marks;
+pub mod changes;
 pub mod command_line;
 pub mod fixtures;
 pub mod kept_forms;
 pub mod keystone_tokens;
 pub mod providers;
+pub mod session_credentials;
 pub mod session_lookup;
 pub mod sessions;
 pub mod sign_in;
@@ -84,6 +86,16 @@ macro_rules! each_test {
             session_lookup: an_ended_session_is_found_only_by_who_asks_for_the_end
             session_lookup: users_are_found_by_id_and_by_name_in_any_case
             session_lookup: unfinished_revocations_are_counted_until_they_expire
+            changes: ends_and_renewals_are_told_in_their_order
+            changes: changes_made_at_once_are_told_without_a_gap
+            changes: a_change_that_was_rolled_back_is_not_told
+            changes: whoever_was_away_for_too_long_is_told_so
+            changes: a_session_used_elsewhere_meanwhile_does_not_expire
+            session_credentials: a_session_lives_as_long_as_its_credential_in_its_project_only
+            session_credentials: the_secret_goes_with_the_session
+            session_credentials: a_token_is_fetched_by_one_shortly_before_the_old_ones_end
+            sessions: keys_are_replaced_under_a_store_in_use
+            keystone_tokens: a_revocation_is_tried_by_one_replica_at_a_time
             session_lookup: live_sessions_are_counted_by_kind
             kept_forms: a_form_is_given_back_to_its_user_only
             kept_forms: a_form_is_kept_for_ten_minutes

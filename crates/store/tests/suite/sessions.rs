@@ -245,3 +245,33 @@ pub async fn a_rotated_key_still_finds_sessions(database: &Database) {
             .is_none()
     );
 }
+
+pub async fn keys_are_replaced_under_a_store_in_use(database: &Database) {
+    let store = database.with_keys(&[1]).await;
+    let (before, session) = signed_in(&store, "ada").await;
+    let clone = store.clone();
+    store.replace_keys(&super::keys(&[2, 1]));
+    let found = clone.sessions().find(&before, at(1)).await.unwrap();
+    assert_eq!(found.unwrap().id, session.id);
+    let (after, _) = signed_in(&clone, "ada").await;
+    // the first key alone does not know what was made since, the second alone not what was before
+    let old = database.with_keys(&[1]).await;
+    assert!(old.sessions().find(&after, at(1)).await.unwrap().is_none());
+    store.replace_keys(&super::keys(&[2]));
+    assert!(
+        store
+            .sessions()
+            .find(&after, at(1))
+            .await
+            .unwrap()
+            .is_some()
+    );
+    assert!(
+        store
+            .sessions()
+            .find(&before, at(1))
+            .await
+            .unwrap()
+            .is_none()
+    );
+}

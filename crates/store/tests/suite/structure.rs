@@ -8,7 +8,7 @@ pub async fn migrations_go_up_down_and_up(database: &Database) {
     store.revert_all().await.unwrap();
     let error = store.ensure_migrated().await.unwrap_err();
     assert!(
-        matches!(error, StoreError::NotMigrated { missing: 6 }),
+        matches!(error, StoreError::NotMigrated { missing } if missing >= 7),
         "{error}"
     );
     store.migrate().await.unwrap();

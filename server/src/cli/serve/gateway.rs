@@ -1,4 +1,4 @@
-use super::{Context, listen, report_keystone, serve_on};
+use super::{Context, keys, listen, report_keystone, serve_on};
 use crate::cli::migrate::open_store;
 use crate::config::Role;
 use anyhow::Context as _;
@@ -41,6 +41,8 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             apps: config.apps.clone(),
         },
     )?;
+    keys::follow_store_keys(context, store.clone())?;
+    keys::follow_assertion_key(context, section.assertion_key_file.clone(), built.clone())?;
     context.readiness.add("store", Weight::Required, move || {
         let store = store.clone();
         async move { store.ping().await.map_err(|error| error.to_string()) }

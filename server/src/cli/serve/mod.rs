@@ -1,5 +1,6 @@
 //! Running roles: listeners, the admin port, start-up lines, the stop.
 mod gateway;
+mod keys;
 mod kube_auth;
 mod panel;
 
@@ -7,6 +8,7 @@ use super::error::CliError;
 use crate::config::{Config, Role};
 use anyhow::Context as _;
 use axum::Router;
+use keys::OwnVerifier;
 use portico_runtime::admin::{self, Readiness, Weight};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::Listener;
@@ -15,6 +17,7 @@ use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long running requests may take to finish; orchestrators kill after 10 s or more.
@@ -23,13 +26,21 @@ const STOP_DEADLINE: Duration = Duration::from_secs(8);
 /// What a role needs of the process.
 pub(super) struct Context<'c> {
     pub config: &'c Config,
+    /// The files that it came from.
+    pub files: &'c [PathBuf],
     pub roles: &'c [Role],
     pub lifecycle: &'c Lifecycle,
     pub readiness: &'c Readiness,
+    /// What the panel of this process verifies with, where the gateway's key is its own.
+    pub own_verifier: OwnVerifier,
 }
 
 /// Runs the roles until the process is stopped.
-pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError> {
+pub(super) async fn serve(
+    files: &[PathBuf],
+    config: Config,
+    roles: &[Role],
+) -> Result<(), CliError> {
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
     telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
@@ -42,7 +53,7 @@ pub(super) async fn serve(config: Config, roles: &[Role]) -> Result<(), CliError
         roles = names.join(", "),
         "starting"
     );
-    let started = start(&config, roles, &lifecycle, &readiness, &metrics).await;
+    let started = start(files, &config, roles, &lifecycle, &readiness, &metrics).await;
     if let Err(error) = started {
         // whatever did start ends in order
         lifecycle.stop();
@@ -72,6 +83,7 @@ async fn flush(traces: Option<Traces>) {
 }
 
 async fn start(
+    files: &[PathBuf],
     config: &Config,
     roles: &[Role],
     lifecycle: &Lifecycle,
@@ -82,9 +94,11 @@ async fn start(
     let admin = listen("admin.listen", config.admin.listen).await?;
     let context = Context {
         config,
+        files,
         roles,
         lifecycle,
         readiness,
+        own_verifier: OwnVerifier::default(),
     };
     for role in roles {
         match role {

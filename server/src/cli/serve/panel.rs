@@ -1,4 +1,4 @@
-use super::{Context, listen, serve_on};
+use super::{Context, keys, listen, serve_on};
 use crate::config::{Config, Role};
 use crate::panel::{PanelParts, router};
 use anyhow::Context as _;
@@ -55,14 +55,17 @@ fn verifier(context: &Context<'_>) -> anyhow::Result<Verifier> {
         .map(|panel| panel.assertion_public_key_files.as_slice())
         .unwrap_or_default();
     if !files.is_empty() {
-        return Verifier::from_files(files.iter().map(|file| file.as_path()))
-            .context("panel.assertion_public_key_files");
+        let verifier = Verifier::from_files(files.iter().map(|file| file.as_path()))
+            .context("panel.assertion_public_key_files")?;
+        keys::follow_public_keys(context, verifier.clone())?;
+        return Ok(verifier);
     }
     match &context.config.gateway {
         Some(gateway) if context.roles.contains(&Role::Gateway) => {
             let key = SigningKey::read(&gateway.assertion_key_file)
                 .context("gateway.assertion_key_file")?;
-            Ok(Verifier::for_key(&key))
+            let verifier = Verifier::for_key(&key);
+            Ok(context.own_verifier.get_or_init(|| verifier).clone())
         }
         _ => anyhow::bail!("panel.assertion_public_key_files is empty"),
     }

@@ -1,8 +1,11 @@
--- What every group of scripts starts with. KEYS[1] is the prefix, ARGV[1] the action.
+-- What every group of scripts starts with. KEYS[1] is the prefix; the first argument says which process calls, for the
+-- feed of changes, and is taken off: ARGV[1] is the action.
 --
 -- An entry is a hash at <prefix><kind>:<id>. What ends by itself is also in the sorted set `expiry`, by the second at which
 -- it ends; the sweep deletes it then. Should nobody sweep, Redis drops it a day later by its own clock.
 local prefix = KEYS[1]
+local caller = ARGV[1]
+local ARGV = { unpack(ARGV, 2) }
 local actions = {}
 local DAY = 86400
 -- an ended session is kept for seven days, and one more for the sweep
@@ -61,6 +64,26 @@ local function known_session(id)
 end
 local NO_SESSION = redis.error_reply('NOSESSION there is no such session')
 
+-- what is not found in a store that is none at all has not ended
+local NO_STORE = redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
+local function is_store()
+  return redis.call('EXISTS', prefix .. 'schema') == 1
+end
+
+-- The feed of changes, in the script that makes them: `changes` by position, and `feed`, the last position. Each change
+-- names the position before it, so that a reader notices a gap; positions follow the clock, so that those of a server
+-- that lost its last writes are not given out twice.
+local function announce(session, kind, reason, now)
+  local time = redis.call('TIME')
+  local before = redis.call('GET', prefix .. 'feed') or '0'
+  local position = math.max(tonumber(before) + 1, tonumber(time[1]) * 1000000 + tonumber(time[2]))
+  position = string.format('%.0f', position)
+  redis.call('SET', prefix .. 'feed', position)
+  local change = { position, before, now, kind, reason, session, caller }
+  redis.call('ZADD', prefix .. 'changes', position, table.concat(change, ':'))
+  redis.call('EXPIRE', prefix .. 'changes', DAY)
+end
+
 local function drop_token(id)
   local session = field('token', id, 'session_id')
   if session then
@@ -95,6 +118,16 @@ local function drop_device(hash)
   return drop('device', hash)
 end
 
+local function drop_credential(id)
+  local of = redis.call('HMGET', key('credential', id), 'session_id', 'user_id')
+  if of[1] then
+    redis.call('SREM', key('session_credentials', of[1]), id)
+    redis.call('SREM', key('user_credentials', of[2]), id)
+  end
+  redis.call('ZREM', prefix .. 'credentials', id)
+  return drop('credential', id)
+end
+
 local function family(root)
   local ids = redis.call('SMEMBERS', key('children', root))
   table.insert(ids, 1, root)
@@ -124,4 +157,40 @@ local function set_provider(root, profile, expires_at)
     end
   end
   return count
+end
+
+-- the sets of a provider's sessions: by its subject, and by its own session where it names one
+local function provider_indexes(provider, subject, sid)
+  local all = {}
+  if provider and subject then
+    table.insert(all, key('provider_subject', provider .. ':' .. subject))
+  end
+  if provider and sid then
+    table.insert(all, key('provider_sid', provider .. ':' .. sid))
+  end
+  return all
+end
+
+-- after a change of its times: ends must be those of the entry
+local function index_times(id)
+  local times = redis.call('HMGET', key('session', id), 'idle_expires_at', 'absolute_expires_at', 'keystone_expires_at',
+    'kind', 'secret_hash', 'parent', 'user_id', 'lower_name', 'provider', 'provider_subject', 'provider_sid')
+  local ends = math.min(tonumber(times[1]), tonumber(times[2]), tonumber(times[3]))
+  redis.call('ZADD', prefix .. 'live', ends, id)
+  if times[4] == 'browser' then
+    redis.call('ZADD', prefix .. 'browsers', times[1], id)
+  end
+  local latest = times[2]
+  keep_longer(key('session', id), latest, AFTER_END)
+  if times[5] then
+    keep_longer(key('session_secret', times[5]), latest, AFTER_END)
+  end
+  if times[6] then
+    keep_longer(key('children', times[6]), latest, AFTER_END)
+  end
+  keep_longer(key('user_sessions', times[7]), latest, AFTER_END)
+  keep_longer(key('name_sessions', times[8]), latest, AFTER_END)
+  for _, index in ipairs(provider_indexes(times[9], times[10], times[11])) do
+    keep_longer(index, latest, AFTER_END)
+  end
 end

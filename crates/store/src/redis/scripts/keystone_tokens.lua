@@ -47,11 +47,18 @@ function actions.of_family()
   return all
 end
 
--- of_user USER_ID: those of every session of the user, ended ones too
+-- of_user USER_ID: those of every session of the user; of an ended one they say so
 function actions.of_user()
   local all = {}
   for _, session in ipairs(redis.call('SMEMBERS', key('user_sessions', ARGV[2]))) do
+    local before = #all
     tokens_of(session, all)
+    if not is_live(session) then
+      for at = before + 1, #all do
+        table.insert(all[at], 'session_ended')
+        table.insert(all[at], '1')
+      end
+    end
   end
   return all
 end
@@ -100,6 +107,17 @@ function actions.revoke_at()
     redis.call('HINCRBY', key('token', ARGV[2]), 'revoke_attempts', ARGV[4])
     redis.call('ZADD', prefix .. 'revocations', ARGV[3], ARGV[2])
   end
+  return 1
+end
+
+-- claim ID ATTEMPTS UNTIL NOW: 0 when another replica has tried or is trying since it was read
+function actions.claim()
+  local found = redis.call('HMGET', key('token', ARGV[2]), 'revoke_attempts', 'revoke_at')
+  if found[1] ~= ARGV[3] or not found[2] or tonumber(found[2]) > tonumber(ARGV[5]) then
+    return 0
+  end
+  redis.call('HSET', key('token', ARGV[2]), 'revoke_at', ARGV[4])
+  redis.call('ZADD', prefix .. 'revocations', ARGV[4], ARGV[2])
   return 1
 end
 

@@ -31,18 +31,19 @@ function actions.lease()
   return { yours, redis.call('HGETALL', name) }
 end
 
--- replace SESSION VERSION PROFILE EXPIRES_AT FIELD VALUE …: 0 when the version is another one by now
+-- replace SESSION VERSION PROFILE EXPIRES_AT NOW FIELD VALUE …: 0 when the version is another one by now
 function actions.replace()
   local session = ARGV[2]
   local name = key('provider_token', session)
   if redis.call('HGET', name, 'version') ~= ARGV[3] then
     return 0
   end
-  redis.call('HSET', name, unpack(ARGV, 6))
+  redis.call('HSET', name, unpack(ARGV, 7))
   redis.call('HINCRBY', name, 'version', 1)
   redis.call('HDEL', name, 'lease_holder', 'lease_until_millis')
   redis.call('EXPIRE', name, redis.call('TTL', key('session', session)))
   set_provider(session, ARGV[4], ARGV[5])
+  announce(session, 'changed', '', ARGV[6])
   return 1
 end
 

@@ -1,42 +1,6 @@
 -- Sessions. Indexes: `live` by the second at which a session runs out, `browsers` by the idle end of live browser sessions,
 -- `ended` by the end; the children of a session, the sessions of a user ID and of a user name in lower case.
 
--- the sets of a provider's sessions: by its subject, and by its own session where it names one
-local function provider_indexes(provider, subject, sid)
-  local all = {}
-  if provider and subject then
-    table.insert(all, key('provider_subject', provider .. ':' .. subject))
-  end
-  if provider and sid then
-    table.insert(all, key('provider_sid', provider .. ':' .. sid))
-  end
-  return all
-end
-
--- after a change of its times: ends must be those of the entry
-local function index_times(id)
-  local times = redis.call('HMGET', key('session', id), 'idle_expires_at', 'absolute_expires_at', 'keystone_expires_at',
-    'kind', 'secret_hash', 'parent', 'user_id', 'lower_name', 'provider', 'provider_subject', 'provider_sid')
-  local ends = math.min(tonumber(times[1]), tonumber(times[2]), tonumber(times[3]))
-  redis.call('ZADD', prefix .. 'live', ends, id)
-  if times[4] == 'browser' then
-    redis.call('ZADD', prefix .. 'browsers', times[1], id)
-  end
-  local latest = times[2]
-  keep_longer(key('session', id), latest, AFTER_END)
-  if times[5] then
-    keep_longer(key('session_secret', times[5]), latest, AFTER_END)
-  end
-  if times[6] then
-    keep_longer(key('children', times[6]), latest, AFTER_END)
-  end
-  keep_longer(key('user_sessions', times[7]), latest, AFTER_END)
-  keep_longer(key('name_sessions', times[8]), latest, AFTER_END)
-  for _, index in ipairs(provider_indexes(times[9], times[10], times[11])) do
-    keep_longer(index, latest, AFTER_END)
-  end
-end
-
 local function provider_tokens_due(session, at)
   if exists('provider_token', session) and not redis.call('ZSCORE', prefix .. 'provider_revocations', session) then
     redis.call('HSET', key('provider_token', session), 'revoke_at', at)
@@ -49,11 +13,32 @@ local function due(session, at)
     local found = redis.call('HMGET', key('token', token), 'id', 'revoke_at')
     if not found[1] then
       redis.call('SREM', key('session_tokens', session), token)
-    elseif not found[2] then
+    elseif not found[2] or tonumber(found[2]) > tonumber(at) then
       redis.call('HSET', key('token', token), 'revoke_at', at)
       redis.call('ZADD', prefix .. 'revocations', at, token)
     end
   end
+end
+
+-- the secret of an application credential is destroyed; the entry stays until Keystone has it no more
+local function end_credentials(session, now)
+  for _, id in ipairs(redis.call('SMEMBERS', key('session_credentials', session))) do
+    local name = key('credential', id)
+    if exists('credential', id) and not redis.call('HGET', name, 'ended_at') then
+      redis.call('HDEL', name, 'secret_sealed')
+      redis.call('HSET', name, 'ended_at', now)
+      redis.call('ZREM', prefix .. 'credentials', id)
+    end
+  end
+end
+
+-- whether the time of a live session has passed
+local function has_run_out(id, now)
+  if not is_live(id) then
+    return false
+  end
+  local times = redis.call('HMGET', key('session', id), 'idle_expires_at', 'absolute_expires_at', 'keystone_expires_at')
+  return math.min(tonumber(times[1]), tonumber(times[2]), tonumber(times[3])) <= tonumber(now)
 end
 
 -- insert ID PARENT USER_ID LOWER_NAME SECRET_HASH POINTER FIELD VALUE …: 0 when the parent has ended meanwhile
@@ -79,12 +64,6 @@ function actions.insert()
   end
   index_times(id)
   return 1
-end
-
--- what is not found in a store that is none at all has not ended
-local NO_STORE = redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
-local function is_store()
-  return redis.call('EXISTS', prefix .. 'schema') == 1
 end
 
 -- find SECRET_HASH: the pointer and the session; nil for none, an error when this is no store at all
@@ -168,9 +147,11 @@ function actions.of_provider()
   return all
 end
 
--- set_provider ROOT PROFILE EXPIRES_AT: how many of the family are live; EXPIRES_AT may be empty
+-- set_provider ROOT PROFILE EXPIRES_AT NOW: how many of the family are live; EXPIRES_AT may be empty
 function actions.set_provider()
-  return set_provider(ARGV[2], ARGV[3], ARGV[4])
+  local count = set_provider(ARGV[2], ARGV[3], ARGV[4])
+  announce(ARGV[2], 'changed', '', ARGV[5])
+  return count
 end
 
 -- set_family ROOT FIELD VALUE: for the session and its children, ended or not
@@ -183,16 +164,28 @@ function actions.set_family()
   return 1
 end
 
--- set_live ROOT FIELD VALUE …: how many of the family are live; their times are indexed anew
-function actions.set_live()
+-- change_family ROOT NOW FIELD VALUE …: the same, and every replica is told
+function actions.change_family()
+  for _, id in ipairs(family(ARGV[2])) do
+    if exists('session', id) then
+      redis.call('HSET', key('session', id), unpack(ARGV, 4))
+    end
+  end
+  announce(ARGV[2], 'changed', '', ARGV[3])
+  return 1
+end
+
+-- renew_tokens ROOT NOW FIELD VALUE …: how many of the family are live; they go on with other tokens
+function actions.renew_tokens()
   local count = 0
   for _, id in ipairs(family(ARGV[2])) do
     if is_live(id) then
-      redis.call('HSET', key('session', id), unpack(ARGV, 3))
+      redis.call('HSET', key('session', id), unpack(ARGV, 4))
       index_times(id)
       count = count + 1
     end
   end
+  announce(ARGV[2], 'renewed', '', ARGV[3])
   return count
 end
 
@@ -219,7 +212,7 @@ function actions.touch()
   return touched
 end
 
--- renew ROOT SECRET_HASH POINTER FIELD VALUE …: 0 when the session has ended
+-- renew ROOT SECRET_HASH POINTER NOW FIELD VALUE …: 0 when the session has ended
 function actions.renew()
   local root, hash = ARGV[2], ARGV[3]
   if not is_live(root) then
@@ -233,17 +226,22 @@ function actions.renew()
   redis.call('HSET', key('session', root), 'secret_hash', hash)
   for _, id in ipairs(family(root)) do
     if is_live(id) then
-      redis.call('HSET', key('session', id), unpack(ARGV, 5))
+      redis.call('HSET', key('session', id), unpack(ARGV, 6))
       index_times(id)
     end
   end
+  announce(root, 'renewed', '', ARGV[5])
   return 1
 end
 
--- end ID REASON REASON_OF_CHILDREN NOW: ID, kind and user ID of each that was live
+-- end ID REASON REASON_OF_CHILDREN NOW ONLY_EXPIRED: ID, kind and user ID of each that was live
 actions['end'] = function()
   local id, now = ARGV[2], ARGV[5]
   local all = {}
+  -- it was used meanwhile, at another replica for example
+  if ARGV[6] == '1' and not has_run_out(id, now) then
+    return all
+  end
   for _, one in ipairs(family(id)) do
     local name = key('session', one)
     if is_live(one) then
@@ -257,6 +255,10 @@ actions['end'] = function()
     end
     due(one, now)
     provider_tokens_due(one, now)
+  end
+  end_credentials(id, now)
+  if #all > 0 then
+    announce(id, 'ended', ARGV[3], now)
   end
   return all
 end

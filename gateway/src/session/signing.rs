@@ -1,0 +1,45 @@
+//! The key that identity is signed with, and the one before it, which stays published until
+//! nobody holds an assertion of it any more.
+use std::sync::Arc;
+
+use portico_assertion::Signer;
+use serde_json::{Value, json};
+
+use super::lock::Lock;
+
+#[derive(Debug)]
+pub(crate) struct Signing {
+    current: Lock<Arc<Signer>>,
+    before: Lock<Option<Arc<Signer>>>,
+}
+
+impl Signing {
+    pub fn new(signer: Signer) -> Self {
+        Self {
+            current: Lock::new(Arc::new(signer)),
+            before: Lock::default(),
+        }
+    }
+
+    pub fn now(&self) -> Arc<Signer> {
+        Arc::clone(&self.current.lock())
+    }
+
+    /// Signs with another key from now on.
+    pub fn replace(&self, signer: Signer) {
+        let mut current = self.current.lock();
+        let before = std::mem::replace(&mut *current, Arc::new(signer));
+        *self.before.lock() = Some(before);
+    }
+
+    /// The public keys, the current one's first.
+    pub fn jwks(&self) -> Value {
+        let before = self.before.lock().clone();
+        let keys: Vec<Value> = std::iter::once(self.now())
+            .chain(before)
+            .filter_map(|signer| signer.jwks()["keys"].as_array().cloned())
+            .flatten()
+            .collect();
+        json!({ "keys": keys })
+    }
+}

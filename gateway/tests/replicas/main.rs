@@ -1,0 +1,15 @@
+//! Two gateways on one PostgreSQL, or on one Redis (`PORTICO_TEST_STORE=redis`). `PORTICO_TEST_ENV` names the stack's env file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+mod changes;
+mod outage;
+mod pair;
+mod shared;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "shared with the tests that need no services")]
+mod support;

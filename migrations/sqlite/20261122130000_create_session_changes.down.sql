@@ -1,0 +1,2 @@
+DROP TABLE session_changes;
+DROP TABLE session_feed;

@@ -1,0 +1,115 @@
+//! Keys that are read again while the process runs: every few seconds, and at once on SIGHUP.
+//!
+//! What cannot be used changes nothing: the last good keys stay, the log says so once, and
+//! `portico_keys_unusable` is 1 until the files are right.
+use super::Context;
+use crate::cli::migrate::read_keys;
+use crate::config::Config;
+use anyhow::Context as _;
+use gateway::Gateway;
+use portico_assertion::{Signer, SigningKey, Verifier};
+use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
+use portico_store::Store;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+const EVERY: Duration = Duration::from_secs(3);
+
+/// The store's keys, from the files that the configuration names by then.
+pub(super) fn follow_store_keys(context: &Context<'_>, store: Store) -> anyhow::Result<()> {
+    let files = context.files.to_vec();
+    follow(context, "store", move || {
+        let config = Config::load(&files).context("read the configuration")?;
+        let section = config.store.context("[store] is missing")?;
+        let keys = read_keys(&section)?;
+        if keys.key_ids() == store.key_ids() {
+            return Ok(false);
+        }
+        store.replace_keys(&keys);
+        Ok(true)
+    })
+}
+
+/// The key that the gateway signs identity with. A panel in the same process accepts it first.
+pub(super) fn follow_assertion_key(
+    context: &Context<'_>,
+    path: PathBuf,
+    gateway: Gateway,
+) -> anyhow::Result<()> {
+    let panel = Arc::clone(&context.own_verifier);
+    follow(context, "assertion", move || {
+        let key = SigningKey::read(&path).context("gateway.assertion_key_file")?;
+        let signer = Signer::new(key.clone());
+        if signer.kid() == gateway.signing_key_id() {
+            return Ok(false);
+        }
+        if let Some(verifier) = panel.get() {
+            verifier.accept(&key);
+        }
+        gateway.replace_signer(signer);
+        Ok(true)
+    })
+}
+
+/// The public keys that the panel accepts, from the files that the configuration names by then.
+pub(super) fn follow_public_keys(context: &Context<'_>, verifier: Verifier) -> anyhow::Result<()> {
+    let files = context.files.to_vec();
+    follow(context, "panel", move || {
+        let config = Config::load(&files).context("read the configuration")?;
+        let section = config.panel.context("[panel] is missing")?;
+        let paths = section.assertion_public_key_files;
+        if paths.is_empty() {
+            anyhow::bail!("panel.assertion_public_key_files is empty");
+        }
+        let read = Verifier::from_files(paths.iter().map(PathBuf::as_path))
+            .context("panel.assertion_public_key_files")?;
+        Ok(verifier.replace(&read))
+    })
+}
+
+fn follow(
+    context: &Context<'_>,
+    what: &'static str,
+    mut look: impl FnMut() -> anyhow::Result<bool> + Send + 'static,
+) -> anyhow::Result<()> {
+    let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => what);
+    let changes = metrics::counter!(KEY_CHANGES, "keys" => what);
+    unusable.set(0.0);
+    let mut hangup = signal(SignalKind::hangup()).context("receive SIGHUP")?;
+    context.lifecycle.spawn_background(async move {
+        let mut failing = false;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(EVERY) => {}
+                _ = hangup.recv() => {}
+            }
+            match look() {
+                Ok(changed) => {
+                    if changed {
+                        changes.increment(1);
+                        tracing::info!(keys = what, "keys read again: others are used from now on");
+                    }
+                    failing = false;
+                }
+                Err(error) => {
+                    if !failing {
+                        let error = format!("{error:#}");
+                        tracing::error!(
+                            keys = what,
+                            error,
+                            "new keys not usable, the old ones stay"
+                        );
+                    }
+                    failing = true;
+                }
+            }
+            unusable.set(if failing { 1.0 } else { 0.0 });
+        }
+    });
+    Ok(())
+}
+
+/// Where a panel leaves its verifier for a gateway in the same process.
+pub(super) type OwnVerifier = Arc<OnceLock<Verifier>>;

@@ -1,0 +1,18 @@
+//! Several processes of the program on one database. `PORTICO_TEST_ENV` names the stack's env file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+#[path = "../../../gateway/tests/support/browser.rs"]
+#[allow(dead_code, reason = "shared with the gateway's tests")]
+mod browser;
+#[path = "../../../gateway/tests/support/echo.rs"]
+#[allow(dead_code, reason = "shared with the gateway's tests")]
+mod echo;
+mod keys;
+mod process;
+mod two;
+mod upgrade;
