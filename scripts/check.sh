@@ -26,5 +26,5 @@ stage "scripts" bash -euc scripts_parse
 stage "types of the browser tests" npm run --silent --workspace end2end types
 stage "lints, server" cargo clippy --locked --workspace --all-targets -- -D warnings
 stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
-# the binaries called services and attacks want running ones; scripts/test.sh gives it them
-stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace -E 'not (binary(services) or binary(attacks))'
+# the binaries called services, attacks and replicas want running ones; scripts/test.sh gives it them
+stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace -E 'not (binary(services) or binary(attacks) or binary(replicas))'

@@ -47,7 +47,7 @@ services() {
   prepare
   stage "alert rules" scripts/alert-rules.sh
   stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
-  stage "tests with services" cargo nextest run --profile services --locked --workspace -E 'binary(services) or binary(attacks)' --no-tests pass
+  stage "tests with services" cargo nextest run --profile services --locked --workspace -E 'binary(services) or binary(attacks) or binary(replicas)' --no-tests pass
 }
 
 e2e() {

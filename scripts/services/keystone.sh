@@ -124,7 +124,7 @@ start() {
     )
   fi
   wait_until 60 keystone answers "$url"
-  OIDC_ISSUER=$([ "$with_federation" != yes ] || echo "${OIDC_ISSUER:-http://127.0.0.1:9000}") \
+  OIDC_ISSUER=$([ "$with_federation" != yes ] || echo "http://127.0.0.1:${port[oidc_corp]}") \
     python3 "$seed" "$url" "$dir/admin-password" "$state/demo-password" "$dir/seed.json"
   publish
 }
