@@ -61,7 +61,6 @@ impl Redis {
             client,
             prefix,
             in_the_clear,
-            origin: Uuid::new_v4(),
         } = address::read(url)?;
         let operation = "connect to Redis";
         let connecting = ConnectionManager::new_with_config(client.clone(), settings());
@@ -75,6 +74,7 @@ impl Redis {
             closed: Arc::default(),
             prefix: prefix.into(),
             in_the_clear,
+            origin: Uuid::new_v4(),
         };
         redis.refuse_cluster().await?;
         Ok(redis)
