@@ -28,6 +28,7 @@ mod provider_tokens;
 mod schema;
 mod scripts;
 mod session_credentials;
+mod session_entry;
 mod sessions;
 mod sweep;
 mod throttle;
