@@ -26,6 +26,7 @@ wants xz-utils has xz
 if [ "${1:-}" = test ]; then
   wants chromium test -x /usr/bin/chromium
   wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
+  wants redis-server has redis-server
 fi
 [ ${#needed[@]} -gt 0 ] || exit 0
 

@@ -25,6 +25,7 @@ start_services() {
   step_begin "Registry, with images" "about 2 s" "$services/registry.sh" start
   if [ "$with_oidc" = yes ]; then step_begin "OpenID Providers, two" "about 2 s" "$services/oidc.sh" start; fi
   if [ "$with_postgres" = yes ]; then step_begin "PostgreSQL" "about 3 s" "$services/postgres.sh" start; fi
+  if [ "$with_redis" = yes ]; then step_begin "Redis" "about 1 s" "$services/redis.sh" start; fi
   steps_finish
   step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
   step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev
@@ -64,6 +65,7 @@ down() {
   for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done
   wait
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" stop; fi
+  if [ "$with_redis" = yes ]; then "$services/redis.sh" stop; fi
   if [ "$with_oidc" = yes ]; then "$services/oidc.sh" stop; fi
   "$services/registry.sh" stop
   "$services/alertmanager.sh" stop
@@ -84,6 +86,7 @@ status() {
   "$services/registry.sh" status || failed=1
   "$services/logs.sh" status || failed=1
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
+  if [ "$with_redis" = yes ]; then "$services/redis.sh" status || failed=1; fi
   if [ "$with_oidc" = yes ]; then "$services/oidc.sh" status || failed=1; fi
   return $failed
 }

@@ -4,6 +4,7 @@ profile_state=.demo
 gateway_tls=no
 record_keystone=no
 with_postgres=no
+with_redis=no
 with_oidc=yes
 with_plain_instance=no
 with_federation=yes

@@ -1,10 +1,11 @@
 # The test stack: ports of its own, so that it runs beside a demo; HTTPS and HTTP/2 with a CA made here, a recorder in
-# front of Keystone, PostgreSQL, and a second Portico on plain HTTP. Sourced by lib/stack.sh.
+# front of Keystone, PostgreSQL, Redis, and a second Portico on plain HTTP. Sourced by lib/stack.sh.
 
 profile_state=.test
 gateway_tls=yes
 record_keystone=yes
 with_postgres=yes
+with_redis=yes
 with_oidc=yes
 with_plain_instance=yes
 with_federation=yes
@@ -15,7 +16,7 @@ port=(
   [gateway]=18443 [panel]=18190 [admin]=18180 [kube_auth]=18444
   [plain_gateway]=18080 [plain_panel]=18191 [plain_admin]=18181 [plain_kube_auth]=18445
   [keystone]=18500 [recorder]=18501
-  [prometheus]=18090 [alertmanager]=18093 [registry]=18005 [logs]=18001 [hostile]=18099 [postgres]=18432
+  [prometheus]=18090 [alertmanager]=18093 [registry]=18005 [logs]=18001 [hostile]=18099 [postgres]=18432 [redis]=18379
   [oidc_corp]=18100 [oidc_partner]=18101
   [acme_api]=18643 [acme_etcd]=18790 [acme_etcd_peer]=18800 [acme_controllers]=18810 [acme_scheduler]=18820
   [acme_kubelet_1]=18831 [acme_kubelet_2]=18832 [acme_kubelet_health_1]=18841 [acme_kubelet_health_2]=18842

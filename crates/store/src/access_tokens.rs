@@ -10,8 +10,8 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 const TABLE: &str = "refresh_tokens";
-const ACCESS: &str = "access token";
-const REFRESH: &str = "refresh token";
+pub(crate) const ACCESS: &str = "access token";
+pub(crate) const REFRESH: &str = "refresh token";
 
 /// The tokens of command lines; see [`Store::access_tokens`].
 #[derive(Clone, Copy)]
@@ -47,6 +47,10 @@ impl AccessTokens<'_> {
         expires_at: Timestamp,
     ) -> Result<SecretString, StoreError> {
         let token = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let issued = redis.issue_access(&self.0.keys, &token, session, expires_at);
+            return issued.await.map(|()| token);
+        }
         sqlx::query(
             "INSERT INTO access_tokens (token_hash, session_id, expires_at)
              VALUES ($1, $2, $3)",
@@ -69,6 +73,12 @@ impl AccessTokens<'_> {
         token: &str,
         now: Timestamp,
     ) -> Result<Option<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let found = redis.session_of_access(&self.0.keys, token, now).await?;
+            let Some(id) = found else { return Ok(None) };
+            let session = redis.get_session(&self.0.keys, id).await?;
+            return Ok(session.filter(|session| session.is_live(now)));
+        }
         for hash in self.0.keys.hashes(ACCESS, token) {
             let row = sqlx::query(
                 "SELECT session_id
@@ -99,6 +109,10 @@ impl AccessTokens<'_> {
         now: Timestamp,
     ) -> Result<SecretString, StoreError> {
         let token = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let issued = redis.insert_refresh(&self.0.keys, &token, session, expires_at, now);
+            return issued.await.map(|()| token);
+        }
         let hash = self.0.keys.hash(REFRESH, token.expose_secret());
         self.insert_refresh(&hash, session, expires_at, now).await?;
         Ok(token)
@@ -116,6 +130,11 @@ impl AccessTokens<'_> {
         grace: SignedDuration,
         now: Timestamp,
     ) -> Result<Rotation, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let successor = random_secret()?;
+            let rotated = redis.rotate_refresh(&self.0.keys, token, successor, grace, now);
+            return rotated.await;
+        }
         for hash in self.0.keys.hashes(REFRESH, token) {
             if let Some(rotation) = self.rotate_hash(&hash, grace, now).await? {
                 return Ok(rotation);
@@ -130,6 +149,9 @@ impl AccessTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn session_of_any(self, token: &str) -> Result<Option<Uuid>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.session_of_any_token(&self.0.keys, token).await;
+        }
         let queries = [
             (
                 ACCESS,

@@ -104,6 +104,9 @@ impl Audit<'_> {
     /// # Errors
     /// When the store cannot say: what needs a record must not happen then.
     pub async fn append(self, event: &NewAuditEvent, now: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.append_event(&self.0.keys, event, now).await;
+        }
         sqlx::query(
             "INSERT INTO audit_events (
                  id, at_millis, request_id, session_id, user_id, user_name, project_id, action,
@@ -137,6 +140,9 @@ impl Audit<'_> {
         filter: &AuditFilter,
         limit: i64,
     ) -> Result<Vec<AuditEvent>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.list_events(&self.0.keys, filter, limit).await;
+        }
         let rows = sqlx::query(
             "SELECT id, at_millis, request_id, session_id, user_id, user_name, project_id,
                  action, target, outcome, detail

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-const PURPOSE: &str = "authorization code";
+pub(crate) const PURPOSE: &str = "authorization code";
 const LIFETIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// The authorization codes; see [`Store::authorization_codes`].
@@ -48,6 +48,10 @@ impl AuthorizationCodes<'_> {
         now: Timestamp,
     ) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let created = redis.create_authorization_code(&self.0.keys, &code, new, now + LIFETIME);
+            return created.await.map(|()| code);
+        }
         sqlx::query(
             "INSERT INTO authorization_codes (
                  code_hash, session_id, client, redirect_uri, code_challenge, project, expires_at
@@ -76,6 +80,11 @@ impl AuthorizationCodes<'_> {
         code: &str,
         now: Timestamp,
     ) -> Result<Option<AuthorizationCode>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .redeem_authorization_code(&self.0.keys, code, now)
+                .await;
+        }
         for hash in self.0.keys.hashes(PURPOSE, code) {
             let row = sqlx::query(
                 "DELETE FROM authorization_codes

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 const TABLE: &str = "session_changes";
 /// Changes that one look brings at most.
-const AT_ONCE: i64 = 500;
+pub(crate) const AT_ONCE: i64 = 500;
 
 /// The feed; see [`Store::changes`].
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct Changes<'s>(pub(crate) &'s Store);
 
 /// How far the feed has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position(i64);
+pub struct Position(pub(crate) i64);
 
 /// What has happened to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +61,28 @@ pub struct News {
 }
 
 impl ChangeKind {
-    fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ended(_) => "ended",
             Self::Renewed => "renewed",
             Self::Changed => "changed",
+        }
+    }
+
+    /// What the feed holds; `reason` is empty where there is none.
+    pub(crate) fn read(word: &str, reason: &str) -> Self {
+        match word {
+            // a word of a newer version still says that it has ended
+            "ended" => Self::Ended(EndReason::from_str(reason).unwrap_or(EndReason::Revoked)),
+            "renewed" => Self::Renewed,
+            _ => Self::Changed,
+        }
+    }
+
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Ended(reason) => Some(reason.as_str()),
+            Self::Renewed | Self::Changed => None,
         }
     }
 }
@@ -76,6 +93,9 @@ impl Changes<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn position(self) -> Result<Position, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.position_of_changes().await;
+        }
         sqlx::query_scalar("SELECT position FROM session_feed WHERE id = 1")
             .fetch_one(&self.0.pool)
             .await
@@ -88,6 +108,9 @@ impl Changes<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn since(self, position: Position) -> Result<News, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.changes_since(position).await;
+        }
         // one statement, so that the feed's end and its changes are of one moment
         let rows = sqlx::query(
             "SELECT session_feed.position AS last, session_changes.position AS position,
@@ -139,6 +162,9 @@ impl Changes<'_> {
         kind: ChangeKind,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.announce_change(session, kind, now).await;
+        }
         let failed = || StoreError::database("announce a change");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         self.announce_in(&mut transaction, session, kind, now)
@@ -165,10 +191,6 @@ impl Changes<'_> {
         .fetch_one(&mut **transaction)
         .await
         .map_err(failed())?;
-        let reason = match kind {
-            ChangeKind::Ended(reason) => Some(reason.as_str()),
-            ChangeKind::Renewed | ChangeKind::Changed => None,
-        };
         sqlx::query(
             "INSERT INTO session_changes (
                  position, session_id, kind, end_reason, origin, created_at
@@ -178,7 +200,7 @@ impl Changes<'_> {
         .bind(position)
         .bind(session.to_string())
         .bind(kind.as_str())
-        .bind(reason)
+        .bind(kind.reason())
         .bind(self.0.origin.to_string())
         .bind(now.as_second())
         .execute(&mut **transaction)
@@ -189,15 +211,8 @@ impl Changes<'_> {
 
     fn change(self, row: &AnyRow) -> Result<Change, StoreError> {
         let columns = Columns::new(TABLE, row);
-        let kind = match columns.text("kind")?.as_str() {
-            "ended" => {
-                let reason = columns.optional_text("end_reason")?.unwrap_or_default();
-                // a word of a newer version still says that it has ended
-                ChangeKind::Ended(EndReason::from_str(&reason).unwrap_or(EndReason::Revoked))
-            }
-            "renewed" => ChangeKind::Renewed,
-            _ => ChangeKind::Changed,
-        };
+        let reason = columns.optional_text("end_reason")?;
+        let kind = ChangeKind::read(&columns.text("kind")?, &reason.unwrap_or_default());
         Ok(Change {
             session: columns.uuid("session_id")?,
             kind,

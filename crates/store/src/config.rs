@@ -1,3 +1,5 @@
+use crate::error::StoreError;
+use crate::redis::Redis;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
@@ -7,7 +9,10 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreConfig {
-    /// `sqlite:///path/portico.db`, or `postgres://user@host/database` for several replicas.
+    /// `sqlite:///path/portico.db`; for several replicas `postgres://user@host/database`, or
+    /// `redis://user:password@host:6379/0`, with TLS `rediss://`. Redis takes
+    /// `?ca_file=/path/ca.pem` (default: the system's authorities) and `prefix=portico:` for its
+    /// keys.
     #[serde(serialize_with = "without_password")]
     #[schemars(with = "String")]
     pub url: SecretString,
@@ -15,9 +20,35 @@ pub struct StoreConfig {
     /// and the files are read again while Portico runs. To rotate, put a new one last at every
     /// replica, then first, and drop the old one when no session of before is left.
     pub key_files: Vec<PathBuf>,
-    /// How many connections are kept at most.
+    /// How many connections to a database are kept at most. Redis is asked over one.
     #[serde(default = "default_connections")]
     pub max_connections: u32,
+}
+
+impl StoreConfig {
+    /// Checks the URL without opening anything.
+    ///
+    /// # Errors
+    /// When it is of no kind that a store can be on.
+    pub fn validate(&self) -> Result<(), StoreError> {
+        let url = self.url.expose_secret();
+        if Redis::is_url(url) {
+            return Redis::check_url(url);
+        }
+        let schemes = ["sqlite:", "postgres://", "postgresql://"];
+        if schemes.iter().any(|scheme| url.starts_with(scheme)) {
+            Ok(())
+        } else {
+            Err(StoreError::Url(
+                "must start with sqlite://, postgres://, redis:// or rediss://".to_owned(),
+            ))
+        }
+    }
+
+    /// Whether only one process may use the store: a file on its own machine.
+    pub fn is_for_one_process(&self) -> bool {
+        self.url.expose_secret().starts_with("sqlite:")
+    }
 }
 
 fn default_connections() -> u32 {
@@ -35,6 +66,10 @@ fn hide_password(url: &str) -> String {
     let end = rest.find('/').unwrap_or(rest.len());
     match rest[..end].rsplit_once('@') {
         Some((credentials, host)) => {
+            if scheme.starts_with("redis") {
+                // a lone part is a user to some clients and a password to others
+                return format!("{scheme}://<hidden>@{host}{}", &rest[end..]);
+            }
             let user = credentials.split(':').next().unwrap_or_default();
             let hidden = if credentials.contains(':') {
                 ":<hidden>"
@@ -67,6 +102,13 @@ mod tests {
                 "sqlite:///var/lib/portico.db",
             ),
             ("sqlite:portico.db", "sqlite:portico.db"),
+            ("redis://cache:6379/3", "redis://cache:6379/3"),
+            (
+                "rediss://:secret@cache/0?ca_file=/ca.pem",
+                "rediss://<hidden>@cache/0?ca_file=/ca.pem",
+            ),
+            ("redis://portico:secret@cache/0", "redis://<hidden>@cache/0"),
+            ("redis://secret@cache", "redis://<hidden>@cache"),
         ];
         for (url, printed) in cases {
             assert_eq!(hide_password(url), printed);

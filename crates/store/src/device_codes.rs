@@ -12,7 +12,7 @@ const TABLE: &str = "device_codes";
 const DEVICE_CODE: &str = "device code";
 const USER_CODE: &str = "user code";
 const LIFETIME: SignedDuration = SignedDuration::from_mins(5);
-const POLL_INTERVAL: i64 = 5;
+pub(crate) const POLL_INTERVAL: i64 = 5;
 /// No vowels and nothing that looks like something else (RFC 8628, section 6.1).
 const USER_CODE_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH: usize = 8;
@@ -85,6 +85,23 @@ impl DeviceCodes<'_> {
         let device_code = random_secret()?;
         let user_code = random_user_code()?;
         let expires_at = now + LIFETIME;
+        if let Some(redis) = self.0.redis() {
+            let hashes = (
+                self.0.keys.hash(DEVICE_CODE, device_code.expose_secret()),
+                self.0
+                    .keys
+                    .hash(USER_CODE, &letters_of(user_code.expose_secret())),
+            );
+            redis
+                .start_device(new, (&hashes.0, &hashes.1), (now, expires_at))
+                .await?;
+            return Ok(StartedDevice {
+                device_code,
+                user_code,
+                expires_at,
+                interval: POLL_INTERVAL,
+            });
+        }
         sqlx::query(
             "INSERT INTO device_codes (
                  device_code_hash, user_code_hash, client, address, project, cluster, status,
@@ -126,6 +143,12 @@ impl DeviceCodes<'_> {
         now: Timestamp,
     ) -> Result<Option<DeviceRequest>, StoreError> {
         for hash in self.hashes_of_user_code(user_code) {
+            if let Some(redis) = self.0.redis() {
+                match redis.find_device(&hash, now).await? {
+                    Some(found) => return Ok(Some(found)),
+                    None => continue,
+                }
+            }
             let row = sqlx::query(
                 "SELECT client, address, project, cluster, created_at, expires_at
                  FROM device_codes
@@ -160,6 +183,13 @@ impl DeviceCodes<'_> {
             "denied"
         };
         for hash in self.hashes_of_user_code(user_code) {
+            if let Some(redis) = self.0.redis() {
+                let decided = redis.decide_device(&self.0.keys, &hash, approver, now);
+                if decided.await? {
+                    return Ok(true);
+                }
+                continue;
+            }
             let decided = sqlx::query(
                 "UPDATE device_codes
                  SET status = $1, session_id = $2
@@ -194,6 +224,9 @@ impl DeviceCodes<'_> {
     }
 
     async fn poll_hash(self, hash: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.poll_device(&self.0.keys, hash, now).await;
+        }
         if let Some(row) = self.take_decided(hash).await? {
             let columns = Columns::new(TABLE, &row);
             if now >= columns.time("expires_at")? {

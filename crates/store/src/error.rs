@@ -7,6 +7,21 @@ pub enum StoreError {
         operation: &'static str,
         source: sqlx::Error,
     },
+    /// Redis does not answer or refused the command.
+    #[error("{operation}: {source}")]
+    Redis {
+        operation: &'static str,
+        source: redis::RedisError,
+    },
+    /// Redis took too long; whether the command was carried out is unknown.
+    #[error("{operation}: no answer from Redis in time")]
+    RedisTimeout { operation: &'static str },
+    /// Something that this version keeps in SQL databases only.
+    #[error("{operation}: not on Redis yet; use PostgreSQL for this")]
+    NotOnRedis { operation: &'static str },
+    /// An entry is not where it was written, or points elsewhere: somebody else wrote to the store.
+    #[error("an entry of {table} is not as it was written: somebody else has changed the store")]
+    Moved { table: &'static str },
     /// A row holds what this version did not write.
     #[error("{table}.{column} holds an unreadable value: {reason}")]
     Corrupt {
@@ -30,6 +45,12 @@ pub enum StoreError {
     /// The database has not been migrated for this version.
     #[error("the database lacks {missing} migration(s): run `portico migrate`")]
     NotMigrated { missing: usize },
+    /// The store was migrated by a newer version.
+    #[error(
+        "the store has structure version {found}, this version knows {known}: use the newer \
+         version of portico"
+    )]
+    TooNew { found: u64, known: u64 },
     /// `store.url` cannot be used.
     #[error("store.url: {0}")]
     Url(String),
@@ -37,6 +58,10 @@ pub enum StoreError {
 
 impl StoreError {
     pub(crate) fn database(operation: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
-        move |source| Self::Database { operation, source }
+        move |source| crate::backend::database_error(operation, source)
+    }
+
+    pub(crate) fn redis(operation: &'static str) -> impl FnOnce(redis::RedisError) -> Self {
+        move |source| Self::Redis { operation, source }
     }
 }

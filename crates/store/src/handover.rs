@@ -8,8 +8,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 const LIFETIME: SignedDuration = SignedDuration::from_secs(30);
-const CODE: &str = "handover code";
-const NONCE: &str = "handover nonce";
+pub(crate) const CODE: &str = "handover code";
+pub(crate) const NONCE: &str = "handover nonce";
 
 /// The hand-over codes; see [`Store::handovers`].
 #[derive(Clone, Copy)]
@@ -46,6 +46,10 @@ impl Handovers<'_> {
         now: Timestamp,
     ) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let created = redis.create_handover(&self.0.keys, &code, new, now + LIFETIME);
+            return created.await.map(|()| code);
+        }
         sqlx::query(
             "INSERT INTO handover_codes (
                  code_hash, session_id, host, nonce_hash, return_path, expires_at
@@ -76,6 +80,10 @@ impl Handovers<'_> {
         nonce: &str,
         now: Timestamp,
     ) -> Result<Option<Handover>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let redeemed = redis.redeem_handover(&self.0.keys, code, host, nonce, now);
+            return redeemed.await;
+        }
         for hash in self.0.keys.hashes(CODE, code) {
             let row = sqlx::query(
                 "DELETE FROM handover_codes

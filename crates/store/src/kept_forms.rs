@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 const TABLE: &str = "kept_forms";
-const PURPOSE: &str = "kept form";
+pub(crate) const PURPOSE: &str = "kept form";
 /// How long somebody may take to sign in again.
 const LIFETIME: SignedDuration = SignedDuration::from_mins(10);
 /// A user's older forms make room for newer ones.
@@ -47,6 +47,13 @@ impl KeptForms<'_> {
     /// When the store cannot say.
     pub async fn keep(self, new: &NewKeptForm, now: Timestamp) -> Result<SecretString, StoreError> {
         let secret = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let times = (now, now + LIFETIME);
+            redis
+                .keep_form(&self.0.keys, &secret, new, MOST_OF_A_USER, times)
+                .await?;
+            return Ok(secret);
+        }
         let id = Uuid::new_v4().to_string();
         let sealed = self.0.keys.seal(place(&id), new.body.expose_secret())?;
         sqlx::query(
@@ -79,6 +86,9 @@ impl KeptForms<'_> {
         user_id: &str,
         now: Timestamp,
     ) -> Result<Option<KeptForm>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.find_form(&self.0.keys, secret, user_id, now).await;
+        }
         for hash in self.0.keys.hashes(PURPOSE, secret) {
             let row = sqlx::query(
                 "SELECT id, user_id, target, body_sealed, expires_at
@@ -113,6 +123,9 @@ impl KeptForms<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn forget(self, id: Uuid) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.forget_form(id).await;
+        }
         let gone = sqlx::query(
             "DELETE FROM kept_forms
              WHERE id = $1",

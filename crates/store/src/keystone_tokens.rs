@@ -72,6 +72,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say: the token must be revoked and not used.
     pub async fn store(self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.store_token(&self.0.keys, new, now).await;
+        }
         let failed = || StoreError::database("store a Keystone token");
         let id = Uuid::new_v4();
         let row = id.to_string();
@@ -132,6 +135,11 @@ impl KeystoneTokens<'_> {
         project_id: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let project_id = project_id.unwrap_or_default();
+            let found = redis.find_token(&self.0.keys, session, project_id, now);
+            return found.await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -159,6 +167,9 @@ impl KeystoneTokens<'_> {
         session: Uuid,
         now: Timestamp,
     ) -> Result<Vec<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.usable_tokens(&self.0.keys, session, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -179,6 +190,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn list(self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.list_tokens(&self.0.keys, session).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -198,6 +212,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_roles(self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.set_token_roles(id, roles).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET roles = $1
@@ -216,6 +233,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.forget_token(id).await;
+        }
         sqlx::query(
             "DELETE FROM keystone_tokens
              WHERE id = $1",
@@ -232,6 +252,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn revoke_later(self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.revoke_token_at(id, at, 0).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
@@ -254,6 +277,9 @@ impl KeystoneTokens<'_> {
         limit: i64,
         now: Timestamp,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.due_revocations(&self.0.keys, limit, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -273,6 +299,9 @@ impl KeystoneTokens<'_> {
         self,
         session: Uuid,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.pending_revocations(&self.0.keys, session).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM keystone_tokens
@@ -295,6 +324,11 @@ impl KeystoneTokens<'_> {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .claim_revocation(pending.id, pending.attempts, until, now)
+                .await;
+        }
         let claimed = sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1
@@ -315,6 +349,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn revocation_failed(self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.revoke_token_at(id, next, 1).await;
+        }
         sqlx::query(
             "UPDATE keystone_tokens
              SET revoke_at = $1, revoke_attempts = revoke_attempts + 1

@@ -1,5 +1,6 @@
 //! Everything that Portico remembers: sessions, Keystone tokens, codes and tokens of the command
-//! line, limits, the audit log. On SQLite or PostgreSQL, with the same queries.
+//! line, limits, the audit log. On SQLite or PostgreSQL with the same queries, or on Redis with
+//! scripts that answer the same.
 //!
 //! A stolen database opens nothing: what somebody shows us (cookie, code, token) is stored as a
 //! keyed hash only, what we must show others (a Keystone token) is sealed; see [`sealing`].
@@ -12,6 +13,7 @@
 mod access_tokens;
 mod audit;
 mod authorization_codes;
+mod backend;
 mod browser_marks;
 mod changes;
 mod config;
@@ -26,6 +28,7 @@ mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
 mod random;
+mod redis;
 mod row;
 pub mod sealing;
 mod session_credentials;

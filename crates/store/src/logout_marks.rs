@@ -18,13 +18,17 @@ impl LogoutMarks<'_> {
         token_id: &str,
         expires_at: Timestamp,
     ) -> Result<bool, StoreError> {
+        let hash = self.0.keys.hash("logout token", token_id);
+        if let Some(redis) = self.0.redis() {
+            return redis.mark_logout(provider, &hash, expires_at).await;
+        }
         let marked = sqlx::query(
             "INSERT INTO logout_marks (provider, token_hash, expires_at)
              VALUES ($1, $2, $3)
              ON CONFLICT (provider, token_hash) DO NOTHING",
         )
         .bind(provider)
-        .bind(self.0.keys.hash("logout token", token_id))
+        .bind(hash)
         .bind(expires_at.as_second())
         .execute(&self.0.pool)
         .await

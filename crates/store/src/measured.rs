@@ -39,7 +39,7 @@ const TABLES: [&str; 20] = [
 ];
 const OPERATIONS: [&str; 5] = ["select", "insert", "update", "delete", OTHER];
 /// What is neither of the above: nobody outside chooses a label's values.
-const OTHER: &str = "other";
+pub(crate) const OTHER: &str = "other";
 
 /// The pool of connections.
 #[derive(Clone, Debug)]
@@ -89,8 +89,8 @@ impl DerefMut for Transaction {
     }
 }
 
-/// A statement under way; counted when it is over, or given up.
-struct Measured {
+/// A statement under way, or what Redis does in its place; counted when it is over, or given up.
+pub(crate) struct Measured {
     table: &'static str,
     operation: &'static str,
     started: Instant,
@@ -106,7 +106,16 @@ impl Measured {
         }
     }
 
-    fn saw<T>(&self, result: &Result<T, Error>) {
+    /// A command of Redis, by what would be the table and the statement.
+    pub fn command(table: &'static str, operation: &'static str) -> Self {
+        Self {
+            table,
+            operation,
+            started: Instant::now(),
+        }
+    }
+
+    pub fn saw<T, E>(&self, result: &Result<T, E>) {
         if result.is_err() {
             metrics::counter!(ERRORS, "table" => self.table, "operation" => self.operation)
                 .increment(1);

@@ -19,6 +19,9 @@ impl KeystoneTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn count_unfinished(self, now: Timestamp) -> Result<i64, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_unfinished_revocations(now).await;
+        }
         sqlx::query_scalar(
             "SELECT COUNT(*)
              FROM keystone_tokens
@@ -41,6 +44,9 @@ impl KeystoneTokens<'_> {
         user_id: &str,
         now: Timestamp,
     ) -> Result<Option<UnfinishedRevocations>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.unfinished_revocations(user_id, now).await;
+        }
         let row = sqlx::query(
             "SELECT COUNT(*) AS tokens, COALESCE(MAX(keystone_tokens.expires_at), 0) AS until
              FROM keystone_tokens

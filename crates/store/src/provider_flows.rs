@@ -8,8 +8,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 const TABLE: &str = "provider_flows";
-const STATE: &str = "provider flow state";
-const BROWSER: &str = "provider flow browser";
+pub(crate) const STATE: &str = "provider flow state";
+pub(crate) const BROWSER: &str = "provider flow browser";
 /// How long somebody may take at the provider.
 const LIFETIME: SignedDuration = SignedDuration::from_mins(15);
 
@@ -46,8 +46,11 @@ impl ProviderFlows<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn begin(self, new: &NewProviderFlow, now: Timestamp) -> Result<(), StoreError> {
-        let id = Uuid::new_v4().to_string();
         let keys = &self.0.keys;
+        if let Some(redis) = self.0.redis() {
+            return redis.begin_provider_flow(keys, new, now + LIFETIME).await;
+        }
+        let id = Uuid::new_v4().to_string();
         sqlx::query(
             "INSERT INTO provider_flows (
                  id, state_hash, provider, browser_hash, nonce_sealed, verifier_sealed,
@@ -82,6 +85,10 @@ impl ProviderFlows<'_> {
         browser: &str,
         now: Timestamp,
     ) -> Result<Option<ProviderFlow>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let taken = redis.take_provider_flow(&self.0.keys, provider, state, browser, now);
+            return taken.await;
+        }
         let browsers: Vec<String> = self.0.keys.hashes(BROWSER, browser).collect();
         for state in self.0.keys.hashes(STATE, state) {
             let row = sqlx::query(

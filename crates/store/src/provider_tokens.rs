@@ -88,6 +88,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn store(self, new: &NewProviderTokens, now: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.store_provider_tokens(&self.0.keys, new, now).await;
+        }
         let row = new.session.to_string();
         sqlx::query(
             "INSERT INTO provider_tokens (
@@ -113,6 +116,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn find(self, session: Uuid) -> Result<Option<HeldTokens>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.find_provider_tokens(&self.0.keys, session).await;
+        }
         let query = format!("SELECT {COLUMNS} FROM provider_tokens WHERE session_id = $1");
         sqlx::query(&query)
             .bind(session.to_string())
@@ -134,6 +140,10 @@ impl ProviderTokens<'_> {
         life: SignedDuration,
         now: Timestamp,
     ) -> Result<Lease, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let lease = redis.lease_provider_tokens(&self.0.keys, session, holder, life, now);
+            return lease.await;
+        }
         let query = format!(
             "UPDATE provider_tokens
              SET lease_holder = $1, lease_until_millis = $2
@@ -178,6 +188,10 @@ impl ProviderTokens<'_> {
         new: &RefreshedTokens,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let replaced = redis.replace_provider_tokens(&self.0.keys, session, version, new, now);
+            return replaced.await;
+        }
         let failed = || StoreError::database("replace a provider's tokens");
         let row = session.to_string();
         let profile = new
@@ -229,6 +243,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say; the lease runs out by itself.
     pub async fn release(self, session: Uuid, holder: Uuid) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.release_provider_tokens(session, holder).await;
+        }
         sqlx::query(
             "UPDATE provider_tokens
              SET lease_holder = NULL, lease_until_millis = NULL
@@ -247,6 +264,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn ended(self, limit: i64, now: Timestamp) -> Result<Vec<EndedTokens>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.ended_provider_tokens(&self.0.keys, limit, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM provider_tokens
@@ -276,6 +296,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn revocation_failed(self, session: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.provider_revocation_failed(session, next).await;
+        }
         sqlx::query(
             "UPDATE provider_tokens
              SET revoke_at = $1, revoke_attempts = revoke_attempts + 1
@@ -294,6 +317,9 @@ impl ProviderTokens<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn forget(self, session: Uuid) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.forget_provider_tokens(session).await;
+        }
         sqlx::query("DELETE FROM provider_tokens WHERE session_id = $1")
             .bind(session.to_string())
             .execute(&self.0.pool)

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-const TABLE: &str = "session_credentials";
+pub(crate) const TABLE: &str = "session_credentials";
 const COLUMNS: &str = "session_credentials.id AS id, session_credentials.session_id AS session_id, \
      session_credentials.user_id AS user_id, session_credentials.project_id AS project_id, \
      session_credentials.project_name AS project_name, \
@@ -64,6 +64,9 @@ impl SessionCredentials<'_> {
         new: &NewSessionCredential,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.store_credential(&self.0.keys, new, now).await;
+        }
         let failed = || StoreError::database("store a session's credential");
         let row = Uuid::new_v4().to_string();
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
@@ -128,6 +131,9 @@ impl SessionCredentials<'_> {
         root: Uuid,
         now: Timestamp,
     ) -> Result<Option<SessionCredential>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.credential_of_session(&self.0.keys, root, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM session_credentials
@@ -146,6 +152,9 @@ impl SessionCredentials<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn left_of_session(self, root: Uuid) -> Result<Vec<SessionCredential>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.credentials_left_of_session(&self.0.keys, root).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM session_credentials
@@ -159,6 +168,9 @@ impl SessionCredentials<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn left_of_user(self, user_id: &str) -> Result<Vec<SessionCredential>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.credentials_left_of_user(&self.0.keys, user_id).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM session_credentials
@@ -178,6 +190,9 @@ impl SessionCredentials<'_> {
         before: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<SessionCredential>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.credentials_due(&self.0.keys, before, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM session_credentials
@@ -211,6 +226,9 @@ impl SessionCredentials<'_> {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.claim_credential(id, until, now).await;
+        }
         let claimed = sqlx::query(
             "UPDATE session_credentials
              SET claimed_until = $1
@@ -236,6 +254,11 @@ impl SessionCredentials<'_> {
         methods: &[String],
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .credential_has_fetched(credential.id, credential.session, methods, now)
+                .await;
+        }
         let failed = || StoreError::database("release a session's credential");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query("UPDATE session_credentials SET claimed_until = NULL WHERE id = $1")
@@ -270,6 +293,9 @@ impl SessionCredentials<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.forget_credential(id).await;
+        }
         sqlx::query("DELETE FROM session_credentials WHERE id = $1")
             .bind(id.to_string())
             .execute(&self.0.pool)
@@ -309,7 +335,7 @@ impl SessionCredentials<'_> {
     }
 }
 
-fn place(id: &str) -> Place<'_> {
+pub(crate) fn place(id: &str) -> Place<'_> {
     Place {
         table: TABLE,
         row: id,

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 const TABLE: &str = "sign_in_flows";
-const PURPOSE: &str = "sign-in flow";
+pub(crate) const PURPOSE: &str = "sign-in flow";
 
 /// The sign-in flows; see [`Store::sign_in_flows`].
 #[derive(Clone, Copy)]
@@ -51,6 +51,19 @@ impl SignInFlows<'_> {
     ) -> Result<Started, StoreError> {
         let secret = random_secret()?;
         let id = Uuid::new_v4();
+        let flow = SignInFlow {
+            id,
+            return_path: return_path.to_owned(),
+            user_name: None,
+            domain: None,
+            receipt: None,
+            attempts: 0,
+            expires_at,
+        };
+        if let Some(redis) = self.0.redis() {
+            let started = redis.start_flow(&self.0.keys, &secret, &flow, now);
+            return started.await.map(|()| Started { secret, flow });
+        }
         sqlx::query(
             "INSERT INTO sign_in_flows (
                  secret_hash, id, return_path, attempts, created_at, expires_at
@@ -65,18 +78,7 @@ impl SignInFlows<'_> {
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("start a sign-in"))?;
-        Ok(Started {
-            secret,
-            flow: SignInFlow {
-                id,
-                return_path: return_path.to_owned(),
-                user_name: None,
-                domain: None,
-                receipt: None,
-                attempts: 0,
-                expires_at,
-            },
-        })
+        Ok(Started { secret, flow })
     }
 
     /// The flow of a pre-session cookie.
@@ -88,6 +90,9 @@ impl SignInFlows<'_> {
         secret: &str,
         now: Timestamp,
     ) -> Result<Option<SignInFlow>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.find_flow(&self.0.keys, secret, now).await;
+        }
         for hash in self.0.keys.hashes(PURPOSE, secret) {
             let row = sqlx::query(
                 "SELECT id, return_path, user_name, domain, receipt_sealed, attempts, expires_at
@@ -130,6 +135,10 @@ impl SignInFlows<'_> {
         domain: &str,
         receipt: &SecretString,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let kept = redis.set_receipt(&self.0.keys, id, user_name, domain, receipt);
+            return kept.await;
+        }
         let row = id.to_string();
         let sealed = self.0.keys.seal(place(&row), receipt.expose_secret())?;
         sqlx::query(
@@ -153,6 +162,9 @@ impl SignInFlows<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn count_attempt(self, id: Uuid) -> Result<Option<i64>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_attempt(id).await;
+        }
         sqlx::query_scalar(
             "UPDATE sign_in_flows
              SET attempts = attempts + 1
@@ -170,6 +182,9 @@ impl SignInFlows<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn finish(self, id: Uuid) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.finish_flow(id).await;
+        }
         let gone = sqlx::query(
             "DELETE FROM sign_in_flows
              WHERE id = $1",

@@ -1,5 +1,7 @@
+use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::measured::Pool;
+use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
@@ -24,16 +26,15 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A connected database with its keys. Clones share both.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub(crate) pool: Pool,
+    pub(crate) pool: Backend,
     pub(crate) keys: Arc<KeyRing>,
     /// Tells this process's changes from others'.
     pub(crate) origin: Uuid,
-    migrator: &'static Migrator,
 }
 
 impl Store {
     /// Connects to `url`; a SQLite file is made when it does not exist, readable by its owner
-    /// only.
+    /// only. Redis is asked over one connection, whatever `max_connections` says.
     ///
     /// # Errors
     /// When the URL is of neither kind or the database does not answer.
@@ -42,6 +43,15 @@ impl Store {
         max_connections: u32,
         keys: KeyRing,
     ) -> Result<Self, StoreError> {
+        let keys = Arc::new(keys);
+        if Redis::is_url(url) {
+            let redis = Redis::connect(url).await?;
+            return Ok(Self {
+                origin: redis.origin,
+                pool: Backend::Redis(redis),
+                keys,
+            });
+        }
         sqlx::any::install_default_drivers();
         let (url, migrator) = prepare(url)?;
         let pool = AnyPoolOptions::new()
@@ -52,11 +62,21 @@ impl Store {
             .await
             .map_err(StoreError::database("connect to the database"))?;
         Ok(Self {
-            pool: Pool::new(pool),
-            keys: Arc::new(keys),
+            pool: Backend::Sql {
+                pool: Pool::new(pool),
+                migrator,
+            },
+            keys,
             origin: Uuid::new_v4(),
-            migrator,
         })
+    }
+
+    /// The Redis that the store is on; `None` on a SQL database.
+    pub(crate) fn redis(&self) -> Option<&Redis> {
+        match &self.pool {
+            Backend::Redis(redis) => Some(redis),
+            Backend::Sql { .. } => None,
+        }
     }
 
     /// Brings the database's structure up to date; several processes may do so at once.
@@ -64,7 +84,10 @@ impl Store {
     /// # Errors
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        Ok(self.migrator.run(self.pool.unmeasured()).await?)
+        match &self.pool {
+            Backend::Sql { pool, migrator } => Ok(migrator.run(pool.unmeasured()).await?),
+            Backend::Redis(redis) => redis.migrate().await,
+        }
     }
 
     /// Takes back every migration; all data is lost.
@@ -72,7 +95,10 @@ impl Store {
     /// # Errors
     /// When a migration fails.
     pub async fn revert_all(&self) -> Result<(), StoreError> {
-        Ok(self.migrator.undo(self.pool.unmeasured(), 0).await?)
+        match &self.pool {
+            Backend::Sql { pool, migrator } => Ok(migrator.undo(pool.unmeasured(), 0).await?),
+            Backend::Redis(redis) => redis.delete_everything().await,
+        }
     }
 
     /// Makes sure that the database has every migration of this version.
@@ -80,12 +106,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotMigrated`] when it lacks one.
     pub async fn ensure_migrated(&self) -> Result<(), StoreError> {
-        let acquire = self.pool.unmeasured().acquire().await;
+        let migrator = match &self.pool {
+            Backend::Sql { migrator, .. } => migrator,
+            Backend::Redis(redis) => return redis.ensure_migrated().await,
+        };
+        let acquire = self.pool.acquire().await;
         let mut connection = acquire.map_err(StoreError::database("read the migrations"))?;
         connection.ensure_migrations_table().await?;
         let applied = connection.list_applied_migrations().await?;
-        let missing = self
-            .migrator
+        let missing = migrator
             .iter()
             .filter(|migration| migration.migration_type.is_up_migration())
             .filter(|known| !applied.iter().any(|done| done.version == known.version))
@@ -102,7 +131,10 @@ impl Store {
     /// # Errors
     /// When it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let acquire = self.pool.unmeasured().acquire().await;
+        if let Some(redis) = self.redis() {
+            return redis.ping().await;
+        }
+        let acquire = self.pool.acquire().await;
         let mut connection = acquire.map_err(StoreError::database("reach the database"))?;
         connection
             .ping()
@@ -110,9 +142,21 @@ impl Store {
             .map_err(StoreError::database("reach the database"))
     }
 
+    /// What about the server would lose sessions or slow them down, for an operator to read. Only
+    /// Redis has such settings.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn advice(&self) -> Result<Vec<String>, StoreError> {
+        match self.redis() {
+            Some(redis) => redis.advice().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Closes every connection.
     pub async fn close(&self) {
-        self.pool.unmeasured().close().await;
+        self.pool.close().await;
     }
 
     /// Takes over other keys, here and in every clone; what was sealed with one that is not among
@@ -218,7 +262,7 @@ fn prepare(url: &str) -> Result<(String, &'static Migrator), StoreError> {
     }
     let Some(rest) = url.strip_prefix("sqlite:") else {
         return Err(StoreError::Url(
-            "must start with sqlite:// or postgres://".to_owned(),
+            "must start with sqlite://, postgres://, redis:// or rediss://".to_owned(),
         ));
     };
     let file = rest.strip_prefix("//").unwrap_or(rest);

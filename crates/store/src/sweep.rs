@@ -9,8 +9,8 @@ const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24 * 7);
 /// A replica that has not looked for so long reads every session anew.
 const KEEP_CHANGES: SignedDuration = SignedDuration::from_mins(10);
 /// Expired credentials stay listed at Keystone until they are deleted there.
-const KEEP_CREDENTIALS: SignedDuration = SignedDuration::from_hours(24 * 30);
-const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const KEEP_CREDENTIALS: SignedDuration = SignedDuration::from_hours(24 * 30);
+pub(crate) const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a sweep did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,11 @@ impl Store {
     /// When the store cannot say.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, StoreError> {
         let ended = self.sessions().end_expired(now).await?;
+        if let Some(redis) = self.redis() {
+            let deleted = redis.delete_old(now, now - KEEP_ENDED).await?
+                + redis.forget_changes_before(now - KEEP_CHANGES).await?;
+            return Ok(Swept { ended, deleted });
+        }
         let statements = [
             ("DELETE FROM keystone_tokens WHERE expires_at <= $1", now),
             ("DELETE FROM handover_codes WHERE expires_at <= $1", now),
@@ -78,6 +83,9 @@ impl Store {
     /// # Errors
     /// When the store cannot say.
     pub async fn delete_audit_before(&self, before: Timestamp) -> Result<u64, StoreError> {
+        if let Some(redis) = self.redis() {
+            return redis.delete_events_before(before).await;
+        }
         let deleted = sqlx::query("DELETE FROM audit_events WHERE at_millis < $1")
             .bind(before.as_millisecond())
             .execute(&self.pool)

@@ -28,6 +28,10 @@ impl Throttle<'_> {
         limit: ThrottleLimit,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let hash = self.0.keys.hash(PURPOSE, subject);
+            return redis.refused_until(&hash, limit, now).await;
+        }
         let row = sqlx::query(
             "SELECT failures, window_started_at
              FROM sign_in_throttles
@@ -54,6 +58,10 @@ impl Throttle<'_> {
         limit: ThrottleLimit,
         now: Timestamp,
     ) -> Result<i64, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let hash = self.0.keys.hash(PURPOSE, subject);
+            return redis.count_failure(&hash, limit, now).await;
+        }
         sqlx::query_scalar(
             "INSERT INTO sign_in_throttles (subject_hash, failures, window_started_at)
              VALUES ($1, 1, $2)
@@ -82,6 +90,10 @@ impl Throttle<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn undecided(self, subject: &str) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let hash = self.0.keys.hash(PURPOSE, subject);
+            return redis.take_back_failure(&hash).await;
+        }
         sqlx::query(
             "UPDATE sign_in_throttles
              SET failures = failures - 1
@@ -99,6 +111,10 @@ impl Throttle<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn succeeded(self, subject: &str) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let hash = self.0.keys.hash(PURPOSE, subject);
+            return redis.forget_failures(&hash).await;
+        }
         sqlx::query(
             "DELETE FROM sign_in_throttles
              WHERE subject_hash = $1",

@@ -21,6 +21,10 @@ impl TotpMarks<'_> {
         let mut first = true;
         // under every key: replicas may take over new keys one after the other
         for hash in self.0.keys.hashes("totp", &format!("{user_id}\0{code}")) {
+            if let Some(redis) = self.0.redis() {
+                first &= redis.mark_code(&hash, expires_at).await?;
+                continue;
+            }
             let marked = sqlx::query(
                 "INSERT INTO totp_marks (user_id, code_hash, expires_at)
                  VALUES ($1, $2, $3)

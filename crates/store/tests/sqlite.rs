@@ -15,3 +15,4 @@ async fn database() -> Database {
 }
 
 suite::each_test!(database().await);
+suite::each_sql_test!(database().await);

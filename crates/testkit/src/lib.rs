@@ -18,6 +18,8 @@ mod kubectl;
 mod loopback;
 mod oidc;
 mod person;
+mod postgres_server;
+mod redis_server;
 
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
@@ -32,6 +34,8 @@ pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;
 pub use oidc::{CLIENT_ID, CLIENT_SECRET, OidcEvent, OidcPerson, OidcProvider};
 pub use person::{Person, Said, exec_info};
+pub use postgres_server::PostgresServer;
+pub use redis_server::RedisServer;
 
 /// A program that was built with the running test: it lies above the test's own `deps`.
 ///

@@ -58,6 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// Libraries that only some packages may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
+    ("redis", &["portico-store"]),
     ("sqlx", &["portico-store"]),
     ("kube", &["server"]),
     ("k8s-openapi", &["server"]),

@@ -70,7 +70,7 @@ async fn attack_76_two_replicas_refresh_once_between_them() {
     let corp = registered("corp").await;
     let providers = json!([corp.entry(&json!({}))]);
     let one = gateway(providers.clone()).await;
-    let two = replica(providers, Some(&one.database)).await;
+    let two = replica(providers, &one).await;
     let (browser, _) = signed_in(&one, "corp", "alice").await;
     let session = session(&one).await;
     for (seconds, refreshes) in [(30, 1), (-1, 2)] {
@@ -85,7 +85,7 @@ async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() 
     let corp = registered("corp").await;
     let providers = json!([corp.entry(&json!({}))]);
     let one = gateway(providers.clone()).await;
-    let two = replica(providers, Some(&one.database)).await;
+    let two = replica(providers, &one).await;
     let (browser, _) = signed_in(&one, "corp", "alice").await;
     let session = session(&one).await;
     corp.provider

@@ -1,4 +1,5 @@
-//! 72, 73 and 78: what somebody with a hand in the database can and cannot do.
+//! 72, 73 and 78: what somebody with a hand in the database can and cannot do. The same of Redis is
+//! in crates/store/tests/redis.
 use std::collections::HashSet;
 
 use http::{Method, StatusCode};
@@ -29,7 +30,7 @@ fn browser_with(stack: &Stack, cookie: &secrecy::SecretString) -> Browser {
 
 #[tokio::test]
 async fn attack_72_no_nonce_is_used_twice_and_no_secret_stands_in_the_open() {
-    let stack = Stack::start(Wanted::default()).await;
+    let stack = Stack::start(Wanted::on_sqlite()).await;
     let (cookie, session) = stack.session(&["k8s_admin"]).await;
     for _ in 0..300 {
         stack.session(&[]).await;
@@ -69,7 +70,7 @@ async fn attack_72_no_nonce_is_used_twice_and_no_secret_stands_in_the_open() {
 
 #[tokio::test]
 async fn attack_73_no_damaged_row_crashes_or_opens_anything() {
-    let stack = Stack::start(Wanted::default()).await;
+    let stack = Stack::start(Wanted::on_sqlite()).await;
     let mut database = database(&stack).await;
     let (mut other, _) = stack.signed_in_as("u2", "vera", &["k8s_admin"]).await;
     for damage in [
@@ -114,7 +115,7 @@ async fn attack_73_no_damaged_row_crashes_or_opens_anything() {
 
 #[tokio::test]
 async fn attack_78_a_moved_or_swapped_secret_does_not_open() {
-    let stack = Stack::start(Wanted::default()).await;
+    let stack = Stack::start(Wanted::on_sqlite()).await;
     let mut database = database(&stack).await;
     let (adas, ada) = stack.session(&["k8s_admin"]).await;
     let (veras, vera) = stack.session_of("u2", "vera", &["k8s_viewer"]).await;
@@ -156,7 +157,7 @@ async fn attack_78_a_moved_or_swapped_secret_does_not_open() {
 #[tokio::test]
 async fn attack_78_a_hash_put_into_the_database_needs_our_key() {
     use sha2::{Digest as _, Sha256};
-    let stack = Stack::start(Wanted::default()).await;
+    let stack = Stack::start(Wanted::on_sqlite()).await;
     let mut database = database(&stack).await;
     let (cookie, session) = stack.session(&["k8s_admin"]).await;
     let chosen = "A".repeat(43);

@@ -3,7 +3,10 @@ use portico_assertion::{Signer, SigningKey};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::stack::{MAIN, MAIN_HOST, Stack, Wanted, keys};
+use crate::support::{
+    database::keys,
+    stack::{MAIN, MAIN_HOST, Stack, Wanted},
+};
 
 /// The ID of the key that a request's identity was signed with, as the panel sees it.
 fn kid(told: &Value) -> String {

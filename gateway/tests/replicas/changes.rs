@@ -5,7 +5,7 @@ use http::StatusCode;
 use jiff::Timestamp;
 use portico_store::EndReason;
 use secrecy::ExposeSecret as _;
-use sqlx::{AnyConnection, Connection as _};
+use sqlx::{Connection as _, PgConnection};
 
 use crate::{
     pair::{Pair, close_reason, socket},
@@ -54,10 +54,10 @@ async fn a_session_revoked_in_the_database_is_closed_everywhere() {
 
 #[tokio::test]
 async fn an_idle_session_ends_with_its_reason_and_its_tokens() {
-    let pair = Pair::start().await;
+    let pair = Pair::on_postgres().await;
     let (_, there, session) = pair.signed_in().await;
     let mut stream = socket(&pair.other, &there).await;
-    let mut database = AnyConnection::connect(&pair.database)
+    let mut database = PgConnection::connect(&pair.database)
         .await
         .expect("connected");
     sqlx::query("UPDATE sessions SET idle_expires_at = $1 WHERE id = $2")
@@ -85,11 +85,11 @@ async fn an_idle_session_ends_with_its_reason_and_its_tokens() {
 
 #[tokio::test]
 async fn what_the_feed_covers_is_not_asked_of_the_store() {
-    let pair = Pair::start().await;
+    let pair = Pair::on_postgres().await;
     let (_, mut there, session) = pair.signed_in().await;
     let url = format!("{MAIN}/oauth2/sign_out");
     assert!(there.open(&url).await.body.contains("ada"));
-    let mut database = AnyConnection::connect(&pair.database)
+    let mut database = PgConnection::connect(&pair.database)
         .await
         .expect("connected");
     let mut rename = async |name: &str| {

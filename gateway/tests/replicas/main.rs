@@ -1,4 +1,4 @@
-//! Two gateways on one PostgreSQL. `PORTICO_TEST_ENV` names the stack's env file.
+//! Two gateways on one PostgreSQL, or on one Redis (`PORTICO_TEST_STORE=redis`). `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

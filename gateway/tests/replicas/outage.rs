@@ -18,7 +18,7 @@ struct Cut {
 /// The second replica reaches the database through a gate.
 async fn cut() -> Cut {
     let env = TestEnv::load().expect("the stack's env file");
-    let direct = database(&env).await;
+    let direct = database().await;
     let url = url::Url::parse(&direct).expect("URL");
     let port = url.port().expect("port");
     let gate = Gate::start(&format!("http://127.0.0.1:{port}")).await;

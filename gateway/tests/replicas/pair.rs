@@ -2,7 +2,6 @@
 use portico_testkit::TestEnv;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use sqlx::{AnyConnection, Connection as _, Executor as _};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -11,6 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::support::{
     browser::Browser,
+    database::{Database, own_prefix, own_schema},
     stack::{MAIN_HOST, Stack, Wanted},
 };
 
@@ -22,21 +22,25 @@ pub struct Pair {
     _running: Vec<DropGuard>,
 }
 
-/// A schema of the test's own.
-pub async fn database(env: &TestEnv) -> String {
-    let base = env.get("POSTGRES_URL").expect("a stack with PostgreSQL");
-    sqlx::any::install_default_drivers();
-    let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
-    let mut connection = AnyConnection::connect(base).await.expect("PostgreSQL");
-    let create = format!("CREATE SCHEMA {schema}");
-    connection.execute(create.as_str()).await.expect("schema");
-    format!("{base}?options[search_path]={schema}")
+/// PostgreSQL, or Redis where `PORTICO_TEST_STORE` says so.
+pub async fn database() -> String {
+    match std::env::var("PORTICO_TEST_STORE").as_deref() {
+        Ok("redis") => own_prefix(),
+        _ => own_schema().await,
+    }
 }
 
 impl Pair {
     pub async fn start() -> Self {
         let env = TestEnv::load().expect("the stack's env file");
-        let database = database(&env).await;
+        let database = database().await;
+        Self::on(env, database.clone(), database).await
+    }
+
+    /// For a test that has a hand in the tables.
+    pub async fn on_postgres() -> Self {
+        let env = TestEnv::load().expect("the stack's env file");
+        let database = own_schema().await;
         Self::on(env, database.clone(), database).await
     }
 
@@ -46,7 +50,7 @@ impl Pair {
         let start = async |database: &str| {
             let stack = Stack::start(Wanted {
                 keystone: &keystone,
-                database_url: Some(database.to_owned()),
+                database: Database::At(database),
                 gateway: json!({ "session": { "stay_signed_in": "offered" } }),
                 ..Wanted::default()
             })

@@ -14,6 +14,7 @@ mod oidc;
 mod oidc_sign_in;
 mod oidc_sign_out;
 mod other_ways;
+mod outage;
 mod revocations;
 mod sessions;
 mod sign_in;

@@ -1,6 +1,4 @@
 //! Gateways in front of real OIDC providers, and people who sign in with them.
-use std::path::Path;
-
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::Session;
@@ -10,6 +8,7 @@ use tempfile::NamedTempFile;
 
 use crate::support::{
     browser::{Browser, Page},
+    database::Database,
     stack::{APP, MAIN, MAIN_HOST, Stack, Wanted},
 };
 
@@ -53,11 +52,15 @@ impl Registered {
 
 /// A gateway whose app opens for group `ops` of `corp`.
 pub async fn gateway(providers: Value) -> Stack {
-    replica(providers, None).await
+    on(providers, Database::AsTold).await
 }
 
 /// The same on another stack's database.
-pub async fn replica(providers: Value, database: Option<&Path>) -> Stack {
+pub async fn replica(providers: Value, other: &Stack) -> Stack {
+    on(providers, Database::At(&other.database_url)).await
+}
+
+async fn on(providers: Value, database: Database<'_>) -> Stack {
     Stack::start(Wanted {
         gateway: json!({ "providers": providers }),
         groups: &[("ops", "corp")],

@@ -1,6 +1,7 @@
 //! A gateway on a real socket, upstreams that tell what they got, and a browser with a jar.
 pub mod browser;
 pub mod collector;
+pub mod database;
 pub mod echo;
 pub mod form;
 pub mod log;

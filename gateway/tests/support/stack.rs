@@ -1,24 +1,22 @@
 //! A gateway with a store of its own.
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PrivateKey, Signer, SigningKey};
 use portico_domain::identity::{Named, Project, User};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
-use portico_store::{AuditFilter, KeyRing, NewKeystoneToken, NewSession, Session, Store};
+use portico_store::{AuditFilter, NewKeystoneToken, NewSession, Session, Store};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::echo::Echo;
+use super::{
+    database::{self, Database},
+    echo::Echo,
+};
 
 pub const MAIN: &str = "http://localhost:8080";
 pub const APP: &str = "http://prometheus.apps.localhost:8080";
@@ -36,9 +34,10 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
-    /// The store's file.
+    /// The store's file, when it is on SQLite.
     pub database: PathBuf,
-    database_url: String,
+    /// Where the store is: for a second replica.
+    pub database_url: String,
     _dir: TempDir,
 }
 
@@ -54,10 +53,8 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
-    /// Another stack's database, to be a second replica of it.
-    pub database: Option<&'a Path>,
-    /// A database elsewhere, by its URL.
-    pub database_url: Option<String>,
+    /// Another stack's database makes this one a second replica of it.
+    pub database: Database<'a>,
 }
 
 impl Default for Wanted<'_> {
@@ -70,8 +67,17 @@ impl Default for Wanted<'_> {
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
             groups: &[],
-            database: None,
-            database_url: None,
+            database: Database::AsTold,
+        }
+    }
+}
+
+impl Wanted<'_> {
+    /// For a test that has a look into the database's file.
+    pub fn on_sqlite() -> Self {
+        Self {
+            database: Database::Sqlite,
+            ..Self::default()
         }
     }
 }
@@ -81,14 +87,9 @@ impl Stack {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
-        let database = wanted
-            .database
-            .map_or_else(|| dir.path().join("portico.db"), Path::to_owned);
-        let database_url = wanted
-            .database_url
-            .clone()
-            .unwrap_or_else(|| format!("sqlite://{}", database.display()));
-        let store = store(&database_url).await;
+        let database = dir.path().join("portico.db");
+        let database_url = wanted.database.url(&database).await;
+        let store = database::store(&database_url).await;
         let panel_key = PrivateKey::generate();
         let cluster_key = PrivateKey::generate();
         let panel_pub = dir.path().join("panel.pub");
@@ -164,7 +165,7 @@ impl Stack {
 
     /// The store as another process has it.
     pub async fn another_process(&self) -> Store {
-        store(&self.database_url).await
+        database::store(&self.database_url).await
     }
 
     /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
@@ -307,19 +308,4 @@ impl Stack {
         browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
         (browser, session)
     }
-}
-
-/// A key ring of keys that each repeat one byte.
-pub fn keys(bytes: &[u8]) -> KeyRing {
-    let keys: Vec<SecretString> = bytes
-        .iter()
-        .map(|byte| STANDARD.encode([*byte; 32]).into())
-        .collect();
-    KeyRing::from_base64(&keys).expect("keys")
-}
-
-async fn store(url: &str) -> Store {
-    let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
-    store.migrate().await.expect("migrations");
-    store
 }

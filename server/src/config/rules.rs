@@ -106,6 +106,9 @@ impl Config {
                 "name at least one key; `portico keys generate` makes one",
             ));
         }
+        if let Some(Err(error)) = self.store.as_ref().map(|section| section.validate()) {
+            problems.push(Problem::new("", error.to_string()));
+        }
         if let Some(Err(error)) = self.keystone.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }

@@ -132,3 +132,28 @@ fn the_schema_describes_every_section() {
         assert!(schema["properties"].get(section).is_some(), "{section}");
     }
 }
+
+#[test]
+fn a_store_is_on_a_database_that_we_know() {
+    let with = |url: &str| {
+        let text = FULL.replace("postgres://portico:s3cret@db/portico", url);
+        problems(&text, &Role::ALL)
+    };
+    for good in [
+        "sqlite:///var/lib/portico/portico.db",
+        "redis://127.0.0.1/0",
+        "rediss://portico:s3cret@redis:6379/2?prefix=blue:&ca_file=/etc/ca.pem",
+    ] {
+        assert_eq!(with(good), "", "{good}");
+    }
+    for (bad, word) in [
+        ("mysql://db/portico", "must start with"),
+        ("redis://portico:s3cret@redis/0?ca_file=/x", "rediss://"),
+        ("redis://portico:s3cret@redis/0?perfix=x", "perfix"),
+        ("rediss://portico:s3cret@redis/zero", "store.url"),
+    ] {
+        let told = with(bad);
+        assert!(told.contains(word), "{bad}: {told}");
+        assert!(!told.contains("s3cret"), "{told}");
+    }
+}

@@ -13,6 +13,9 @@ impl Sessions<'_> {
         self,
         now: Timestamp,
     ) -> Result<Vec<(SessionKind, i64)>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_sessions_by_kind(now).await;
+        }
         let rows = sqlx::query(
             "SELECT kind, COUNT(*) AS sessions
              FROM sessions

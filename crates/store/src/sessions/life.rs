@@ -31,6 +31,10 @@ impl Sessions<'_> {
             SessionKind::CommandLine => session.id,
             SessionKind::Browser | SessionKind::App => session.root(),
         };
+        if let Some(redis) = self.0.redis() {
+            let touched = redis.touch_session(session.id, family, idle_expires_at, now);
+            return touched.await;
+        }
         let touched = sqlx::query(
             "UPDATE sessions
              SET last_seen_at = CASE WHEN id = $1 THEN $2 ELSE last_seen_at END,
@@ -62,6 +66,10 @@ impl Sessions<'_> {
         now: Timestamp,
     ) -> Result<Option<SecretString>, StoreError> {
         let secret = random_secret()?;
+        if let Some(redis) = self.0.redis() {
+            let renewed = redis.renew_session(&self.0.keys, root, &secret, renewal, now);
+            return Ok(renewed.await?.then_some(secret));
+        }
         let mut transaction = self
             .0
             .pool
@@ -117,6 +125,12 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_keystone_checked(self, root: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let operation = "note a check by Keystone";
+            return redis
+                .set_of_family(operation, root, "keystone_checked_at", at.as_second())
+                .await;
+        }
         sqlx::query(
             "UPDATE sessions
              SET keystone_checked_at = $1
@@ -161,6 +175,9 @@ impl Sessions<'_> {
         only_expired: bool,
         now: Timestamp,
     ) -> Result<Vec<EndedSession>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.end_session(id, reason, only_expired, now).await;
+        }
         let failed = || StoreError::database("end a session");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         let mut rows = Vec::new();
@@ -240,6 +257,11 @@ impl Sessions<'_> {
         expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .set_keystone_expires_of_session(root, expires_at, now)
+                .await;
+        }
         let failed = || StoreError::database("take over the end of new tokens");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         let updated = sqlx::query(
@@ -286,18 +308,21 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn end_expired(self, now: Timestamp) -> Result<Vec<EndedSession>, StoreError> {
-        let rows: Vec<String> = sqlx::query_scalar(
-            "SELECT id
-             FROM sessions
-             WHERE ended_at IS NULL
-                 AND (idle_expires_at <= $1 OR absolute_expires_at <= $1
-                     OR keystone_expires_at <= $1)
-             ORDER BY parent IS NOT NULL, id",
-        )
-        .bind(now.as_second())
-        .fetch_all(&self.0.pool)
-        .await
-        .map_err(StoreError::database("find expired sessions"))?;
+        let rows: Vec<String> = match self.0.redis() {
+            Some(redis) => redis.expired_sessions(now).await?,
+            None => sqlx::query_scalar(
+                "SELECT id
+                 FROM sessions
+                 WHERE ended_at IS NULL
+                     AND (idle_expires_at <= $1 OR absolute_expires_at <= $1
+                         OR keystone_expires_at <= $1)
+                 ORDER BY parent IS NOT NULL, id",
+            )
+            .bind(now.as_second())
+            .fetch_all(&self.0.pool)
+            .await
+            .map_err(StoreError::database("find expired sessions"))?,
+        };
         let mut all = Vec::new();
         for id in rows {
             let id = Uuid::parse_str(&id).map_err(|error| StoreError::Corrupt {

@@ -16,6 +16,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn find_even_ended(self, secret: &str) -> Result<Option<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.find_session(&self.0.keys, secret).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions
@@ -40,6 +43,11 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn users_matching(self, text: &str, now: Timestamp) -> Result<Vec<User>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let most = usize::try_from(MOST_USERS).unwrap_or_default();
+            let found = redis.users_matching(&self.0.keys, text, most, now);
+            return found.await;
+        }
         let (name, domain) = text.rsplit_once('@').unwrap_or((text, ""));
         let rows = sqlx::query(
             "SELECT DISTINCT user_id, user_name, domain_id, domain_name

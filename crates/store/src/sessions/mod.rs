@@ -140,6 +140,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn get(self, id: Uuid) -> Result<Option<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.get_session(&self.0.keys, id).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions
@@ -163,6 +166,9 @@ impl Sessions<'_> {
         user_id: &str,
         now: Timestamp,
     ) -> Result<Vec<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.sessions_of_user(&self.0.keys, user_id, now).await;
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions
@@ -189,6 +195,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn count(self, now: Timestamp) -> Result<i64, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.count_sessions(now).await;
+        }
         sqlx::query_scalar(
             "SELECT COUNT(*)
              FROM sessions
@@ -205,6 +214,12 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let fields = [("projects", to_json(TABLE, "projects", projects)?)];
+            return redis
+                .change_family("remember projects", root, &fields, Timestamp::now())
+                .await;
+        }
         let failed = || StoreError::database("remember projects");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
@@ -239,6 +254,15 @@ impl Sessions<'_> {
         project_id: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let fields = [("last_project", project_id.to_owned())];
+            redis
+                .change_family("remember the project", session.root(), &fields, now)
+                .await?;
+            return redis
+                .set_last_project_of_user(&session.user.id, project_id)
+                .await;
+        }
         let failed = || StoreError::database("remember the project");
         let mut transaction = self.0.pool.begin().await.map_err(failed())?;
         sqlx::query(
@@ -275,6 +299,9 @@ impl Sessions<'_> {
     /// # Errors
     /// When the store cannot say.
     pub async fn last_project_of_user(self, user_id: &str) -> Result<Option<String>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.last_project_of_user(user_id).await;
+        }
         sqlx::query_scalar(
             "SELECT project_id
              FROM user_last_projects
@@ -291,6 +318,9 @@ impl Sessions<'_> {
         session: &Session,
         secret: Option<&SecretString>,
     ) -> Result<(), StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis.insert_session(&self.0.keys, session, secret).await;
+        }
         let id = session.id.to_string();
         let csrf = self
             .0

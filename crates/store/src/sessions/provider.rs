@@ -74,6 +74,11 @@ impl Sessions<'_> {
         profile: &ProviderProfile,
         expires_at: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            return redis
+                .set_provider_of_session(root, profile, expires_at)
+                .await;
+        }
         let updated = sqlx::query(
             "UPDATE sessions
              SET provider_profile = $1, provider_expires_at = $2
@@ -104,6 +109,12 @@ impl Sessions<'_> {
         sid: Option<&str>,
         now: Timestamp,
     ) -> Result<Vec<Session>, StoreError> {
+        if let Some(redis) = self.0.redis() {
+            let found = redis.sessions_of_provider(&self.0.keys, provider, subject, sid, now);
+            let mut sessions = found.await?;
+            sessions.retain(|session| session.is_meant(subject, sid));
+            return Ok(sessions);
+        }
         let query = format!(
             "SELECT {COLUMNS}
              FROM sessions

@@ -23,6 +23,9 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     } else {
         store.ensure_migrated().await?;
     }
+    for sentence in store.advice().await.context("look at the store")? {
+        tracing::warn!("{sentence}");
+    }
     let client = keystone::Client::new(keystone).context("keystone")?;
     let signing_key =
         SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;

@@ -1,0 +1,189 @@
+//! One connection for everything, which comes back by itself.
+use super::address::{self, Address};
+use super::labels::labels;
+use crate::error::StoreError;
+use crate::measured::Measured;
+use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use ::redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation};
+use ::redis::{RedisResult, ServerErrorKind};
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+use uuid::Uuid;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+/// A command that takes longer has failed; a browser must not wait for more.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+const SLOW: Duration = Duration::from_millis(500);
+
+/// A Redis server. Clones share the connection.
+#[derive(Clone)]
+pub(crate) struct Redis {
+    client: Arc<Client>,
+    manager: Arc<RwLock<ConnectionManager>>,
+    closed: Arc<AtomicBool>,
+    pub(super) prefix: Arc<str>,
+    pub(super) in_the_clear: bool,
+    /// Tells this process's changes from others'.
+    pub origin: Uuid,
+}
+
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Redis {
+    /// Whether a URL is for Redis.
+    pub fn is_url(url: &str) -> bool {
+        address::is_redis(url)
+    }
+
+    /// Checks a URL without opening anything.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn check_url(url: &str) -> Result<(), StoreError> {
+        address::parse(url).map(drop)
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the URL cannot be used, the server does not answer, or it is a cluster.
+    pub async fn connect(url: &str) -> Result<Self, StoreError> {
+        let Address {
+            client,
+            prefix,
+            in_the_clear,
+        } = address::read(url)?;
+        let operation = "connect to Redis";
+        let connecting = ConnectionManager::new_with_config(client.clone(), settings());
+        let manager = tokio::time::timeout(ANSWER_TIMEOUT, connecting)
+            .await
+            .map_err(|_| StoreError::RedisTimeout { operation })?
+            .map_err(StoreError::redis(operation))?;
+        let redis = Self {
+            client: Arc::new(client),
+            manager: Arc::new(RwLock::new(manager)),
+            closed: Arc::default(),
+            prefix: prefix.into(),
+            in_the_clear,
+            origin: Uuid::new_v4(),
+        };
+        redis.refuse_cluster().await?;
+        Ok(redis)
+    }
+
+    /// Says whether the server answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.command("reach Redis", &::redis::cmd("PING")).await
+    }
+
+    /// Asks no more, here and in every clone.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// An action of a group of scripts; its arguments follow.
+    pub(super) fn call(&self, group: &'static Script, action: &str) -> ScriptInvocation<'static> {
+        let mut invocation = group.prepare_invoke();
+        invocation
+            .key(&*self.prefix)
+            .arg(self.origin.to_string())
+            .arg(action);
+        invocation
+    }
+
+    /// The name of a key.
+    pub(super) fn key(&self, kind: &str, id: &str) -> String {
+        format!("{}{kind}:{id}", self.prefix)
+    }
+
+    pub(super) async fn script<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        invocation: &ScriptInvocation<'_>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection();
+        self.run(operation, invocation.invoke_async(&mut connection))
+            .await
+    }
+
+    pub(super) async fn command<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        command: &Cmd,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection();
+        self.run(operation, command.query_async(&mut connection))
+            .await
+    }
+
+    /// Waits for an answer and measures how long it took: every command comes through here.
+    async fn run<T>(
+        &self,
+        operation: &'static str,
+        answer: impl Future<Output = RedisResult<T>>,
+    ) -> Result<T, StoreError> {
+        if self.closed.load(Ordering::Relaxed) {
+            let source = io::Error::from(io::ErrorKind::NotConnected).into();
+            return Err(StoreError::Redis { operation, source });
+        }
+        let started = Instant::now();
+        let (table, statement) = labels(operation);
+        let measured = Measured::command(table, statement);
+        let answer = match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) if error.is_timeout() => Err(StoreError::RedisTimeout { operation }),
+            Ok(Err(source)) => {
+                self.leave_a_replica(&source);
+                Err(StoreError::Redis { operation, source })
+            }
+            Err(_) => Err(StoreError::RedisTimeout { operation }),
+        };
+        measured.saw(&answer);
+        let took = started.elapsed();
+        if took > SLOW {
+            tracing::warn!(operation, ?took, "Redis is slow");
+        }
+        answer
+    }
+
+    fn connection(&self) -> ConnectionManager {
+        let manager = self.manager.read();
+        manager.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// After a failover the old connection may lead to what is a replica now: the address has
+    /// moved on, and so must we.
+    fn leave_a_replica(&self, error: &RedisError) {
+        if error.kind() != ErrorKind::Server(ServerErrorKind::ReadOnly) {
+            return;
+        }
+        tracing::warn!("this Redis is a replica now; connecting to its address again");
+        if let Ok(fresh) =
+            ConnectionManager::new_lazy_with_config(Client::clone(&self.client), settings())
+        {
+            *self.manager.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+}
+
+fn settings() -> ConnectionManagerConfig {
+    // few tries: while nothing answers, each request starts them anew
+    ConnectionManagerConfig::new()
+        .set_connection_timeout(Some(CONNECT_TIMEOUT))
+        .set_response_timeout(Some(ANSWER_TIMEOUT))
+        .set_min_delay(Duration::from_millis(50))
+        .set_max_delay(Duration::from_millis(500))
+        .set_number_of_retries(2)
+}

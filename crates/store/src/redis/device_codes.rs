@@ -1,0 +1,141 @@
+//! Device codes; see [`crate::DeviceCodes`].
+use super::Redis;
+use super::binding::{self, FIELD};
+use super::entry::{Entry, Fields, Found, or_empty};
+use super::scripts::DEVICES;
+use crate::device_codes::{DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL};
+use crate::error::StoreError;
+use crate::sealing::KeyRing;
+use jiff::Timestamp;
+use uuid::Uuid;
+
+const TABLE: &str = "device_codes";
+
+impl Redis {
+    /// Stores a request under the hashes of its codes.
+    pub async fn start_device(
+        &self,
+        new: &NewDeviceCode,
+        (device_hash, user_hash): (&str, &str),
+        (now, expires_at): (Timestamp, Timestamp),
+    ) -> Result<(), StoreError> {
+        let fields = Fields::default()
+            .with("user_code_hash", user_hash)
+            .with("client", &new.client)
+            .with("address", &new.address)
+            .optional("project", new.project.as_ref())
+            .optional("cluster", new.cluster.as_ref())
+            .with("status", "pending")
+            .with("poll_interval", POLL_INTERVAL)
+            .time("created_at", now)
+            .time("expires_at", expires_at);
+        let mut call = self.call(&DEVICES, "start");
+        call.arg(device_hash)
+            .arg(user_hash)
+            .arg(expires_at.as_second());
+        fields.append_to(&mut call);
+        let stored: bool = self.script("start a device request", &call).await?;
+        if stored {
+            return Ok(());
+        }
+        // one in 25 thousand million; the client asks again
+        Err(StoreError::Corrupt {
+            table: TABLE,
+            column: "user_code_hash",
+            reason: "the code is in use".to_owned(),
+        })
+    }
+
+    /// The undecided request of a user code's hash.
+    pub async fn find_device(
+        &self,
+        user_hash: &str,
+        now: Timestamp,
+    ) -> Result<Option<DeviceRequest>, StoreError> {
+        let found = self.undecided(user_hash, now).await?;
+        found.map(|(_, entry)| request(&entry)).transpose()
+    }
+
+    /// Decides a request; says whether it was still undecided.
+    pub async fn decide_device(
+        &self,
+        keys: &KeyRing,
+        user_hash: &str,
+        approver: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Some((device_hash, _)) = self.undecided(user_hash, now).await? else {
+            return Ok(false);
+        };
+        let status = match approver {
+            Some(_) => "approved",
+            None => "denied",
+        };
+        let session = or_empty(approver);
+        let bound = binding::of(keys, TABLE, &[&device_hash, status, &session]);
+        let fields = Fields::default()
+            .with("status", status)
+            .optional("session_id", approver)
+            .with(FIELD, bound);
+        let mut call = self.call(&DEVICES, "decide");
+        call.arg(&device_hash).arg(now.as_second()).arg(&session);
+        fields.append_to(&mut call);
+        self.script("decide a device request", &call).await
+    }
+
+    /// Answers the client's poll.
+    pub async fn poll_device(
+        &self,
+        keys: &KeyRing,
+        device_hash: &str,
+        now: Timestamp,
+    ) -> Result<DevicePoll, StoreError> {
+        let mut call = self.call(&DEVICES, "poll");
+        call.arg(device_hash)
+            .arg(now.as_second())
+            .arg(POLL_INTERVAL);
+        let (word, found): (String, Found) = self.script("poll a device request", &call).await?;
+        let Some(entry) = Entry::of(TABLE, found) else {
+            return Ok(match word.as_str() {
+                "pending" => DevicePoll::Pending,
+                "slow_down" => DevicePoll::SlowDown,
+                _ => DevicePoll::Expired,
+            });
+        };
+        if now >= entry.time("expires_at")? {
+            return Ok(DevicePoll::Expired);
+        }
+        let session: Option<Uuid> = entry.optional("session_id")?;
+        let (status, of) = (entry.text("status")?, or_empty(session));
+        binding::check_entry(keys, TABLE, &[device_hash, status, &of], &entry)?;
+        Ok(match session {
+            Some(session) => DevicePoll::Approved {
+                session,
+                request: request(&entry)?,
+            },
+            None => DevicePoll::Denied,
+        })
+    }
+
+    async fn undecided(
+        &self,
+        user_hash: &str,
+        now: Timestamp,
+    ) -> Result<Option<(String, Entry)>, StoreError> {
+        let mut call = self.call(&DEVICES, "find");
+        call.arg(user_hash).arg(now.as_second());
+        let found: Option<(String, Found)> = self.script("find a device request", &call).await?;
+        Ok(found.and_then(|(hash, fields)| Some((hash, Entry::of(TABLE, fields)?))))
+    }
+}
+
+fn request(entry: &Entry) -> Result<DeviceRequest, StoreError> {
+    Ok(DeviceRequest {
+        client: entry.owned("client")?,
+        address: entry.owned("address")?,
+        project: entry.optional_owned("project"),
+        cluster: entry.optional_owned("cluster"),
+        created_at: entry.time("created_at")?,
+        expires_at: entry.time("expires_at")?,
+    })
+}

@@ -1,0 +1,221 @@
+//! Credentials of sessions that stay signed in; see [`crate::SessionCredentials`].
+use super::Redis;
+use super::binding::{self, FIELD};
+use super::entry::{Entry, Fields, Found};
+use super::scripts::CREDENTIALS;
+use crate::error::StoreError;
+use crate::row::to_json;
+use crate::sealing::KeyRing;
+use crate::session_credentials::{NewSessionCredential, SessionCredential, TABLE, place};
+use crate::sweep::KEEP_CREDENTIALS;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use secrecy::ExposeSecret as _;
+use uuid::Uuid;
+
+const READ: &str = "read sessions' credentials";
+const DUE_AT_ONCE: i64 = 50;
+
+impl Redis {
+    /// Keeps a credential, and lets its session live as long; without its secret when the session
+    /// has ended meanwhile.
+    pub async fn store_credential(
+        &self,
+        keys: &KeyRing,
+        new: &NewSessionCredential,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (id, session) = (Uuid::new_v4().to_string(), new.session.to_string());
+        let sealed = keys.seal(place(&id), new.secret.expose_secret())?;
+        let projects = to_json("sessions", "projects", std::slice::from_ref(&new.project))?;
+        let bound = [
+            &*id,
+            &session,
+            &new.user_id,
+            &new.project.id,
+            &new.credential_id,
+        ];
+        let fields = Fields::default()
+            .with("id", &id)
+            .with("session_id", &session)
+            .with("user_id", &new.user_id)
+            .with("project_id", &new.project.id)
+            .with("project_name", &new.project.name)
+            .with("credential_id", &new.credential_id)
+            .with("name", &new.name)
+            .time("created_at", now)
+            .time("expires_at", new.expires_at)
+            .with(FIELD, binding::of(keys, TABLE, &bound));
+        let mut call = self.call(&CREDENTIALS, "store");
+        call.arg(&id)
+            .arg(&session)
+            .arg(&new.user_id)
+            .arg(new.expires_at.as_second())
+            .arg((new.expires_at + KEEP_CREDENTIALS).as_second())
+            .arg(now.as_second())
+            .arg(projects)
+            .arg(&new.project.id)
+            .arg(STANDARD.encode(sealed));
+        fields.append_to(&mut call);
+        self.script("store a session's credential", &call).await
+    }
+
+    /// The credential of a live session.
+    pub async fn credential_of_session(
+        &self,
+        keys: &KeyRing,
+        session: Uuid,
+        now: Timestamp,
+    ) -> Result<Option<SessionCredential>, StoreError> {
+        let mut entries = self.credentials("of_session", &session.to_string()).await?;
+        entries.retain(|entry| entry.optional_text("ended_at").is_none());
+        let mut newest: Option<(i64, SessionCredential)> = None;
+        for entry in &entries {
+            let (created, found) = (entry.integer("created_at")?, credential(keys, entry)?);
+            if found.session != session {
+                return Err(StoreError::Moved { table: TABLE });
+            }
+            let newer = newest.as_ref().is_none_or(|(at, _)| created > *at);
+            if found.expires_at > now && newer {
+                newest = Some((created, found));
+            }
+        }
+        Ok(newest.map(|(_, found)| found))
+    }
+
+    /// The credentials of an ended session that Keystone still has.
+    pub async fn credentials_left_of_session(
+        &self,
+        keys: &KeyRing,
+        session: Uuid,
+    ) -> Result<Vec<SessionCredential>, StoreError> {
+        let mut left = self.left(keys, "of_session", &session.to_string()).await?;
+        left.retain(|one| one.session == session);
+        Ok(left)
+    }
+
+    /// The credentials of all ended sessions of a user that Keystone still has.
+    pub async fn credentials_left_of_user(
+        &self,
+        keys: &KeyRing,
+        user_id: &str,
+    ) -> Result<Vec<SessionCredential>, StoreError> {
+        let mut left = self.left(keys, "of_user", user_id).await?;
+        left.retain(|one| one.user_id == user_id);
+        Ok(left)
+    }
+
+    /// Credentials of live sessions that need a token which outlives `before`.
+    pub async fn credentials_due(
+        &self,
+        keys: &KeyRing,
+        before: Timestamp,
+        now: Timestamp,
+    ) -> Result<Vec<SessionCredential>, StoreError> {
+        let mut call = self.call(&CREDENTIALS, "due");
+        call.arg(before.as_second())
+            .arg(now.as_second())
+            .arg(DUE_AT_ONCE);
+        let found: Vec<Found> = self.script(READ, &call).await?;
+        entries(found)
+            .iter()
+            .map(|entry| credential(keys, entry))
+            .collect()
+    }
+
+    /// Takes the right to fetch a token until `until`.
+    pub async fn claim_credential(
+        &self,
+        id: Uuid,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut call = self.call(&CREDENTIALS, "claim");
+        call.arg(id.to_string())
+            .arg(until.as_second())
+            .arg(now.as_second());
+        self.script("claim a session's credential", &call).await
+    }
+
+    /// Gives the right back, and notes how the session's tokens are come by.
+    pub async fn credential_has_fetched(
+        &self,
+        id: Uuid,
+        session: Uuid,
+        methods: &[String],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut call = self.call(&CREDENTIALS, "fetched");
+        call.arg(id.to_string())
+            .arg(session.to_string())
+            .arg(to_json("sessions", "auth_methods", methods)?)
+            .arg(now.as_second());
+        let _done: i64 = self.script("release a session's credential", &call).await?;
+        Ok(())
+    }
+
+    /// Forgets a credential.
+    pub async fn forget_credential(&self, id: Uuid) -> Result<(), StoreError> {
+        let mut call = self.call(&CREDENTIALS, "forget");
+        call.arg(id.to_string());
+        let _gone: i64 = self.script("forget a session's credential", &call).await?;
+        Ok(())
+    }
+
+    /// Those that are left over, the first that ended first.
+    async fn left(
+        &self,
+        keys: &KeyRing,
+        action: &str,
+        of: &str,
+    ) -> Result<Vec<SessionCredential>, StoreError> {
+        let mut left = Vec::new();
+        for entry in self.credentials(action, of).await? {
+            if let Some(ended_at) = entry.optional::<i64>("ended_at")? {
+                left.push((ended_at, credential(keys, &entry)?));
+            }
+        }
+        left.sort_by_key(|(ended_at, one)| (*ended_at, one.id));
+        Ok(left.into_iter().map(|(_, one)| one).collect())
+    }
+
+    async fn credentials(&self, action: &str, of: &str) -> Result<Vec<Entry>, StoreError> {
+        let mut call = self.call(&CREDENTIALS, action);
+        call.arg(of);
+        Ok(entries(self.script(READ, &call).await?))
+    }
+}
+
+fn entries(found: Vec<Found>) -> Vec<Entry> {
+    found
+        .into_iter()
+        .filter_map(|fields| Entry::of(TABLE, fields))
+        .collect()
+}
+
+fn credential(keys: &KeyRing, entry: &Entry) -> Result<SessionCredential, StoreError> {
+    let (id, session) = (entry.text("id")?, entry.text("session_id")?);
+    let bound = [
+        id,
+        session,
+        entry.text("user_id")?,
+        entry.text("project_id")?,
+        entry.text("credential_id")?,
+    ];
+    binding::check_entry(keys, TABLE, &bound, entry)?;
+    Ok(SessionCredential {
+        id: entry.uuid("id")?,
+        session: entry.uuid("session_id")?,
+        user_id: entry.owned("user_id")?,
+        project_id: entry.owned("project_id")?,
+        project_name: entry.owned("project_name")?,
+        credential_id: entry.owned("credential_id")?,
+        name: entry.owned("name")?,
+        secret: entry
+            .optional_text("secret_sealed")
+            .map(|_| keys.open(place(id), &entry.sealed("secret_sealed")?))
+            .transpose()?,
+        expires_at: entry.time("expires_at")?,
+    })
+}

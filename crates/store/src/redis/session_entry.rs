@@ -1,0 +1,113 @@
+//! How a session is written down, and what ties the entry to its place.
+use super::binding;
+use super::entry::{Entry, Found, or_empty};
+use crate::error::StoreError;
+use crate::sealing::{KeyRing, Place};
+use crate::sessions::{Session, SessionProvider};
+use jiff::Timestamp;
+use portico_domain::identity::{Named, User};
+
+pub(super) const TABLE: &str = "sessions";
+pub(super) const SECRETS: &str = "session secrets";
+
+/// What a secret's hash leads to, bound to the hash: nobody else's cookie leads there.
+pub(super) fn pointer(keys: &KeyRing, hash: &str, id: &str) -> String {
+    format!("{id}.{}", binding::of(keys, SECRETS, &[hash, id]))
+}
+
+/// What of a session never changes: whose it is, and what for.
+pub(super) fn identity(keys: &KeyRing, session: &Session) -> String {
+    with_identity(session, |parts| binding::of(keys, TABLE, parts))
+}
+
+fn with_identity<T>(session: &Session, then: impl FnOnce(&[&str]) -> T) -> T {
+    let id = session.id.to_string();
+    let parent = or_empty(session.parent);
+    let user = &session.user;
+    let provider = session.provider.as_ref();
+    then(&[
+        &id,
+        &parent,
+        session.kind.as_str(),
+        session.app.as_deref().unwrap_or_default(),
+        session.client.as_deref().unwrap_or_default(),
+        &user.id,
+        &user.name,
+        &user.domain.id,
+        &user.domain.name,
+        provider.map_or("", |provider| &provider.id),
+        provider.map_or("", |provider| &provider.subject),
+        provider
+            .and_then(|provider| provider.sid.as_deref())
+            .unwrap_or_default(),
+    ])
+}
+
+pub(super) fn csrf_place(id: &str) -> Place<'_> {
+    crate::sessions::csrf_place(id)
+}
+
+pub(super) fn live(
+    keys: &KeyRing,
+    found: Vec<Found>,
+    now: Timestamp,
+) -> Result<Vec<Session>, StoreError> {
+    let mut sessions = Vec::with_capacity(found.len());
+    for fields in found {
+        sessions.extend(session(keys, fields)?.filter(|session| session.is_live(now)));
+    }
+    Ok(sessions)
+}
+
+fn provider(entry: &Entry) -> Result<Option<SessionProvider>, StoreError> {
+    let Some(id) = entry.optional_owned("provider") else {
+        return Ok(None);
+    };
+    Ok(Some(SessionProvider {
+        id,
+        subject: entry.owned("provider_subject")?,
+        sid: entry.optional_owned("provider_sid"),
+        profile: entry.optional_json("provider_profile")?.unwrap_or_default(),
+        expires_at: entry.optional_time("provider_expires_at")?,
+    }))
+}
+
+pub(super) fn session(keys: &KeyRing, found: Found) -> Result<Option<Session>, StoreError> {
+    let Some(entry) = Entry::of(TABLE, found) else {
+        return Ok(None);
+    };
+    let session = Session {
+        id: entry.uuid("id")?,
+        parent: entry.optional("parent")?,
+        kind: entry.parsed("kind")?,
+        app: entry.optional_owned("app"),
+        client: entry.optional_owned("client"),
+        user: User {
+            id: entry.owned("user_id")?,
+            name: entry.owned("user_name")?,
+            domain: Named {
+                id: entry.owned("domain_id")?,
+                name: entry.owned("domain_name")?,
+            },
+        },
+        projects: entry.json("projects")?,
+        last_project: entry.optional_owned("last_project"),
+        auth_methods: entry.json("auth_methods")?,
+        csrf: keys.open(csrf_place(entry.text("id")?), &entry.sealed("csrf_sealed")?)?,
+        user_agent: entry.owned("user_agent")?,
+        address: entry.owned("address")?,
+        created_at: entry.time("created_at")?,
+        last_seen_at: entry.time("last_seen_at")?,
+        idle_expires_at: entry.time("idle_expires_at")?,
+        absolute_expires_at: entry.time("absolute_expires_at")?,
+        keystone_expires_at: entry.time("keystone_expires_at")?,
+        keystone_checked_at: entry.time("keystone_checked_at")?,
+        ended_at: entry.optional_time("ended_at")?,
+        end_reason: entry.optional("end_reason")?,
+        provider: provider(&entry)?,
+    };
+    with_identity(&session, |parts| {
+        binding::check_entry(keys, TABLE, parts, &entry)
+    })?;
+    Ok(Some(session))
+}

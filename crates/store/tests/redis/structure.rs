@@ -1,0 +1,214 @@
+//! The version of the structure, prefixes, times to live, and what the server must be like.
+use super::raw::Raw;
+use super::server::store_on;
+use super::{database, with_own_prefix};
+use crate::suite::fixtures::{at, new_token, on_app, on_command_line, signed_in};
+use crate::suite::keys;
+use portico_store::{AuditFilter, NewAuditEvent, NewDeviceCode, Outcome, Store, StoreError};
+use portico_testkit::RedisServer;
+
+#[tokio::test]
+async fn a_store_is_migrated_and_deleted_and_migrated() {
+    let database = database().await;
+    let store = &database.store;
+    store.ensure_migrated().await.unwrap();
+    signed_in(store, "ada").await;
+    store.revert_all().await.unwrap();
+    let mut raw = Raw::connect(&database.url).await;
+    assert!(raw.keys("").await.is_empty());
+    let error = store.ensure_migrated().await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::NotMigrated { missing: 1 }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("portico migrate"), "{error}");
+    store.ping().await.unwrap();
+    store.migrate().await.unwrap();
+    store.migrate().await.unwrap();
+    store.ensure_migrated().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_of_a_newer_version_is_refused() {
+    let database = database().await;
+    let mut raw = Raw::connect(&database.url).await;
+    let schema = format!("{}schema", raw.prefix);
+    let _: String = raw.ask(&["SET", &schema, "99"]).await;
+    for error in [
+        database.store.ensure_migrated().await.unwrap_err(),
+        database.store.migrate().await.unwrap_err(),
+    ] {
+        assert!(
+            matches!(error, StoreError::TooNew { found: 99, .. }),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn prefixes_keep_stores_apart() {
+    let one = database().await;
+    let other = database().await;
+    let (secret, _) = signed_in(&one.store, "ada").await;
+    let elsewhere = other.store.sessions().find(&secret, at(1)).await;
+    assert!(elsewhere.unwrap().is_none());
+    other.store.revert_all().await.unwrap();
+    let found = one.store.sessions().find(&secret, at(1)).await;
+    assert!(found.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_store_that_was_emptied_cannot_say_who_is_signed_in() {
+    let database = database().await;
+    let (secret, session) = signed_in(&database.store, "ada").await;
+    let unknown = database
+        .store
+        .sessions()
+        .find("no-such-secret", at(1))
+        .await;
+    assert!(unknown.unwrap().is_none());
+    let mut raw = Raw::connect(&database.url).await;
+    for key in raw.keys("").await {
+        let _: i64 = raw.ask(&["DEL", &key]).await;
+    }
+    let error = database.store.sessions().find(&secret, at(1)).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("everything was lost"), "{error}");
+    assert!(database.store.sessions().get(session.id).await.is_err());
+    database.store.migrate().await.unwrap();
+    let found = database.store.sessions().find(&secret, at(1)).await;
+    assert!(found.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn whatever_ends_has_a_time_to_live() {
+    let database = database().await;
+    let store = &database.store;
+    let (_, session) = signed_in(store, "ada").await;
+    let (_, app) = on_app(store, session.id).await;
+    let cli = on_command_line(store, app.id).await;
+    let token = new_token(session.id, Some("acme"), "token");
+    store.keystone_tokens().store(&token, at(1)).await.unwrap();
+    store
+        .sign_in_flows()
+        .start("/", at(600), at(0))
+        .await
+        .unwrap();
+    let new = NewDeviceCode::default();
+    store.device_codes().start(&new, at(0)).await.unwrap();
+    store.access_tokens().issue(cli.id, at(900)).await.unwrap();
+    store
+        .totp_marks()
+        .mark("ada-id", "123456", at(90))
+        .await
+        .unwrap();
+    let limit = portico_store::ThrottleLimit {
+        failures: 3,
+        window: jiff::SignedDuration::from_mins(1),
+    };
+    store.throttle().failed("ada", limit, at(0)).await.unwrap();
+    let mut raw = Raw::connect(&database.url).await;
+    let all = raw.keys("").await;
+    assert!(all.len() > 15, "{all:?}");
+    for key in all {
+        let left: i64 = raw.ask(&["TTL", &key]).await;
+        let name = key.strip_prefix(&raw.prefix).unwrap();
+        let endless = [
+            "schema",
+            "live",
+            "browsers",
+            "ended",
+            "expiry",
+            "revocations",
+        ];
+        assert_eq!(left < 0, endless.contains(&name), "{key}: {left}");
+        assert!(endless.contains(&name) || left >= 86_000, "{key}: {left}");
+    }
+}
+
+#[tokio::test]
+async fn after_the_last_sweep_nothing_is_left() {
+    let database = database().await;
+    let store = &database.store;
+    let (_, session) = signed_in(store, "ada").await;
+    let (_, app) = on_app(store, session.id).await;
+    let cli = on_command_line(store, app.id).await;
+    let token = new_token(session.id, Some("acme"), "token");
+    store.keystone_tokens().store(&token, at(1)).await.unwrap();
+    store.access_tokens().issue(cli.id, at(900)).await.unwrap();
+    let flows = store.sign_in_flows();
+    flows.start("/", at(600), at(0)).await.unwrap();
+    let day = 24 * 3600;
+    store.sweep(at(day)).await.unwrap();
+    store.sweep(at(9 * day)).await.unwrap();
+    let mut raw = Raw::connect(&database.url).await;
+    // the feed goes on where it was
+    let mut left = raw.keys("").await;
+    left.sort();
+    assert_eq!(left, ["feed", "schema"].map(|key| raw.prefix.clone() + key));
+}
+
+#[tokio::test]
+async fn a_changed_audit_event_is_marked() {
+    let database = database().await;
+    let audit = database.store.audit();
+    for second in [1, 2] {
+        let event = NewAuditEvent::new("session.sign_in", Outcome::Denied);
+        audit.append(&event, at(second)).await.unwrap();
+    }
+    let all = audit.list(&AuditFilter::default(), 10).await.unwrap();
+    let mut raw = Raw::connect(&database.url).await;
+    let key = raw.key("event", all[0].id);
+    raw.set_field(&key, "outcome", "succeeded").await;
+    let all = audit.list(&AuditFilter::default(), 10).await.unwrap();
+    assert!(all[0].event.detail["unverified"].is_string());
+    assert!(all[1].event.detail["unverified"].is_null());
+}
+
+#[tokio::test]
+async fn a_server_that_would_lose_sessions_gets_advice() {
+    let good = RedisServer::start().unwrap();
+    let advice = store_on(&good).await.advice().await.unwrap();
+    assert!(advice.is_empty(), "{advice:?}");
+    let bad = RedisServer::with(&[
+        "--appendonly",
+        "no",
+        "--maxmemory",
+        "100mb",
+        "--maxmemory-policy",
+        "allkeys-lru",
+    ])
+    .unwrap();
+    let advice = store_on(&bad).await.advice().await.unwrap();
+    assert_eq!(advice.len(), 2, "{advice:?}");
+    let stack = database().await;
+    let advice = stack.store.advice().await.unwrap();
+    assert_eq!(advice.len(), 1, "{advice:?}");
+}
+
+#[tokio::test]
+async fn a_closed_store_cannot_say() {
+    let database = database().await;
+    let clone = database.store.clone();
+    clone.ping().await.unwrap();
+    database.store.close().await;
+    assert!(clone.ping().await.is_err());
+    assert!(clone.sessions().find("secret", at(1)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_cluster_is_refused() {
+    let cluster = RedisServer::with(&["--cluster-enabled", "yes"]).unwrap();
+    let error = Store::connect(&cluster.url(), 1, keys(&[1])).await;
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("Redis Cluster"), "{error}");
+}
+
+#[tokio::test]
+async fn the_prefix_is_part_of_the_url() {
+    let url = with_own_prefix(&crate::service("PORTICO_TEST_REDIS", "REDIS_URL"));
+    let store = Store::connect(&url, 1, keys(&[1])).await.unwrap();
+    store.migrate().await.unwrap();
+    let mut raw = Raw::connect(&url).await;
+    assert_eq!(raw.keys("").await.len(), 1);
+}
