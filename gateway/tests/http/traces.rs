@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
+use opentelemetry_proto::tonic::trace::v1::Span;
 use portico_runtime::traces::{Traces, TracesConfig};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt as _;
-use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::support::{
@@ -18,10 +18,13 @@ use crate::support::{
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-fn trace(config: &TracesConfig) -> (Traces, DefaultGuard) {
+/// For the whole process, as the program has it (a test is a process of its own): a span that a
+/// thread of the store closes last would not be closed in a thread's subscriber.
+fn trace(config: &TracesConfig) -> Traces {
     let traces = Traces::start(config).expect("configuration").expect("on");
     let subscriber = tracing_subscriber::registry().with(traces.layer());
-    (traces, tracing::subscriber::set_default(subscriber))
+    tracing::subscriber::set_global_default(subscriber).expect("the process's only one");
+    traces
 }
 
 fn config(endpoint: String) -> TracesConfig {
@@ -32,10 +35,21 @@ fn config(endpoint: String) -> TracesConfig {
     }
 }
 
-/// The answer is here before the task that made it is over, and with it the span.
-async fn flush(traces: Traces) {
-    tokio::time::sleep(Duration::from_millis(200)).await;
+/// Waits until the collector has a span of this name, then for the last ones. The answer is with
+/// the client before the task that made it is over, and with it the span of the request.
+async fn spans(traces: Traces, collector: &Collector, name: &str) -> Vec<Span> {
+    let started = Instant::now();
+    let received = &collector.received;
+    while !received.spans().iter().any(|span| span.name == name) {
+        assert!(
+            started.elapsed() < Duration::from_secs(20),
+            "no {name} in {:?}",
+            received.spans()
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     traces.flush().await;
+    received.spans()
 }
 
 /// A gateway behind a proxy on this machine.
@@ -74,14 +88,12 @@ fn told(page: &Page, name: &str) -> Option<String> {
 #[tokio::test]
 async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_proxys_trace() {
     let collector = Collector::start().await;
-    let (traces, _guard) = trace(&config(collector.url()));
+    let traces = trace(&config(collector.url()));
     let stack = behind_a_proxy().await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = ask(&mut browser, "/projects/p1?q=confidential").await;
     let passed_on = told(&page, "traceparent").expect("traceparent");
-    flush(traces).await;
-
-    let spans = collector.received.spans();
+    let spans = spans(traces, &collector, "request").await;
     let named = |name: &str| {
         let found: Vec<_> = spans.iter().filter(|span| span.name == name).collect();
         assert_eq!(found.len(), 1, "{name} in {spans:?}");
@@ -110,7 +122,7 @@ async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_pr
 #[tokio::test]
 async fn a_strangers_trace_is_not_continued_nor_passed_on() {
     let collector = Collector::start().await;
-    let (traces, _guard) = trace(&config(collector.url()));
+    let traces = trace(&config(collector.url()));
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     let page = ask(&mut browser, "/projects/p1").await;
@@ -118,8 +130,7 @@ async fn a_strangers_trace_is_not_continued_nor_passed_on() {
     assert!(!passed_on.contains(TRACE), "{passed_on}");
     assert_eq!(told(&page, "tracestate"), None);
     assert_eq!(told(&page, "baggage"), None);
-    flush(traces).await;
-    let spans = collector.received.spans();
+    let spans = spans(traces, &collector, "request").await;
     let request = spans.iter().find(|span| span.name == "request");
     let request = request.expect("a span");
     assert!(request.parent_span_id.is_empty());
@@ -142,7 +153,7 @@ async fn without_traces_a_proxys_context_passes_and_a_strangers_does_not() {
 #[tokio::test]
 async fn a_call_to_keystone_has_a_span_without_what_was_sent() {
     let collector = Collector::start().await;
-    let (traces, _guard) = trace(&config(collector.url()));
+    let traces = trace(&config(collector.url()));
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let url = format!("{MAIN}/oauth2/sign_in");
@@ -154,8 +165,7 @@ async fn a_call_to_keystone_has_a_span_without_what_was_sent() {
         ("password", "s3cret-passw0rd"),
     ];
     browser.submit(MAIN, &url, &fields).await;
-    flush(traces).await;
-    let spans = collector.received.spans();
+    let spans = spans(traces, &collector, "keystone").await;
     assert!(
         spans.iter().any(|span| span.name == "keystone"),
         "{spans:?}"
@@ -174,7 +184,7 @@ async fn the_collector_gets_the_headers_of_the_file() {
     std::fs::write(&path, "Authorization: Bearer of-the-collector\n").expect("file");
     let mode = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(&path, mode).expect("mode");
-    let (traces, _guard) = trace(&TracesConfig {
+    let traces = trace(&TracesConfig {
         headers_file: Some(path),
         ..config(collector.url())
     });
@@ -182,7 +192,7 @@ async fn the_collector_gets_the_headers_of_the_file() {
     Browser::new(stack.address)
         .open(&format!("{MAIN}/ping"))
         .await;
-    flush(traces).await;
+    spans(traces, &collector, "request").await;
     let headers = collector.received.headers();
     assert_eq!(headers[0]["authorization"], "Bearer of-the-collector");
     assert_eq!(headers[0]["content-type"], "application/x-protobuf");
@@ -191,7 +201,7 @@ async fn the_collector_gets_the_headers_of_the_file() {
 #[tokio::test]
 async fn a_ratio_of_zero_sends_nothing_that_no_proxy_decided() {
     let collector = Collector::start().await;
-    let (traces, _guard) = trace(&TracesConfig {
+    let traces = trace(&TracesConfig {
         sample_ratio: 0.0,
         ..config(collector.url())
     });
@@ -201,8 +211,7 @@ async fn a_ratio_of_zero_sends_nothing_that_no_proxy_decided() {
         browser.open(&format!("{MAIN}/projects/p1")).await;
     }
     ask(&mut browser, "/projects/p1").await;
-    flush(traces).await;
-    let spans = collector.received.spans();
+    let spans = spans(traces, &collector, "request").await;
     assert!(!spans.is_empty());
     assert!(spans.iter().all(|span| hex(&span.trace_id) == TRACE));
 }
@@ -219,7 +228,7 @@ async fn a_collector_that_never_answers_slows_and_fails_no_request() {
             kept.push(connection);
         }
     });
-    let (traces, _guard) = trace(&config(format!("http://{address}/v1/traces")));
+    let traces = trace(&config(format!("http://{address}/v1/traces")));
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     let started = Instant::now();
@@ -229,19 +238,19 @@ async fn a_collector_that_never_answers_slows_and_fails_no_request() {
     // far longer than 300 requests take, far shorter than one wait for the collector a batch
     assert!(started.elapsed() < Duration::from_secs(20));
     let started = Instant::now();
-    flush(traces).await;
+    traces.flush().await;
     assert!(started.elapsed() < Duration::from_secs(3));
     ask(&mut browser, "/projects/p1").await;
 }
 
 #[tokio::test]
 async fn a_collector_that_is_away_slows_and_fails_no_request() {
-    let (traces, _guard) = trace(&config("http://127.0.0.1:9/v1/traces".to_owned()));
+    let traces = trace(&config("http://127.0.0.1:9/v1/traces".to_owned()));
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     for _ in 0..50 {
         ask(&mut browser, "/projects/p1").await;
     }
-    flush(traces).await;
+    traces.flush().await;
     ask(&mut browser, "/projects/p1").await;
 }
