@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# build.sh: the program (development profile) and the browser half (release), as the demo and the tests run them.
+# build.sh [OPTION...]: the program (development profile) and the browser half (release), as the demo and the tests run them.
+# Options are for cargo: the tests want --all-targets, whose dependencies have other features.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/toolchain.sh
 # always the whole workspace: a single package would be built with other features, and again
-cargo build --locked --workspace
+cargo build --locked --workspace "$@"
 target/debug/xtask site --release

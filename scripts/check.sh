@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# check.sh: everything that needs no services: formatting, lints for server and browser, types, tests.
+# check.sh [--without-browser]: everything that needs no services: formatting, lints for server and browser, types, tests.
+# Without the browser half when the site is built anyway (test.sh), which lints it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/lib/lints.sh
 
 stage() { scripts/timed.sh "$@"; }
 
@@ -24,7 +26,7 @@ stage "toolchain" scripts/toolchain.sh
 stage "formatting" cargo fmt --all --check
 stage "scripts" bash -euc scripts_parse
 stage "types of the browser tests" npm run --silent --workspace end2end types
-stage "lints, server" cargo clippy --locked --workspace --all-targets -- -D warnings
-stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
+stage "build and lints" cargo build --locked --workspace --all-targets
+[ "${1:-}" = --without-browser ] || stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
 # the binaries called services, attacks and replicas want running ones; scripts/test.sh gives it them
 stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace -E 'not (binary(services) or binary(attacks) or binary(replicas))'

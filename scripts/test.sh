@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 unset PORTICO_STATE
 export PORTICO_PROFILE=test
+source scripts/lib/lints.sh
 
 stage() { scripts/timed.sh "$@"; }
 
@@ -27,7 +28,7 @@ prepare() {
     PORTICO_TEST_ENV=$(realpath "$PORTICO_TEST_ENV")
   else
     stage "programs of the services" bash -euc service_programs
-    stage "build" scripts/build.sh
+    stage "build" scripts/build.sh --all-targets
     restart_portico
     stage "test stack" scripts/stack.sh up
     PORTICO_TEST_ENV=$PWD/.test/env
@@ -77,7 +78,7 @@ all() {
   ! scripts/stack.sh status > /dev/null 2>&1 || ours=no
   [ -z "${PORTICO_TEST_ENV:-}" ] || ours=no
   if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
-  stage "check" scripts/check.sh
+  stage "check" scripts/check.sh --without-browser
   services
   local results=${CARGO_TARGET_DIR:-target}/nextest
   stage "comparison with others" python3 scripts/compared.py docs/kube-auth/compared.md \

@@ -1,0 +1,4 @@
+# Sourced: cargo lints the workspace's crates as it builds them, and a warning is an error. One build of the dependencies
+# is enough then; `cargo clippy` would have its own.
+export RUSTC_WORKSPACE_WRAPPER=clippy-driver
+export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
