@@ -1,21 +1,22 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
+mod app;
 pub mod keystone;
 mod stay;
 
 use std::{
-    collections::HashSet,
     net::{IpAddr, SocketAddr},
     path::PathBuf,
     time::Duration,
 };
 
 use ipnet::IpNet;
-use portico_domain::access::{RoleInProject, Rule};
+use portico_domain::access::RoleInProject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
+pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use stay::StaySignedIn;
 
@@ -140,47 +141,6 @@ pub struct DemoUser {
     pub note: String,
 }
 
-/// `[[apps]]`: a web application behind the gateway, on a host of its own.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AppConfig {
-    /// One DNS label: the first of the app's host.
-    pub id: String,
-    /// The name that people see.
-    pub name: String,
-    /// What it is for, in one sentence.
-    #[serde(default)]
-    pub description: String,
-    /// ID of the project that owns the app.
-    pub project: String,
-    /// The app, as the gateway reaches it.
-    pub url: Url,
-    /// What the launchpad opens.
-    #[serde(default)]
-    pub kind: AppKind,
-    /// Who may open it: by a role in a project, or by a group of an OIDC provider. Empty: nobody.
-    #[serde(default)]
-    pub allow: Vec<Rule>,
-    /// Whose bearer tokens programs may come with: `keystone` (project-scoped tokens, as
-    /// `X-Auth-Token` or bearer) or the ID of an OIDC provider with an `api_audience`. Empty:
-    /// browsers only. The rule (`allow`) is the same as for people.
-    #[serde(default)]
-    pub bearer: Vec<String>,
-}
-
-/// How the panel presents an app.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AppKind {
-    /// It has a user interface of its own.
-    #[default]
-    Web,
-    /// A container registry: the panel lists repositories and tags.
-    Registry,
-    /// Alertmanager: the panel lists alerts.
-    Alertmanager,
-}
-
 /// What is wrong with the gateway's configuration.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ConfigError {
@@ -225,9 +185,6 @@ pub enum ConfigError {
     #[error(transparent)]
     Provider(#[from] ProviderError),
 }
-
-/// The word for Keystone's tokens in `apps.bearer`.
-pub const KEYSTONE_BEARER: &str = "keystone";
 
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
@@ -306,61 +263,14 @@ impl GatewayConfig {
             return Err(ConfigError::AdminRule);
         }
         self.keystone.validate()?;
-        validate_apps(apps)?;
+        app::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
-        self.validate_bearers(apps)
-    }
-
-    fn validate_bearers(&self, apps: &[AppConfig]) -> Result<(), ConfigError> {
-        let provider = |id: &str| {
-            let mut providers = self.providers.iter();
-            providers.find(|provider| provider.id == id && provider.kind == ProviderKind::Oidc)
-        };
-        for app in apps {
-            for issuer in &app.bearer {
-                let known = match provider(issuer) {
-                    // which of the two is meant could not be said
-                    Some(_) if issuer == KEYSTONE_BEARER => false,
-                    Some(provider) => provider.api_audience.is_some(),
-                    None => issuer == KEYSTONE_BEARER,
-                };
-                if !known {
-                    return Err(ConfigError::AppBearer(app.id.clone(), issuer.clone()));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_incomplete_rule(rule: &Rule) -> bool {
-    match rule {
-        Rule::Role(rule) => is_incomplete(rule),
-        Rule::Group(rule) => rule.group.is_empty() || rule.provider.is_empty(),
+        app::validate_bearers(apps, &self.providers)
     }
 }
 
 fn is_incomplete(rule: &RoleInProject) -> bool {
     rule.role.is_empty() || rule.project.is_empty()
-}
-
-fn validate_apps(apps: &[AppConfig]) -> Result<(), ConfigError> {
-    let mut seen = HashSet::new();
-    for app in apps {
-        if !is_label(&app.id) {
-            return Err(ConfigError::AppId(app.id.clone()));
-        }
-        if !seen.insert(app.id.as_str()) {
-            return Err(ConfigError::AppTwice(app.id.clone()));
-        }
-        if app.url.scheme() != "http" || app.url.host_str().is_none() {
-            return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
-        }
-        if app.allow.iter().any(is_incomplete_rule) {
-            return Err(ConfigError::AppRule(app.id.clone()));
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn is_label(label: &str) -> bool {
