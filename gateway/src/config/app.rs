@@ -259,7 +259,7 @@ mod tests {
         let other = |path: &str| app("b", json!({ "path": path, "trusted": true }));
         for path in ["/g", "/g/h"] {
             let refused = AppPathError::Nested("b".to_owned(), "a".to_owned());
-            assert_eq!(validate_paths(&[at("/g"), other(path)]), Err(refused.clone()));
+            assert_eq!(validate_paths(&[at("/g"), other(path)]), Err(refused));
             let turned = AppPathError::Nested("a".to_owned(), "b".to_owned());
             assert_eq!(validate_paths(&[other(path), at("/g")]), Err(turned));
         }

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderName, HeaderValue, Request, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header};
 use jiff::Timestamp;
 use portico_store::Outcome;
 use tracing::{Instrument as _, field::Empty};
@@ -76,8 +76,10 @@ pub(crate) async fn app(
     if let Some(bearer) = bearer {
         return program(gateway, &context, app, bearer, request).await;
     }
-    let caller = match gateway.app_caller(&context, app, &request).await {
-        Ok(caller) => caller,
+    let (headers, uri) = (request.headers(), request.uri());
+    let caller = match gateway.app_caller(&context, app, headers, uri).await {
+        Ok(Some(caller)) => caller,
+        Ok(None) => return Err(handover::begin(&gateway, &context, app, &request)),
         Err(stop) if app.has_own_host() => return Err(stop),
         Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
     };
@@ -125,24 +127,23 @@ async fn program(
 }
 
 impl Gateway {
-    /// Who opens an app: by a session of the app's host, or, where the app is on the main host, by
-    /// that of the main host.
+    /// Who opens an app: by the session of the app's host, or, where the app is on the main host,
+    /// by that of the main host. `None` where the app's host has to be handed a session first.
     async fn app_caller(
         &self,
         context: &Context,
         app: &App,
-        request: &Request<Body>,
-    ) -> Result<Caller, Stop> {
-        let headers = request.headers();
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<Option<Caller>, Stop> {
         if !app.has_own_host() {
-            return self.browser(context, headers, request.uri()).await;
+            return self.browser(context, headers, uri).await.map(Some);
         }
-        if let Ok(caller) = self.lookup(headers, app.cookie_of()).await?
-            && self.standing(context, &caller).await?.is_ok()
-        {
-            return Ok(caller);
-        }
-        Err(handover::begin(self, context, app, request))
+        let Ok(caller) = self.lookup(headers, app.cookie_of()).await? else {
+            return Ok(None);
+        };
+        let stands = self.standing(context, &caller).await?.is_ok();
+        Ok(stands.then_some(caller))
     }
 
     /// Says which role opens the app, on a page or in JSON.

@@ -158,7 +158,7 @@ impl Upstream {
     }
 
     /// The request as this server gets it.
-    fn addressed(
+    pub(super) fn addressed(
         &self,
         backend: &Backend,
         head: Head,

@@ -215,8 +215,8 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
         }
     });
     let (stack, mut browser) = behind(&url, json!({})).await;
-    let slow = browser.start(Method::GET, &format!("{APP}/"), &[], String::new());
-    let mut slow = slow.await;
+    let url = format!("{APP}/");
+    let mut slow = browser.start(Method::GET, &url, &[], String::new()).await;
     assert!(slow.frame().await.is_some());
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = sent.load(Ordering::SeqCst);
