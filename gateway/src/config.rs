@@ -2,6 +2,7 @@
 mod app;
 pub mod keystone;
 mod stay;
+pub mod upstream;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -16,9 +17,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
-pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
+pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use stay::StaySignedIn;
+pub use upstream::UpstreamConfig;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -158,8 +160,10 @@ pub enum ConfigError {
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
-    #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
-    AppUrl(String, Url),
+    #[error(transparent)]
+    Upstream(#[from] upstream::UpstreamConfigError),
+    #[error(transparent)]
+    AppPath(#[from] app::AppPathError),
     #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]

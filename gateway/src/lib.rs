@@ -49,7 +49,7 @@ use portico_runtime::{
 };
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
@@ -66,7 +66,7 @@ use crate::{
     providers::Providers,
     proxy::{
         forward::Forwarder,
-        upstream::{self, InvalidUpstream, Upstream},
+        upstream::{InvalidUpstream, Upstream},
     },
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
@@ -133,6 +133,9 @@ impl Gateway {
         config.validate(&deps.apps)?;
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        hosts.warn_of_paths();
+        let (url, main) = (&config.panel_url, hosts.main());
+        let panel = Upstream::plain(PANEL, "The panel", url, main, &config.limits)?;
         let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
@@ -152,15 +155,10 @@ impl Gateway {
             keystone: deps.keystone,
             default_domain: deps.default_domain,
             signing: Signing::new(deps.signer),
-            panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
+            panel,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             clusters: deps.clusters,
-            forwarder: Forwarder {
-                client: upstream::client(config.limits.connect),
-                limits: config.limits.clone(),
-                draining: CancellationToken::new(),
-                relays: TaskTracker::new(),
-            },
+            forwarder: Forwarder::default(),
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             federations,
             demo_password,

@@ -28,3 +28,4 @@ mod stored;
 mod support;
 mod throttle;
 mod tokens;
+mod upstreams;

@@ -2,6 +2,7 @@
 use std::{
     convert::Infallible,
     net::SocketAddr,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -20,18 +21,59 @@ use axum::{
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use portico_runtime::{
+    lifecycle::Lifecycle,
+    listener::{Listener, PeerCertificates},
+    tls::{ReloadingTls, TlsFiles},
+};
 use serde_json::json;
-use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::Notify};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::{TcpListener, UnixListener},
+    sync::Notify,
+};
 
 pub struct Echo {
     pub address: SocketAddr,
+    url: String,
     /// Lets `/stream` send its second part.
     pub go_on: Arc<Notify>,
     asked: Arc<AtomicUsize>,
 }
 
 impl Echo {
+    /// HTTP/1.1, and HTTP/2 for whoever speaks it at once.
     pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
+        let address = listener.local_addr().expect("address");
+        let (echo, router) = Self::new(address, format!("http://{address}"));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        echo
+    }
+
+    /// On a unix socket.
+    pub fn on_socket(path: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("socket");
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 9));
+        let (echo, router) = Self::new(nowhere, format!("unix:{}", path.display()));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        echo
+    }
+
+    /// Over TLS, HTTP/2 by ALPN; known as `localhost`.
+    pub async fn over_tls(files: TlsFiles) -> Self {
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await;
+        let listener = listener.expect("port");
+        let address = listener.address();
+        let url = format!("https://localhost:{}", address.port());
+        let (echo, router) = Self::new(address, url);
+        let tls = ReloadingTls::load(files).expect("certificates");
+        let lifecycle = Lifecycle::new(Duration::from_secs(1));
+        listener.with_tls(tls).serve(router, &lifecycle);
+        echo
+    }
+
+    fn new(address: SocketAddr, url: String) -> (Self, Router) {
         let go_on = Arc::new(Notify::new());
         let asked = Arc::new(AtomicUsize::new(0));
         let router = Router::new()
@@ -42,22 +84,23 @@ impl Echo {
             .route("/cookies", get(cookies))
             .route("/socket", any(socket))
             .route("/half-a-frame", any(half_a_frame))
+            .route("/mirror", any(mirror))
+            .route("/pauses", get(pauses))
             .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
             .fallback(tell)
             .with_state(Arc::clone(&go_on))
             .layer(from_fn_with_state(Arc::clone(&asked), count));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
-        let address = listener.local_addr().expect("address");
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        Self {
+        let echo = Self {
             address,
+            url,
             go_on,
             asked,
-        }
+        };
+        (echo, router)
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     /// How many requests have arrived.
@@ -84,7 +127,10 @@ async fn tell(request: Request) -> Json<serde_json::Value> {
         .collect();
     Json(json!({
         "method": parts.method.as_str(),
-        "target": parts.uri.to_string(),
+        "target": parts.uri.path_and_query().map(ToString::to_string),
+        "authority": parts.uri.authority().map(ToString::to_string),
+        "version": format!("{:?}", parts.version),
+        "certificates": parts.extensions.get::<PeerCertificates>().map_or(0, |shown| shown.0.len()),
         "headers": headers,
         "body": String::from_utf8_lossy(&body),
     }))
@@ -97,6 +143,22 @@ async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
         Ok(Bytes::from_static(b"two"))
     });
     Body::from_stream(first.chain(second)).into_response()
+}
+
+/// Whatever comes goes back, trailers too, as soon as it is there.
+async fn mirror(request: Request) -> Response {
+    let te = request.headers().get(header::TE).cloned();
+    let mut answer = Response::new(request.into_body());
+    if let Some(te) = te {
+        answer.headers_mut().insert("x-te", te);
+    }
+    answer
+}
+
+/// A beginning, and nothing more for half a minute.
+async fn pauses() -> Response {
+    let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"one")) });
+    Body::from_stream(first.chain(stream::pending())).into_response()
 }
 
 async fn events() -> Response {

@@ -46,6 +46,8 @@ pub struct Wanted<'a> {
     pub keystone: &'a str,
     /// Overrides in `[gateway]`.
     pub gateway: Value,
+    /// Overrides in the app's section.
+    pub app: Value,
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
@@ -63,6 +65,7 @@ impl Default for Wanted<'_> {
             // nothing listens there
             keystone: "http://127.0.0.1:9/v3",
             gateway: json!({}),
+            app: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
@@ -116,11 +119,14 @@ impl Stack {
                     .map(|(group, provider)| json!({ "group": group, "provider": provider })),
             )
             .collect();
-        let app_config: AppConfig = serde_json::from_value(json!({
+        let mut section = json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
             "url": app.url(), "allow": allow, "bearer": wanted.bearer,
-        }))
-        .expect("app");
+        });
+        for (key, value) in wanted.app.as_object().expect("object") {
+            section[key] = value.clone();
+        }
+        let app_config: AppConfig = serde_json::from_value(section).expect("app");
         let keystone: KeystoneConfig =
             serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
                 .expect("keystone section");
@@ -299,6 +305,17 @@ impl Stack {
         let mut browser = super::browser::Browser::new(self.address);
         browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
         (browser, session)
+    }
+
+    /// A browser that has been let into the app on its own host.
+    pub async fn in_app(&self) -> super::browser::Browser {
+        let (mut browser, _) = self.signed_in(&["k8s_admin"]).await;
+        let form = browser.follow(APP).await;
+        let code = form.field("code");
+        let url = format!("{APP}/oauth2/handover");
+        let page = browser.submit(MAIN, &url, &[("code", &code)]).await;
+        assert_eq!(page.status, http::StatusCode::SEE_OTHER, "{}", page.body);
+        browser
     }
 
     /// A browser that has this session's cookie.
