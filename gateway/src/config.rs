@@ -1,5 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod identity;
 pub mod keystone;
 mod stay;
 
@@ -15,8 +16,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::session::assertion::PANEL;
+
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
+pub(crate) use identity::header_name;
+pub use identity::{
+    AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
+};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use stay::StaySignedIn;
 
@@ -180,6 +187,10 @@ pub enum ConfigError {
          api_audience"
     )]
     AppBearer(String, String),
+    #[error("apps.id: {PANEL:?} is the panel's own name, give the app another")]
+    AppIsPanel,
+    #[error("apps.identity of {0}: {1}")]
+    AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
     #[error(transparent)]

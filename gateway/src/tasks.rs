@@ -31,6 +31,9 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(2), || refresh_active(&gateway)),
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
+            every(Duration::from_secs(3), || async {
+                gateway.identities.read_again()
+            }),
         )
     };
     tokio::select! {

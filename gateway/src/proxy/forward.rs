@@ -1,5 +1,5 @@
 //! Passes a decided request on to its upstream and the response back, streaming both ways.
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
@@ -12,6 +12,7 @@ use super::{
     connections::{Connection, GuardedBody},
     event_stream::EventStream,
     headers::{self, Trust},
+    trailers::WithoutTrailers,
     upgrade,
     upstream::{Upstream, UpstreamClient},
 };
@@ -23,8 +24,10 @@ pub(crate) struct Added {
     pub host: HeaderValue,
     pub scheme: &'static str,
     pub client: Option<IpAddr>,
-    /// `Portico-Assertion` and what goes with it.
+    /// Who is asking, as the upstream is told.
     pub identity: Vec<(HeaderName, HeaderValue)>,
+    /// What only the gateway may say to this upstream, whether or not it does.
+    pub named: Arc<[HeaderName]>,
 }
 
 /// Why no response came back.
@@ -85,7 +88,7 @@ impl Forwarder {
         };
         let target = upstream.target(request.uri())?;
         let (mut parts, body) = request.into_parts();
-        headers::clean_request(&mut parts.headers);
+        headers::clean_request(&mut parts.headers, &added.named);
         add(&mut parts.headers, added);
         traces::pass_on(&mut parts.headers);
         let body = match &handshake {
@@ -94,10 +97,10 @@ impl Forwarder {
                 Body::empty()
             }
             None if body.is_end_stream() => Body::empty(),
-            None => Body::new(Limited::new(
+            None => Body::new(WithoutTrailers::new(Limited::new(
                 body,
                 usize::try_from(self.limits.body).unwrap_or(usize::MAX),
-            )),
+            ))),
         };
         let mut outgoing = Request::new(body);
         *outgoing.method_mut() = parts.method;
@@ -158,6 +161,7 @@ fn add(headers: &mut HeaderMap, added: Added) {
     }
     for (name, mut value) in added.identity {
         value.set_sensitive(true);
-        headers.insert(name, value);
+        // what a client said under this name has been removed; a list may have several lines
+        headers.append(name, value);
     }
 }

@@ -6,5 +6,6 @@ pub(crate) mod headers;
 pub(crate) mod path;
 mod relay;
 pub(crate) mod routes;
+mod trailers;
 pub(crate) mod upgrade;
 pub(crate) mod upstream;

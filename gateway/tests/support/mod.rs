@@ -5,4 +5,6 @@ pub mod database;
 pub mod echo;
 pub mod form;
 pub mod log;
+pub mod raw;
 pub mod stack;
+pub mod told;
