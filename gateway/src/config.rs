@@ -16,8 +16,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::session::assertion::PANEL;
-
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
 pub(crate) use identity::header_name;
@@ -187,7 +185,7 @@ pub enum ConfigError {
          api_audience"
     )]
     AppBearer(String, String),
-    #[error("apps.id: {PANEL:?} is the panel's own name, give the app another")]
+    #[error("apps.id: \"panel\" is the panel's own name; give the app another")]
     AppIsPanel,
     #[error("apps.identity of {0}: {1}")]
     AppIdentity(String, IdentityFault),

@@ -31,9 +31,7 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(2), || refresh_active(&gateway)),
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
-            every(Duration::from_secs(3), || async {
-                gateway.identities.read_again()
-            }),
+            every(Duration::from_secs(3), || read_credentials(&gateway)),
         )
     };
     tokio::select! {
@@ -111,6 +109,11 @@ async fn discover(gateway: &Shared) {
             }
         })
         .await;
+}
+
+/// Passwords and tokens of apps, which operators replace while people are signed in.
+async fn read_credentials(gateway: &Shared) {
+    gateway.identities.read_again();
 }
 
 async fn ask_keystone(gateway: &Shared) {

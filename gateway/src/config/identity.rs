@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 pub use fault::IdentityFault;
 pub use header::{Content, HeaderFrom};
-pub(crate) use header::{header_name, is_claim_name};
+pub(crate) use header::header_name;
+use header::is_claim_name;
 
 /// More than any app asks for; keeps requests small.
 const MOST: usize = 32;

@@ -1,6 +1,6 @@
 //! Credentials of the app's own, from files: a user name and a password, or a token.
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -142,7 +142,7 @@ pub(super) fn authorization(
 impl Content {
     fn read(
         user_file: Option<&PathBuf>,
-        secret_file: &PathBuf,
+        secret_file: &Path,
         is_token: bool,
     ) -> Result<Self, Unusable> {
         let user = user_file.map(|file| read_secret_file(file)).transpose()?;

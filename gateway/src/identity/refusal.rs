@@ -24,9 +24,9 @@ pub(crate) enum Refusal {
         entry: String,
         separator: char,
     },
-    #[error("your {} are more than it can be told", in_words(*.0))]
+    #[error("your {} are more than it can be told", in_words(.0))]
     TooLong(Option<Fact>),
-    #[error("it must be told your {}, which Portico does not know", in_words(*.0))]
+    #[error("it must be told your {}, which Portico does not know", in_words(.0))]
     Unknown(Option<Fact>),
     #[error("your name holds a colon or a control character, which no Basic credentials can hold")]
     Colon,
@@ -42,7 +42,7 @@ pub(crate) enum Refusal {
     NoCluster,
 }
 
-fn in_words(fact: Option<Fact>) -> &'static str {
+fn in_words(fact: &Option<Fact>) -> &'static str {
     fact.map_or("identity", Fact::in_words)
 }
 
