@@ -30,7 +30,12 @@ impl<'f> Facts<'f> {
         let one = |text: Option<&'f str>| text.map_or(Value::Unknown, Value::One);
         match fact {
             Fact::User => Value::Account(&user.name, &user.domain.name),
-            Fact::UserName | Fact::DisplayName => Value::One(&user.name),
+            Fact::UserName => Value::One(&user.name),
+            Fact::DisplayName => {
+                let profile = self.profile();
+                let name = profile.and_then(|profile| profile.display_name.as_deref());
+                Value::One(name.unwrap_or(&user.name))
+            }
             Fact::UserId => Value::One(&user.id),
             Fact::Email => one(self
                 .profile()

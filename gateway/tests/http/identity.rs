@@ -126,12 +126,14 @@ async fn groups_and_a_verified_address_come_from_the_provider() {
         "X-Groups": { "value": "groups", "lines": true },
         "X-Some": { "value": "groups", "only": ["ops"] },
         "X-Roles": "roles",
+        "X-Full-Name": "display_name",
     }});
     let stack = telling_groups(identity).await;
     let session = stack.session_of_provider("bob", &["ops", "staff"]).await;
     let (mut browser, _) = stack.at_app(&session).await;
     let told = open(&mut browser).await.json();
     assert_eq!(header(&told, "x-email"), ["bob@corp.example"]);
+    assert_eq!(header(&told, "x-full-name"), ["bob of Corp"]);
     assert_eq!(header(&told, "x-groups"), ["ops", "staff"]);
     assert_eq!(header(&told, "x-some"), ["ops"]);
     assert!(header(&told, "x-roles").is_empty());

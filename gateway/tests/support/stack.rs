@@ -294,6 +294,7 @@ impl Stack {
             profile: ProviderProfile {
                 email: Some(format!("{name}@corp.example")),
                 email_verified: name != "mallory",
+                display_name: Some(format!("{name} of Corp")),
                 groups: groups.iter().map(|group| (*group).to_owned()).collect(),
                 roles: Vec::new(),
                 keystone: false,
