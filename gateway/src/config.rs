@@ -1,6 +1,8 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod connections;
 pub mod keystone;
+pub(crate) mod limits;
 mod stay;
 
 use std::{
@@ -11,13 +13,16 @@ use std::{
 
 use ipnet::IpNet;
 use portico_domain::access::RoleInProject;
+use portico_runtime::tls::{CertificateFiles, TlsVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
+pub use connections::ConnectionsConfig;
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
+pub use limits::AppLimits;
 pub use stay::StaySignedIn;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
@@ -37,6 +42,14 @@ pub struct GatewayConfig {
     /// Private key (PEM) of `tls_cert_file`.
     #[serde(default)]
     pub tls_key_file: Option<PathBuf>,
+    /// Certificates for other names, as for `*.apps.example.org`: a client sees the first one that
+    /// is good for the host that it asks for, else that of `tls_cert_file`. All files are read
+    /// again when they change.
+    #[serde(default)]
+    pub tls_certificates: Vec<CertificateFiles>,
+    /// The oldest TLS that is spoken: `1.2` or `1.3`.
+    #[serde(default)]
+    pub tls_min_version: TlsVersion,
     /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
     /// again when it changes; whoever verifies must know the new public key before.
     pub assertion_key_file: PathBuf,
@@ -65,6 +78,9 @@ pub struct GatewayConfig {
     /// Limits of the reverse proxy.
     #[serde(default)]
     pub limits: LimitsConfig,
+    /// Bounds of what clients may hold open.
+    #[serde(default)]
+    pub connections: ConnectionsConfig,
     /// Lists users on the sign-in page. For demonstrations only.
     #[serde(default)]
     pub demo: Option<DemoConfig>,
@@ -152,7 +168,10 @@ pub enum ConfigError {
     AppsDomain(String),
     #[error("gateway.panel_url must be http://host:port, not {0}")]
     PanelUrl(Url),
-    #[error("gateway.tls_cert_file and gateway.tls_key_file belong together")]
+    #[error(
+        "gateway.tls_cert_file and gateway.tls_key_file belong together, and gateway.tls_certificates \
+         to them"
+    )]
     HalfTls,
     #[error("apps.id {0:?} must be one lower-case DNS label of at most 63 characters")]
     AppId(String),
@@ -182,6 +201,12 @@ pub enum ConfigError {
     AppBearer(String, String),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error("gateway.connections.{0} must be at least 1")]
+    NoConnections(&'static str),
+    #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]
+    BurstAlone(String),
+    #[error("apps.limits.body of {0} is more than gateway.limits.body, which counts as well")]
+    AppBody(String),
     #[error(transparent)]
     Provider(#[from] ProviderError),
 }
@@ -238,7 +263,9 @@ impl GatewayConfig {
         if self.panel_url.scheme() != "http" || self.panel_url.host_str().is_none() {
             return Err(ConfigError::PanelUrl(self.panel_url.clone()));
         }
-        if self.tls_cert_file.is_some() != self.tls_key_file.is_some() {
+        if self.tls_cert_file.is_some() != self.tls_key_file.is_some()
+            || (self.tls_cert_file.is_none() && !self.tls_certificates.is_empty())
+        {
             return Err(ConfigError::HalfTls);
         }
         for (name, duration) in [
@@ -262,8 +289,10 @@ impl GatewayConfig {
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
         }
+        self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
+        limits::validate(apps, &self.limits)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
     }

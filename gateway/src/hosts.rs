@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     config::{AppConfig, GatewayConfig},
+    limits::Limits,
     proxy::upstream::{InvalidUpstream, Upstream},
 };
 
@@ -25,6 +26,7 @@ pub(crate) struct App {
     /// `scheme://host[:port]`, as browsers write it in `Origin`.
     pub origin: Arc<str>,
     pub upstream: Upstream,
+    pub limits: Limits,
 }
 
 /// What a request's host stands for.
@@ -45,6 +47,7 @@ impl Hosts {
                     config: app.clone(),
                     origin: origin_of(url, &host).into(),
                     upstream: Upstream::new(&app.id, &app.name, &app.url)?,
+                    limits: Limits::new(&app.name, &app.limits),
                 };
                 Ok((host, Arc::new(app)))
             })

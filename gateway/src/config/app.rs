@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{ConfigError, ProviderConfig, ProviderKind, is_incomplete, is_label};
+use super::{AppLimits, ConfigError, ProviderConfig, ProviderKind, is_incomplete, is_label};
 
 /// The word for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
@@ -37,6 +37,9 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// How much one person may ask of it.
+    #[serde(default)]
+    pub limits: AppLimits,
 }
 
 /// How the panel presents an app.

@@ -123,6 +123,8 @@ pub(crate) struct GuardedBody {
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
+    /// An event stream would never end by itself: it ends when the process stops.
+    draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     over: bool,
     connection: Connection,
     _open: meters::Open,
@@ -139,15 +141,30 @@ impl GuardedBody {
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
+        draining: &CancellationToken,
     ) -> Self {
+        let draining = (kind == meters::Kind::EventStream)
+            .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
+            draining,
             closed: Box::pin(connection.token.clone().cancelled_owned()),
             events,
             over: false,
             connection,
             _open: meters::open(kind),
         }
+    }
+}
+
+impl GuardedBody {
+    fn closing(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        if self.closed.as_mut().poll(context).is_ready() {
+            return Some(self.connection.closing());
+        }
+        let draining = self.draining.as_mut()?;
+        let draining = draining.as_mut().poll(context);
+        draining.is_ready().then_some(Closing::Stopping)
     }
 }
 
@@ -163,9 +180,8 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.closed.as_mut().poll(context).is_ready() {
+        if let Some(closing) = this.closing(context) {
             this.over = true;
-            let closing = this.connection.closing();
             let last = this.events.as_ref().and_then(|events| events.last(closing));
             return Poll::Ready(Some(match last {
                 Some(event) => Ok(Frame::data(event)),

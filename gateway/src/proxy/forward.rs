@@ -15,7 +15,7 @@ use super::{
     upgrade,
     upstream::{Upstream, UpstreamClient},
 };
-use crate::{config::LimitsConfig, meters};
+use crate::{config::LimitsConfig, limits::broken_by_a_limit, meters};
 
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
@@ -32,6 +32,8 @@ pub(crate) struct Added {
 pub(crate) enum ForwardError {
     #[error("the request is larger than the gateway accepts")]
     TooLarge,
+    #[error("nothing more of the request came for {0:?}")]
+    SlowRequest(Duration),
     #[error("the request's headers are larger than the gateway accepts")]
     HeadersTooLarge,
     #[error("the upgrade is not a WebSocket handshake")]
@@ -113,7 +115,7 @@ impl Forwarder {
             if error.is_connect() {
                 ForwardError::Connect(error)
             } else {
-                ForwardError::Broken(error)
+                broken_by_a_limit(&error).unwrap_or(ForwardError::Broken(error))
             }
         })?;
 
@@ -129,7 +131,8 @@ impl Forwarder {
             if body.is_end_stream() {
                 Body::empty()
             } else {
-                Body::new(GuardedBody::new(body, connection, events, kind))
+                let draining = &self.draining;
+                Body::new(GuardedBody::new(body, connection, events, kind, draining))
             }
         }))
     }

@@ -76,9 +76,10 @@ pub(crate) async fn app(
     if let Some(bearer) = bearer {
         return program(gateway, &context, app, bearer, request).await;
     }
-    let caller = match gateway.lookup(request.headers(), Some(id)).await? {
-        Ok(caller) => caller,
-        Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
+    let caller = gateway.lookup(request.headers(), Some(id)).await?.ok();
+    app.limits.admit(&context, caller.as_ref())?;
+    let Some(caller) = caller else {
+        return Err(handover::begin(&gateway, &context, app, &request));
     };
     if gateway.standing(&context, &caller).await?.is_err() {
         return Err(handover::begin(&gateway, &context, app, &request));
@@ -87,6 +88,7 @@ pub(crate) async fn app(
         return Ok(gateway.refuse_app(&context, &caller, app).await);
     };
     let identity = gateway.identity_headers(&caller, id, key.token())?;
+    let request = app.limits.bound(request)?;
     gateway
         .pass_on(
             &context,
@@ -108,10 +110,12 @@ async fn program(
     request: Request<Body>,
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
+    app.limits.admit(context, Some(caller))?;
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_api_caller(context, caller, app).await);
     };
     let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let request = app.limits.bound(request)?;
     let response = gateway
         .pass_on(
             context,

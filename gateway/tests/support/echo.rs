@@ -39,6 +39,7 @@ impl Echo {
             .route("/events", get(events))
             .route("/half-event", get(half_event))
             .route("/slow", get(slow))
+            .route("/large", get(large))
             .route("/cookies", get(cookies))
             .route("/socket", any(socket))
             .route("/half-a-frame", any(half_a_frame))
@@ -113,6 +114,14 @@ fn open_stream(first: &'static str) -> Response {
         stream::once(async move { Ok::<_, Infallible>(Bytes::from_static(first.as_bytes())) });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
+}
+
+/// 64 MiB.
+async fn large() -> Body {
+    let piece = Bytes::from(vec![b'x'; 64 << 10]);
+    Body::from_stream(stream::iter((0..1024).map(move |_| {
+        Ok::<_, Infallible>(piece.clone())
+    })))
 }
 
 async fn slow() -> StatusCode {

@@ -33,6 +33,7 @@ fn files(dir: &Path, client_auth: ClientAuth) -> TlsFiles {
         key_file: dir.join("server.key"),
         client_ca_file: Some(dir.join("ca.crt")),
         client_auth,
+        ..TlsFiles::default()
     }
 }
 

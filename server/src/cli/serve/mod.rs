@@ -16,12 +16,10 @@ use portico_runtime::metrics::Metrics;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// How long running requests may take to finish; orchestrators kill after 10 s or more.
-const STOP_DEADLINE: Duration = Duration::from_secs(8);
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What a role needs of the process.
 pub(super) struct Context<'c> {
@@ -33,6 +31,11 @@ pub(super) struct Context<'c> {
     pub readiness: &'c Readiness,
     /// What the panel of this process verifies with, where the gateway's key is its own.
     pub own_verifier: OwnVerifier,
+    /// Cancelled when nobody comes any more to what is reached through the gateway: in one
+    /// process with it, after its last request.
+    pub behind: CancellationToken,
+    /// The gateway's, to cancel it.
+    pub front: Cell<Option<DropGuard>>,
 }
 
 /// Runs the roles until the process is stopped.
@@ -45,7 +48,7 @@ pub(super) async fn serve(
     telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
     portico_store::describe_metrics();
-    let lifecycle = Lifecycle::new(STOP_DEADLINE);
+    let lifecycle = Lifecycle::ending(&config.shutdown);
     let readiness = Readiness::new();
     let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
     tracing::info!(
@@ -92,6 +95,12 @@ async fn start(
 ) -> anyhow::Result<()> {
     // a port that is taken is found before anything else is started
     let admin = listen("admin.listen", config.admin.listen).await?;
+    let (behind, front) = if roles.contains(&Role::Gateway) {
+        let behind = CancellationToken::new();
+        (behind.clone(), Some(behind.drop_guard()))
+    } else {
+        (lifecycle.soft_stop().clone(), None)
+    };
     let context = Context {
         config,
         files,
@@ -99,6 +108,8 @@ async fn start(
         lifecycle,
         readiness,
         own_verifier: OwnVerifier::default(),
+        behind,
+        front: Cell::new(front),
     };
     for role in roles {
         match role {
@@ -132,6 +143,7 @@ fn serve_on(
     lifecycle: &Lifecycle,
 ) -> anyhow::Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let listener = listener.named(name);
     let listener = match tls {
         Some(files) => {
             listener.with_tls(ReloadingTls::load(files).with_context(|| format!("{name}: TLS"))?)
