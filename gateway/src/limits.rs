@@ -151,7 +151,7 @@ fn network(address: IpAddr) -> IpAddr {
 /// Why a request's body broke off, where it was a limit: the client under it all sees only that
 /// there was no more.
 pub(crate) fn broken_by_a_limit(error: &(dyn Error + 'static)) -> Option<ForwardError> {
-    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
     causes.find_map(|cause| {
         if cause.is::<LengthLimitError>() {
             return Some(ForwardError::TooLarge);

@@ -23,7 +23,7 @@ async fn changed(
 ) -> (Option<i32>, String, SocketAddr) {
     let good = std::fs::read_to_string(program.directory.path().join("portico.toml"));
     let good = good.expect("a configuration");
-    let mut free = || {
+    let free = || {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("port");
         listener.local_addr().expect("address")
     };

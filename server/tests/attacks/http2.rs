@@ -57,8 +57,9 @@ impl Door {
         assert_eq!(said, Said::Ok);
         let mut stream = self.program.connect().await;
         let head = self.program.head("GET /projects/x", &self.cookie);
-        let answer = exchange(&mut stream, format!("{head}Connection: close\r\n\r\n").as_bytes());
-        assert_eq!(answer.await.status(), 200);
+        let request = format!("{head}Connection: close\r\n\r\n");
+        let answer = exchange(&mut stream, request.as_bytes()).await;
+        assert_eq!(answer.status(), 200, "{answer:?}");
         assert!(started.elapsed() < Duration::from_secs(3), "others wait");
     }
 

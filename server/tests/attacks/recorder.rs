@@ -58,7 +58,10 @@ async fn pass(client: TcpStream, upstream: SocketAddr, heard: Arc<Mutex<Vec<u8>>
     };
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_upstream, mut to_upstream) = upstream.into_split();
-    let down = tokio::io::copy(&mut from_upstream, &mut to_client);
+    let down = async {
+        let _ = tokio::io::copy(&mut from_upstream, &mut to_client).await;
+        let _ = to_client.shutdown().await;
+    };
     let up = async {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(read @ 1..) = from_client.read(&mut buffer).await {
@@ -71,8 +74,5 @@ async fn pass(client: TcpStream, upstream: SocketAddr, heard: Arc<Mutex<Vec<u8>>
         }
         let _ = to_upstream.shutdown().await;
     };
-    let ((), _) = tokio::join!(up, async {
-        let _ = down.await;
-        let _ = to_client.shutdown().await;
-    });
+    tokio::join!(up, down);
 }

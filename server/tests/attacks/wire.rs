@@ -32,7 +32,7 @@ impl Answer {
 
     /// How many answers came.
     pub fn answers(&self) -> usize {
-        self.text.matches("HTTP/1.").count()
+        self.text.matches("HTTP/1.1 ").count()
     }
 }
 

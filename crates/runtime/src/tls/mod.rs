@@ -17,6 +17,10 @@ use std::time::Duration;
 
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 
+static FROM_1_2: [&SupportedProtocolVersion; 2] =
+    [&rustls::version::TLS13, &rustls::version::TLS12];
+static FROM_1_3: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
+
 /// Where the certificates, their keys and the clients' authority are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
@@ -60,8 +64,8 @@ pub enum TlsVersion {
 impl TlsVersion {
     fn and_newer(self) -> &'static [&'static SupportedProtocolVersion] {
         match self {
-            Self::Tls12 => &[&rustls::version::TLS13, &rustls::version::TLS12],
-            Self::Tls13 => &[&rustls::version::TLS13],
+            Self::Tls12 => &FROM_1_2,
+            Self::Tls13 => &FROM_1_3,
         }
     }
 }
