@@ -62,8 +62,14 @@ mod tests {
         let all = LimitsConfig::default();
         for (limits, expected) in [
             ("{}", Ok(())),
-            (r#"{"body": 1000, "requests_per_second": 5, "burst": 1}"#, Ok(())),
-            (r#"{"burst": 5}"#, Err(ConfigError::BurstAlone("logs".to_owned()))),
+            (
+                r#"{"body": 1000, "requests_per_second": 5, "burst": 1}"#,
+                Ok(()),
+            ),
+            (
+                r#"{"burst": 5}"#,
+                Err(ConfigError::BurstAlone("logs".to_owned())),
+            ),
             (
                 r#"{"body": 9000000000}"#,
                 Err(ConfigError::AppBody("logs".to_owned())),
@@ -76,7 +82,10 @@ mod tests {
     #[test]
     fn zero_is_no_rate_and_unknown_keys_are_errors() {
         for limits in [r#"{"requests_per_second": 0}"#, r#"{"rate": 5}"#] {
-            assert!(serde_json::from_str::<AppLimits>(limits).is_err(), "{limits}");
+            assert!(
+                serde_json::from_str::<AppLimits>(limits).is_err(),
+                "{limits}"
+            );
         }
     }
 
@@ -88,6 +97,9 @@ mod tests {
         };
         assert_eq!(of("{}"), None);
         assert_eq!(of(r#"{"requests_per_second": 5}"#), Some((5, 50)));
-        assert_eq!(of(r#"{"requests_per_second": 5, "burst": 1}"#), Some((5, 1)));
+        assert_eq!(
+            of(r#"{"requests_per_second": 5, "burst": 1}"#),
+            Some((5, 1))
+        );
     }
 }

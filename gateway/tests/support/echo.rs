@@ -116,12 +116,14 @@ fn open_stream(first: &'static str) -> Response {
     (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
 }
 
-/// 64 MiB.
-async fn large() -> Body {
+/// As many MiB as `mib` says.
+async fn large(uri: http::Uri) -> Body {
+    let mib = uri.query().and_then(|query| query.strip_prefix("mib="));
+    let mib: usize = mib.and_then(|text| text.parse().ok()).unwrap_or(64);
     let piece = Bytes::from(vec![b'x'; 64 << 10]);
-    Body::from_stream(stream::iter((0..1024).map(move |_| {
-        Ok::<_, Infallible>(piece.clone())
-    })))
+    Body::from_stream(stream::iter(
+        (0..mib * 16).map(move |_| Ok::<_, Infallible>(piece.clone())),
+    ))
 }
 
 async fn slow() -> StatusCode {

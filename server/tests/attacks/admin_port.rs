@@ -64,7 +64,11 @@ async fn unreachable(tls: bool) {
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }
     let page = Browser::new(program.admin)
-        .call(Method::POST, &format!("http://{}/metrics", program.admin), "")
+        .call(
+            Method::POST,
+            &format!("http://{}/metrics", program.admin),
+            "",
+        )
         .await;
     assert_eq!(page.status, StatusCode::METHOD_NOT_ALLOWED);
 }

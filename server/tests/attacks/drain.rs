@@ -151,21 +151,36 @@ async fn stops_without_loss(tls: bool) {
     late.write_all(request.as_bytes()).await.expect("sent");
     let answer = String::from_utf8(rest(late).await).expect("text");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(answer.to_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+    assert!(
+        answer.to_lowercase().contains("\r\nconnection: close\r\n"),
+        "{answer}"
+    );
     for stream in &mut sockets {
         echoes(stream).await;
     }
-    assert!(started.elapsed() < Duration::from_secs(2), "the machine is too slow");
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "the machine is too slow"
+    );
 
     // then the door is shut, and streams that would never end are told
     let told = rest(events).await;
-    assert!(started.elapsed() >= Duration::from_millis(1900), "without notice");
+    assert!(
+        started.elapsed() >= Duration::from_millis(1900),
+        "without notice"
+    );
     let told = String::from_utf8_lossy(&told);
-    assert!(told.contains("event: portico-closed\ndata: restarting"), "{told}");
+    assert!(
+        told.contains("event: portico-closed\ndata: restarting"),
+        "{told}"
+    );
     for stream in sockets {
         assert_eq!(rest(stream).await, b"\x88\x0c\x03\xe9restarting");
     }
-    assert!(TcpStream::connect(program.address).await.is_err(), "still open");
+    assert!(
+        TcpStream::connect(program.address).await.is_err(),
+        "still open"
+    );
     stop.store(true, Ordering::Relaxed);
     for visitor in visitors {
         assert!(visitor.await.expect("no request was lost") > 10);
@@ -181,7 +196,10 @@ async fn stops_without_loss(tls: bool) {
         let mut text = Vec::new();
         while let Some(data) = stream.data().await {
             let data = data.expect("no request was lost");
-            stream.flow_control().release_capacity(data.len()).expect("capacity");
+            stream
+                .flow_control()
+                .release_capacity(data.len())
+                .expect("capacity");
             text.extend_from_slice(&data);
         }
         assert_eq!(text, b"onetwo");
@@ -189,9 +207,16 @@ async fn stops_without_loss(tls: bool) {
     let over = timeout(Duration::from_secs(5), driver).await;
     let over = over.expect("the connection goes on").expect("driven");
     assert!(over.is_ok(), "no GOAWAY but {over:?}");
-    let ended = Arc::get_mut(&mut program).expect("all others are gone").ended().await;
+    let ended = Arc::get_mut(&mut program)
+        .expect("all others are gone")
+        .ended()
+        .await;
     assert!(ended.success(), "{ended}: {}", program.log());
-    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(9),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -220,8 +245,15 @@ async fn attack_91_a_second_signal_stops_at_once() {
     program.terminate();
     let started = Instant::now();
     program.ended().await;
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-    assert!(!rest(running).await.ends_with(b"0\r\n\r\n"), "who could have finished it?");
+    assert!(
+        started.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(
+        !rest(running).await.ends_with(b"0\r\n\r\n"),
+        "who could have finished it?"
+    );
 }
 
 #[tokio::test]
@@ -233,6 +265,9 @@ async fn attack_91_a_request_that_never_ends_is_dropped_at_the_deadline() {
     program.terminate();
     assert!(program.ended().await.success());
     let took = started.elapsed();
-    assert!(took >= Duration::from_secs(5) && took < Duration::from_secs(9), "{took:?}");
+    assert!(
+        took >= Duration::from_secs(5) && took < Duration::from_secs(9),
+        "{took:?}"
+    );
     assert!(!rest(running).await.ends_with(b"0\r\n\r\n"));
 }

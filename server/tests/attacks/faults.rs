@@ -73,38 +73,130 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
         Box::new(move |text| text.replace("[gateway]\n", &format!("[gateway]\n{more}\n")))
     };
     let cases: Vec<(&str, Change, &str, i32)> = vec![
-        ("an unknown key", gateway("tursted_proxies = []"), "tursted_proxies", EX_USAGE),
-        ("an unknown section", with("[gatway]\nlisten = \"0.0.0.0:1\""), "gatway", EX_USAGE),
-        ("an unknown key of an app", with("[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
-            url = \"http://127.0.0.1:1\"\nalow = []"), "alow", EX_USAGE),
-        ("a rule without a role", with("[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
-            url = \"http://127.0.0.1:1\"\nallow = [{ role = \"\", project = \"p\" }]"), "allow", EX_USAGE),
-        ("a rule without a project", with("[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
-            url = \"http://127.0.0.1:1\"\nallow = [{ role = \"admin\" }]"), "allow", EX_USAGE),
-        ("a network that is none", gateway("trusted_proxies = [\"10.0.0.0/40\"]"),
-            "trusted_proxies", EX_USAGE),
-        ("a word for a number", gateway("limits = { body = \"unlimited\" }"), "body", EX_USAGE),
-        ("no time at all", gateway("session = { absolute = \"0s\" }"), "absolute", EX_USAGE),
-        ("half a certificate", gateway("tls_cert_file = \"door.crt\""), "tls_key_file", EX_USAGE),
-        ("no address of an app", with("[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
-            url = \"ftp://127.0.0.1\""), "url", EX_USAGE),
+        (
+            "an unknown key",
+            gateway("tursted_proxies = []"),
+            "tursted_proxies",
+            EX_USAGE,
+        ),
+        (
+            "an unknown section",
+            with("[gatway]\nlisten = \"0.0.0.0:1\""),
+            "gatway",
+            EX_USAGE,
+        ),
+        (
+            "an unknown key of an app",
+            with(
+                "[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
+            url = \"http://127.0.0.1:1\"\nalow = []",
+            ),
+            "alow",
+            EX_USAGE,
+        ),
+        (
+            "a rule without a role",
+            with(
+                "[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
+            url = \"http://127.0.0.1:1\"\nallow = [{ role = \"\", project = \"p\" }]",
+            ),
+            "allow",
+            EX_USAGE,
+        ),
+        (
+            "a rule without a project",
+            with(
+                "[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
+            url = \"http://127.0.0.1:1\"\nallow = [{ role = \"admin\" }]",
+            ),
+            "allow",
+            EX_USAGE,
+        ),
+        (
+            "a network that is none",
+            gateway("trusted_proxies = [\"10.0.0.0/40\"]"),
+            "trusted_proxies",
+            EX_USAGE,
+        ),
+        (
+            "a word for a number",
+            gateway("limits = { body = \"unlimited\" }"),
+            "body",
+            EX_USAGE,
+        ),
+        (
+            "no time at all",
+            gateway("session = { absolute = \"0s\" }"),
+            "absolute",
+            EX_USAGE,
+        ),
+        (
+            "half a certificate",
+            gateway("tls_cert_file = \"door.crt\""),
+            "tls_key_file",
+            EX_USAGE,
+        ),
+        (
+            "no address of an app",
+            with(
+                "[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
+            url = \"ftp://127.0.0.1\"",
+            ),
+            "url",
+            EX_USAGE,
+        ),
         ("no TOML", with("= ="), "", EX_USAGE),
-        ("no signing key", Box::new(without("assertion_key_file")), "assertion_key_file", EX_USAGE),
-        ("no public address", Box::new(without("public_url")), "public_url", EX_USAGE),
-        ("no store key", Box::new(without("key_files")), "key_files", EX_USAGE),
-        ("plain HTTP for others", Box::new(|text: &str| {
-            text.replace("http://localhost:8080", "http://portico.example.org")
-        }), "public_url", EX_USAGE),
-        ("a key file that is not there", Box::new({
-            let (good, bad) = (key("store-1.key"), key("none.key"));
-            move |text: &str| text.replace(
-                good.to_str().expect("text"), bad.to_str().expect("text"))
-        }), "none.key", 1),
-        ("a directory for a key", Box::new({
-            let good = key("assertion.pem");
-            move |text: &str| text.replace(
-                good.to_str().expect("text"), good.parent().expect("one").to_str().expect("text"))
-        }), "assertion_key_file", 1),
+        (
+            "no signing key",
+            Box::new(without("assertion_key_file")),
+            "assertion_key_file",
+            EX_USAGE,
+        ),
+        (
+            "no public address",
+            Box::new(without("public_url")),
+            "public_url",
+            EX_USAGE,
+        ),
+        (
+            "no store key",
+            Box::new(without("key_files")),
+            "key_files",
+            EX_USAGE,
+        ),
+        (
+            "plain HTTP for others",
+            Box::new(|text: &str| {
+                text.replace("http://localhost:8080", "http://portico.example.org")
+            }),
+            "public_url",
+            EX_USAGE,
+        ),
+        (
+            "a key file that is not there",
+            Box::new({
+                let (good, bad) = (key("store-1.key"), key("none.key"));
+                move |text: &str| {
+                    text.replace(good.to_str().expect("text"), bad.to_str().expect("text"))
+                }
+            }),
+            "none.key",
+            1,
+        ),
+        (
+            "a directory for a key",
+            Box::new({
+                let good = key("assertion.pem");
+                move |text: &str| {
+                    text.replace(
+                        good.to_str().expect("text"),
+                        good.parent().expect("one").to_str().expect("text"),
+                    )
+                }
+            }),
+            "assertion_key_file",
+            1,
+        ),
     ];
     for (what, change, named, expected) in cases {
         let (status, said, address) = changed(&program, change, &[]).await;
@@ -143,7 +235,10 @@ async fn attack_92_an_empty_list_lets_nobody_in() {
     let sections = [
         app("empty", "allow = []"),
         app("silent", ""),
-        app("open", "allow = [{ role = \"k8s_admin\", project = \"ACME\" }]"),
+        app(
+            "open",
+            "allow = [{ role = \"k8s_admin\", project = \"ACME\" }]",
+        ),
     ]
     .concat();
     let program = Program::start(Wanted {
@@ -159,12 +254,16 @@ async fn attack_92_an_empty_list_lets_nobody_in() {
     ] {
         let origin = format!("http://{id}.apps.localhost:8080");
         let offered = browser.follow(&format!("{origin}/graph")).await;
-        if offered.status == StatusCode::OK {
+        let page = if offered.status == StatusCode::OK {
             let code = offered.field("code");
             let url = format!("{origin}/oauth2/handover");
-            browser.submit(program.main(), &url, &[("code", &code)]).await;
-        }
-        let page = browser.open(&format!("{origin}/graph")).await;
+            browser
+                .submit(program.main(), &url, &[("code", &code)])
+                .await;
+            browser.open(&format!("{origin}/graph")).await
+        } else {
+            offered
+        };
         assert_eq!(page.status, expected, "{id}: {}", page.body);
     }
     assert_eq!(program.upstream.count("GET /graph"), 1);
@@ -174,7 +273,9 @@ async fn attack_92_an_empty_list_lets_nobody_in() {
         ("x-forwarded-host", "evil.example"),
     ];
     let url = format!("{}/projects/x", program.main());
-    let page = browser.send(http::Method::GET, &url, &headers, String::new()).await;
+    let page = browser
+        .send(http::Method::GET, &url, &headers, String::new())
+        .await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(!page.body.contains("203.0.113.9") && !page.body.contains("evil.example"));
 }
@@ -198,16 +299,25 @@ async fn attack_92_who_cannot_be_asked_vouches_for_nobody() {
     let mut browser = program.browser();
     let start = format!("{}/oauth2/start?provider=corp&rd=/", program.main());
     let page = browser.open(&start).await;
-    assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{}", page.body);
+    assert_eq!(
+        page.status,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "{}",
+        page.body
+    );
     let callback = format!("{}/oauth2/callback/corp?code=a&state=b", program.main());
     let page = browser.open(&callback).await;
     assert!(page.status.is_client_error() || page.status.is_server_error());
-    let page = browser.open(&format!("{}/projects/x", program.main())).await;
+    let page = browser
+        .open(&format!("{}/projects/x", program.main()))
+        .await;
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     assert_eq!(program.upstream.echo.asked(), 0);
 
     // the twin: whoever can be asked is
     let mut browser = program.sign_in("vera").await;
-    let page = browser.open(&format!("{}/projects/x", program.main())).await;
+    let page = browser
+        .open(&format!("{}/projects/x", program.main()))
+        .await;
     assert_eq!(page.status, StatusCode::OK);
 }

@@ -15,38 +15,102 @@ fn hidden(program: &Program, cookie: &str) -> String {
 /// Heads whose bodies end in one place for one reader and elsewhere for another. `LENGTH` is the
 /// length of all that follows the head.
 const TWO_READINGS: &[(&str, &str, &str)] = &[
-    ("CL.TE", "Content-Length: LENGTH\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
-    ("TE.CL", "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "0\r\n\r\n"),
-    ("two lengths", "Content-Length: 0\r\nContent-Length: LENGTH\r\n", ""),
+    (
+        "CL.TE",
+        "Content-Length: LENGTH\r\nTransfer-Encoding: chunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "TE.CL",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "two lengths",
+        "Content-Length: 0\r\nContent-Length: LENGTH\r\n",
+        "",
+    ),
     ("two lengths in one", "Content-Length: 0, LENGTH\r\n", ""),
     ("a length with a sign", "Content-Length: +0\r\n", ""),
-    ("xchunked", "Content-Length: LENGTH\r\nTransfer-Encoding: xchunked\r\n", "0\r\n\r\n"),
-    ("xchunked alone", "Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"),
-    ("chunked, identity", "Transfer-Encoding: chunked, identity\r\n", "0\r\n\r\n"),
+    (
+        "xchunked",
+        "Content-Length: LENGTH\r\nTransfer-Encoding: xchunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "xchunked alone",
+        "Transfer-Encoding: xchunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "chunked, identity",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "0\r\n\r\n",
+    ),
     (
         "identity, then chunked",
         "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n",
         "0\r\n\r\n",
     ),
-    ("a folded line", "Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"),
-    ("a folded line of another", "X: a\r\n\tContent-Length: 0\r\n", ""),
-    ("a space before the colon", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n"),
+    (
+        "a folded line",
+        "Transfer-Encoding:\r\n chunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "a folded line of another",
+        "X: a\r\n\tContent-Length: 0\r\n",
+        "",
+    ),
+    (
+        "a space before the colon",
+        "Transfer-Encoding : chunked\r\n",
+        "0\r\n\r\n",
+    ),
     ("a tab before the colon", "Content-Length\t: 0\r\n", ""),
-    ("a bare LF", "X: a\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
-    ("a bare CR", "X: a\rTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    (
+        "a bare LF",
+        "X: a\nTransfer-Encoding: chunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "a bare CR",
+        "X: a\rTransfer-Encoding: chunked\r\n",
+        "0\r\n\r\n",
+    ),
     ("a NUL", "X: a\0b\r\n", ""),
     ("no name", ": chunked\r\n", ""),
     ("no colon", "Transfer-Encoding chunked\r\n", ""),
-    ("a vertical tab", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n"),
-    ("a chunk size after LF", "Transfer-Encoding: chunked\r\n", "0\n\n"),
-    ("a chunk size with 0x", "Transfer-Encoding: chunked\r\n", "0x0\r\n\r\n"),
-    ("a chunk size with a sign", "Transfer-Encoding: chunked\r\n", "-0\r\n\r\n"),
+    (
+        "a vertical tab",
+        "Transfer-Encoding: \x0bchunked\r\n",
+        "0\r\n\r\n",
+    ),
+    (
+        "a chunk size after LF",
+        "Transfer-Encoding: chunked\r\n",
+        "0\n\n",
+    ),
+    (
+        "a chunk size with 0x",
+        "Transfer-Encoding: chunked\r\n",
+        "0x0\r\n\r\n",
+    ),
+    (
+        "a chunk size with a sign",
+        "Transfer-Encoding: chunked\r\n",
+        "-0\r\n\r\n",
+    ),
     (
         "a chunk size beyond 64 bits",
         "Transfer-Encoding: chunked\r\n",
         "10000000000000000\r\n\r\n",
     ),
-    ("a chunk that goes on", "Transfer-Encoding: chunked\r\n", "1\r\nab\r\n0\r\n\r\n"),
+    (
+        "a chunk that goes on",
+        "Transfer-Encoding: chunked\r\n",
+        "1\r\nab\r\n0\r\n\r\n",
+    ),
 ];
 
 async fn two_readings(tls: bool) {
@@ -69,7 +133,11 @@ async fn two_readings(tls: bool) {
         );
         assert!(answer.answers() <= 1, "{name}: {answer:?}");
     }
-    assert_eq!(program.upstream.count("HTTP/1.1\r\n"), 0, "something arrived");
+    assert_eq!(
+        program.upstream.count("HTTP/1.1\r\n"),
+        0,
+        "something arrived"
+    );
 
     // HTTP/1.0 has no chunks
     let old = format!(
@@ -81,7 +149,10 @@ async fn two_readings(tls: bool) {
     );
     let mut stream = program.connect().await;
     let answer = exchange(&mut stream, old.as_bytes()).await;
-    assert!(answer.closed && matches!(answer.status(), 0 | 400), "{answer:?}");
+    assert!(
+        answer.closed && matches!(answer.status(), 0 | 400),
+        "{answer:?}"
+    );
     assert_eq!(program.upstream.count(HIDDEN), 0);
     let (_, metrics) = program.admin("/metrics").await.expect("metrics");
     assert!(
@@ -140,7 +211,8 @@ async fn attack_79_a_request_in_the_body_of_a_get_stays_a_body() {
     assert_eq!(program.upstream.echo.asked(), 1);
 
     // in chunks as well, each as long as it says
-    let request = format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n");
+    let request =
+        format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n");
     let mut stream = program.connect().await;
     let answer = exchange(&mut stream, request.as_bytes()).await;
     assert_eq!(answer.answers(), 1, "{answer:?}");

@@ -87,7 +87,13 @@ async fn odd_heads(tls: bool) {
     let instead = |name: &'static str, value: &'static str| -> Vec<_> {
         let fields = good.iter().copied();
         fields
-            .map(|field| if field.0 == name { (name, value) } else { field })
+            .map(|field| {
+                if field.0 == name {
+                    (name, value)
+                } else {
+                    field
+                }
+            })
             .collect()
     };
     let late = {
@@ -117,28 +123,61 @@ async fn odd_heads(tls: bool) {
         ("an empty path", instead(":path", "")),
         ("a path without a slash", instead(":path", "projects/x")),
         ("a path with a blank", instead(":path", "/projects/x y")),
-        ("a path with a line break", instead(":path", "/projects/x\r\nX: y")),
-        ("a whole address as the path", instead(":path", "http://other/projects/x")),
-        ("a method with a line break", instead(":method", "GET / HTTP/1.1\r\nX: y\r\n\r\nGET")),
-        ("another authority than the host", with(&[("host", "other.example")])),
-        ("another host of ours", with(&[("host", "prometheus.apps.localhost:8080")])),
-        ("two hosts", with(&[("host", "localhost:8080"), ("host", "localhost")])),
-        ("a user in the authority", instead(":authority", "ada@localhost:8080")),
+        (
+            "a path with a line break",
+            instead(":path", "/projects/x\r\nX: y"),
+        ),
+        (
+            "a whole address as the path",
+            instead(":path", "http://other/projects/x"),
+        ),
+        (
+            "a method with a line break",
+            instead(":method", "GET / HTTP/1.1\r\nX: y\r\n\r\nGET"),
+        ),
+        (
+            "another authority than the host",
+            with(&[("host", "other.example")]),
+        ),
+        (
+            "another host of ours",
+            with(&[("host", "prometheus.apps.localhost:8080")]),
+        ),
+        (
+            "two hosts",
+            with(&[("host", "localhost:8080"), ("host", "localhost")]),
+        ),
+        (
+            "a user in the authority",
+            instead(":authority", "ada@localhost:8080"),
+        ),
         ("a name in capitals", with(&[("X-Capital", "x")])),
         ("a name with a blank", with(&[("x y", "x")])),
         ("a name with a colon", with(&[("x:y", "x")])),
         ("an empty name", with(&[("", "x")])),
-        ("a value with a line break", with(&[("x", "a\r\nContent-Length: 5")])),
+        (
+            "a value with a line break",
+            with(&[("x", "a\r\nContent-Length: 5")]),
+        ),
         ("a value with LF", with(&[("x", "a\nb")])),
         ("a value with NUL", with(&[("x", "a\0b")])),
         ("Connection", with(&[("connection", "close")])),
-        ("Transfer-Encoding", with(&[("transfer-encoding", "chunked")])),
+        (
+            "Transfer-Encoding",
+            with(&[("transfer-encoding", "chunked")]),
+        ),
         ("Upgrade", with(&[("upgrade", "websocket")])),
         ("Keep-Alive", with(&[("keep-alive", "5")])),
         ("Proxy-Connection", with(&[("proxy-connection", "close")])),
         ("TE that is not trailers", with(&[("te", "gzip")])),
-        ("a length of a body that is not there", with(&[("content-length", "5")])),
-        ("two lengths", with(&[("content-length", "0"), ("content-length", "5")])),
+        (
+            "a length of a body that is not there",
+            with(&[("content-length", "5")]),
+        ),
+        (
+            "two lengths",
+            with(&[("content-length", "0"), ("content-length", "5")]),
+        ),
         ("CONNECT", instead(":method", "CONNECT")),
         ("a WebSocket by extended CONNECT", {
             let mut fields = instead(":method", "CONNECT");
@@ -153,7 +192,11 @@ async fn odd_heads(tls: bool) {
             "{what}: {said:?}"
         );
     }
-    assert_eq!(door.program.upstream.echo.asked(), asked, "something arrived");
+    assert_eq!(
+        door.program.upstream.echo.asked(),
+        asked,
+        "something arrived"
+    );
 
     // a body that is longer than it says
     let mut connection = Http2::open(&door.program).await;
@@ -162,10 +205,18 @@ async fn odd_heads(tls: bool) {
     fields.extend([("content-length", "1"), ("origin", origin)]);
     let head = frame(HEADERS, END_HEADERS, 1, &block(&fields));
     connection.send(&head).await.expect("sent");
-    let data = frame(DATA, END_STREAM, 1, b"GET /projects/x/hidden HTTP/1.1\r\n\r\n");
+    let data = frame(
+        DATA,
+        END_STREAM,
+        1,
+        b"GET /projects/x/hidden HTTP/1.1\r\n\r\n",
+    );
     connection.send(&data).await.expect("sent");
     let said = connection.said_about(1).await;
-    assert!(matches!(said, Said::Other | Said::Reset | Said::Over), "{said:?}");
+    assert!(
+        matches!(said, Said::Other | Said::Reset | Said::Over),
+        "{said:?}"
+    );
     assert_eq!(door.program.upstream.count("hidden"), 0);
 
     // the twins: the same frames by hand with a good head, a good Host beside, a good length
@@ -224,7 +275,10 @@ async fn floods(tls: bool) {
     let begun = frame(HEADERS, END_STREAM, 1, &block(&fields));
     connection.send(&begun).await.expect("sent");
     let filler = vec!["x".repeat(1000); 16];
-    let pairs: Vec<_> = filler.iter().map(|value| ("x-filler", value.as_str())).collect();
+    let pairs: Vec<_> = filler
+        .iter()
+        .map(|value| ("x-filler", value.as_str()))
+        .collect();
     let piece = frame(CONTINUATION, 0, 1, &block(&pairs));
     let mut sent = 0;
     while sent < 20_000 && connection.send(&piece).await.is_ok() {
@@ -241,14 +295,21 @@ async fn floods(tls: bool) {
     let mut pieces = 0;
     for last in (0..50).map(|n| n == 49) {
         let flags = if last { END_HEADERS } else { 0 };
-        if connection.send(&frame(CONTINUATION, flags, 1, &block(&tiny))).await.is_err() {
+        if connection
+            .send(&frame(CONTINUATION, flags, 1, &block(&tiny)))
+            .await
+            .is_err()
+        {
             break;
         }
         pieces += 1;
     }
     if pieces == 50 {
         let said = connection.said_about(1).await;
-        assert!(matches!(said, Said::Other | Said::Reset | Said::Over), "{said:?}");
+        assert!(
+            matches!(said, Said::Other | Said::Reset | Said::Over),
+            "{said:?}"
+        );
     }
     let mut stream = door.program.connect().await;
     let head = door.program.head("GET /projects/x", &door.cookie);
@@ -288,7 +349,7 @@ async fn attack_83_streams_that_are_not_read_fill_no_memory() {
     let door = Door::open(false).await;
     // each stream may get one byte, and there is a lot for each
     let mut connection = Http2::open_with_window(&door.program, 1).await;
-    let head = block(&door.fields("/large"));
+    let head = block(&door.fields("/large?mib=1"));
     for number in 0..200_u32 {
         let request = frame(HEADERS, END_HEADERS | END_STREAM, number * 2 + 1, &head);
         connection.send(&request).await.expect("sent");
@@ -296,5 +357,8 @@ async fn attack_83_streams_that_are_not_read_fill_no_memory() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     door.others_are_served().await;
     door.memory_is_bounded();
-    assert!(door.program.upstream.echo.asked() > 100, "nothing was asked for");
+    assert!(
+        door.program.upstream.echo.asked() > 100,
+        "nothing was asked for"
+    );
 }

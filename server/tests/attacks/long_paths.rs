@@ -25,7 +25,11 @@ async fn attack_85_a_path_of_100_kb_is_refused_and_a_long_one_costs_little() {
         "../".repeat(33_334),
     ] {
         let (answer, took) = ask(&format!("/projects/x/{long}")).await;
-        assert!(matches!(answer.status(), 0 | 400 | 414 | 431), "{}", answer.status());
+        assert!(
+            matches!(answer.status(), 0 | 400 | 414 | 431),
+            "{}",
+            answer.status()
+        );
         assert!(answer.closed && took < Duration::from_secs(2), "{took:?}");
     }
     assert_eq!(program.upstream.echo.asked(), 0);

@@ -15,17 +15,32 @@ fn value<'h>(headers: &'h HeaderMap, name: &str) -> &'h str {
 /// No frame, no guessing of types, no address for others.
 fn is_guarded(what: &str, page: &Page) {
     let headers = &page.headers;
-    assert_eq!(value(headers, "x-frame-options"), "DENY", "{what}: {headers:?}");
-    assert_eq!(value(headers, "x-content-type-options"), "nosniff", "{what}");
+    assert_eq!(
+        value(headers, "x-frame-options"),
+        "DENY",
+        "{what}: {headers:?}"
+    );
+    assert_eq!(
+        value(headers, "x-content-type-options"),
+        "nosniff",
+        "{what}"
+    );
     let referrer = value(headers, "referrer-policy");
     // the origin alone may be seen where a form leads to another host of ours
     assert!(
-        matches!(referrer, "no-referrer" | "same-origin" | "strict-origin" | "origin"),
+        matches!(
+            referrer,
+            "no-referrer" | "same-origin" | "strict-origin" | "origin"
+        ),
         "{what}: {referrer:?}"
     );
     if value(headers, "content-type").starts_with("text/html") {
         let policy = value(headers, "content-security-policy");
-        for part in ["frame-ancestors 'none'", "default-src 'none'", "base-uri 'none'"] {
+        for part in [
+            "frame-ancestors 'none'",
+            "default-src 'none'",
+            "base-uri 'none'",
+        ] {
             assert!(policy.contains(part), "{what}: {policy}");
         }
         assert!(!policy.contains("unsafe-inline"), "{what}: {policy}");
@@ -40,7 +55,8 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
     let secret = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(secret.path(), CLIENT_SECRET).expect("secret");
     let sections = format!(
-        "[[gateway.providers]]\nid = \"corp\"\nname = \"Corp\"\nkind = \"oidc\"\nissuer = {:?}\n\
+        "[[gateway.providers]]\nid = \"cloud\"\nname = \"OpenStack\"\nkind = \"keystone\"\n\
+         [[gateway.providers]]\nid = \"corp\"\nname = \"Corp\"\nkind = \"oidc\"\nissuer = {:?}\n\
          client_id = {CLIENT_ID:?}\nclient_secret_file = {:?}\nscopes = [\"profile\"]\n\
          [[apps]]\nid = \"prometheus\"\nname = \"Prometheus\"\nproject = \"ACME\"\n\
          url = \"UPSTREAM\"\nallow = [{{ role = \"k8s_admin\", project = \"ACME\" }}]\n",
@@ -90,7 +106,10 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
     let app = "http://prometheus.apps.localhost:8080";
     for (what, url) in [
         ("an app's host", format!("{app}/graph")),
-        ("another app's host", "http://nobody.apps.localhost:8080/".to_owned()),
+        (
+            "another app's host",
+            "http://nobody.apps.localhost:8080/".to_owned(),
+        ),
         ("another host", "http://other.example/".to_owned()),
     ] {
         is_guarded(what, &stranger.open(&url).await);
@@ -98,13 +117,19 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
 
     // the callback with a real code: neither in the answer nor told to anybody
     let mut browser = program.browser();
-    let page = browser.open(&format!("{main}/oauth2/start?provider=corp&rd=/")).await;
+    let page = browser
+        .open(&format!("{main}/oauth2/start?provider=corp&rd=/"))
+        .await;
     is_guarded("the way to the provider", &page);
     let mut person = OidcPerson::default();
     let callback = person.sign_in(page.location().as_str(), "alice").await;
     let callback = callback.expect("an answer");
     let code = url::Url::parse(&callback).expect("URL");
-    let code = code.query_pairs().find(|(name, _)| name == "code").expect("a code").1;
+    let code = code
+        .query_pairs()
+        .find(|(name, _)| name == "code")
+        .expect("a code")
+        .1;
     let page = browser.open(&callback).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     is_guarded("the callback", &page);

@@ -68,7 +68,13 @@ impl Program {
         let authority = Authority::new();
         let names = ["localhost", "*.apps.localhost"];
         let (cert_file, key_file) = authority.write(directory.path(), "door", &names);
-        run(&["keys", "generate", "--out", &text(&directory.path().join("keys"))]).await;
+        run(&[
+            "keys",
+            "generate",
+            "--out",
+            &text(&directory.path().join("keys")),
+        ])
+        .await;
         let (address, admin) = (free_port().await, free_port().await);
         let key = |name: &str| directory.path().join("keys").join(name);
         let tls = if wanted.tls {
@@ -91,10 +97,10 @@ impl Program {
             upstream.url(),
             key("panel.pub"),
             wanted.gateway,
-            wanted.sections.replace("UPSTREAM", &upstream.url()).replace(
-                "ACME",
-                env.get("PROJECT_ID_ACME").expect("a project"),
-            ),
+            wanted
+                .sections
+                .replace("UPSTREAM", &upstream.url())
+                .replace("ACME", env.get("PROJECT_ID_ACME").expect("a project"),),
         );
         let file = directory.path().join("portico.toml");
         std::fs::write(&file, config).expect("written");

@@ -14,7 +14,11 @@ use crate::{
 async fn shown(program: &Program, name: &'static str) -> Vec<u8> {
     let stream = wire::tls(program.address, name, &program.authority.pem(), b"").await;
     let stream = stream.expect("handshake");
-    let chain = stream.get_ref().1.peer_certificates().expect("certificates");
+    let chain = stream
+        .get_ref()
+        .1
+        .peer_certificates()
+        .expect("certificates");
     chain[0].to_vec()
 }
 
@@ -25,7 +29,10 @@ async fn is_shown_within(program: &Program, time: Duration, other: &[u8]) -> Vec
         if now != other {
             return now;
         }
-        assert!(started.elapsed() < time, "the old certificate is still shown");
+        assert!(
+            started.elapsed() < time,
+            "the old certificate is still shown"
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
@@ -39,7 +46,10 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
     .await;
     let first = shown(&program, HOST).await;
     let mut old = program.connect().await;
-    let request = format!("GET /ping HTTP/1.1\r\nHost: {}\r\n\r\n", program.authority_of_main());
+    let request = format!(
+        "GET /ping HTTP/1.1\r\nHost: {}\r\n\r\n",
+        program.authority_of_main()
+    );
     assert_eq!(exchange(&mut old, request.as_bytes()).await.status(), 200);
 
     let directory = program.directory.path();
@@ -51,7 +61,9 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
 
     // what cannot be used changes nothing, and is said
     std::fs::write(directory.join("door.crt"), "no certificate").expect("written");
-    program.says("new certificate not usable, the old one stays").await;
+    program
+        .says("new certificate not usable, the old one stays")
+        .await;
     assert_eq!(shown(&program, HOST).await, second);
     let unusable = "portico_keys_unusable{keys=\"tls-gateway\"} 1";
     let (_, metrics) = program.admin("/metrics").await.expect("metrics");
@@ -98,7 +110,10 @@ async fn each_host_has_its_certificate_and_old_tls_is_refused() {
         assert_eq!(trusted(name, &main, &both).await, by_main, "{name}");
         assert_eq!(trusted(name, &apps.pem(), &both).await, by_apps, "{name}");
     }
-    assert!(!trusted("localhost", &main, &[&TLS12]).await, "TLS 1.2 is spoken");
+    assert!(
+        !trusted("localhost", &main, &[&TLS12]).await,
+        "TLS 1.2 is spoken"
+    );
     assert!(trusted("localhost", &main, &[&TLS13]).await);
 
     // TLS 1.2 unless told so
@@ -147,9 +162,17 @@ async fn http_2_is_agreed_on_by_tls_and_spoken_in_clear_by_who_knows() {
     let stream = offered(&[b"http/1.1"]).await.expect("handshake");
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
     // plain HTTP to it gets no answer that could be taken for one
-    let mut plain = tokio::net::TcpStream::connect(program.address).await.expect("connected");
-    plain.write_all(b"GET /ping HTTP/1.1\r\nHost: localhost:8443\r\n\r\n").await.expect("sent");
+    let mut plain = tokio::net::TcpStream::connect(program.address)
+        .await
+        .expect("connected");
+    plain
+        .write_all(b"GET /ping HTTP/1.1\r\nHost: localhost:8443\r\n\r\n")
+        .await
+        .expect("sent");
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer).await;
-    assert!(!String::from_utf8_lossy(&answer).contains("OK"), "{answer:?}");
+    assert!(
+        !String::from_utf8_lossy(&answer).contains("OK"),
+        "{answer:?}"
+    );
 }

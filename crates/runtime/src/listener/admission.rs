@@ -41,9 +41,7 @@ pub(super) struct Place {
 
 impl Admission {
     pub fn new(name: &'static str, limits: &Limits, proxies: Proxies) -> Self {
-        let refused = |reason: &'static str| {
-            metrics::counter!(REFUSED_CONNECTIONS, "listener" => name, "reason" => reason)
-        };
+        let refused = |reason: &'static str| metrics::counter!(REFUSED_CONNECTIONS, "listener" => name, "reason" => reason);
         Self(Arc::new(Shared {
             most: limits.connections,
             most_per_address: limits.connections_per_address,

@@ -250,18 +250,39 @@ mod tests {
     fn what_others_may_read_otherwise_is_cut() {
         let with = |lines: &str| format!("POST / HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n");
         for (lines, fault) in [
-            ("Content-Length: 5\r\nTransfer-Encoding: chunked", Fault::TwoLengths),
-            ("Transfer-Encoding: chunked\r\nContent-Length: 5", Fault::TwoLengths),
-            ("Content-Length: 5\r\nContent-Length: 6", Fault::ContentLength),
-            ("Content-Length: 5\r\nContent-Length: 5", Fault::ContentLength),
+            (
+                "Content-Length: 5\r\nTransfer-Encoding: chunked",
+                Fault::TwoLengths,
+            ),
+            (
+                "Transfer-Encoding: chunked\r\nContent-Length: 5",
+                Fault::TwoLengths,
+            ),
+            (
+                "Content-Length: 5\r\nContent-Length: 6",
+                Fault::ContentLength,
+            ),
+            (
+                "Content-Length: 5\r\nContent-Length: 5",
+                Fault::ContentLength,
+            ),
             ("Content-Length: 5, 5", Fault::ContentLength),
             ("Content-Length: +5", Fault::ContentLength),
             ("Content-Length: 0x5", Fault::ContentLength),
             ("Content-Length: 99999999999999999999", Fault::ContentLength),
             ("Transfer-Encoding: xchunked", Fault::TransferEncoding),
-            ("Transfer-Encoding: chunked, identity", Fault::TransferEncoding),
-            ("Transfer-Encoding: identity\r\nTransfer-Encoding: chunked", Fault::TransferEncoding),
-            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", Fault::TransferEncoding),
+            (
+                "Transfer-Encoding: chunked, identity",
+                Fault::TransferEncoding,
+            ),
+            (
+                "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked",
+                Fault::TransferEncoding,
+            ),
+            (
+                "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+                Fault::TransferEncoding,
+            ),
             ("Transfer-Encoding: \x0bchunked", Fault::TransferEncoding),
             ("X: a\r\n b", Fault::Folded),
             ("X : a", Fault::FieldName),

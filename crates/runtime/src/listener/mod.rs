@@ -12,7 +12,6 @@ use crate::tls::ReloadingTls;
 use admission::Admission;
 use axum::Router;
 use connection::Acceptor;
-use futures::FutureExt as _;
 use hyper_util::server::graceful::GracefulShutdown;
 use rustls_pki_types::CertificateDer;
 use std::fmt;
@@ -20,14 +19,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use body::BodyTimedOut;
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What was sent before the socket closed may still be on its way.
-const ON_ITS_WAY: Duration = Duration::from_millis(200);
+const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// The address of the connection's other end, in each request's extensions. Behind a reverse
 /// proxy this is the proxy.
@@ -227,9 +226,11 @@ impl Listener {
         let graceful = GracefulShutdown::new();
         let admission = Admission::new(self.name, &self.limits, self.proxies);
         let acceptor = Acceptor::new(router, self.tls, self.limits, Arc::clone(&leaving));
-        let serve = |stream, peer: SocketAddr| match admission.admit(peer.ip()) {
+        let serve = |stream: TcpStream, peer: SocketAddr| match admission.admit(peer.ip()) {
             Ok(place) => {
-                let task = acceptor.clone().serve(stream, peer, place, graceful.watcher());
+                let task = acceptor
+                    .clone()
+                    .serve(stream, peer, place, graceful.watcher());
                 lifecycle.spawn(task);
             }
             Err(_) => acceptor.turn_away(&stream),
@@ -253,11 +254,17 @@ impl Listener {
             }
         }
         leaving.store(true, Ordering::Relaxed);
-        // whoever has connected already is not turned away
-        while let Some(Ok((stream, peer))) = self.socket.accept().now_or_never() {
-            serve(stream, peer);
+        // whoever has connected already is not turned away; asked of the system itself, as the
+        // runtime may not have heard of them yet
+        if let Ok(socket) = self.socket.into_std() {
+            while let Ok((stream, peer)) = socket.accept() {
+                if stream.set_nonblocking(true).is_ok()
+                    && let Ok(stream) = TcpStream::from_std(stream)
+                {
+                    serve(stream, peer);
+                }
+            }
         }
-        drop(self.socket);
         if graceful.count() > 0 {
             tokio::time::sleep(ON_ITS_WAY).await;
         }
