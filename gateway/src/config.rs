@@ -1,9 +1,11 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
 mod connections;
+mod identity;
 pub mod keystone;
 pub(crate) mod limits;
 mod stay;
+pub mod upstream;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -19,11 +21,16 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
-pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
+pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
 pub use connections::ConnectionsConfig;
+pub(crate) use identity::header_name;
+pub use identity::{
+    AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
+};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
-pub use limits::AppLimits;
+pub use limits::{AppLimits, LimitsConfig};
 pub use stay::StaySignedIn;
+pub use upstream::UpstreamConfig;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -119,24 +126,6 @@ pub struct SessionConfig {
     pub admins: Vec<RoleInProject>,
 }
 
-/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitsConfig {
-    /// The largest request body passed on, in bytes.
-    pub body: u64,
-    /// The largest sum of header names and values, in bytes.
-    pub headers: usize,
-    /// How long to wait for a connection to an upstream.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub connect: Duration,
-    /// How long an upstream may take until its response begins.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub response: Duration,
-}
-
 /// `[gateway.demo]`: users that the sign-in page offers.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -177,8 +166,10 @@ pub enum ConfigError {
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
-    #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
-    AppUrl(String, Url),
+    #[error(transparent)]
+    Upstream(#[from] upstream::UpstreamConfigError),
+    #[error(transparent)]
+    AppPath(#[from] app::AppPathError),
     #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
@@ -199,14 +190,16 @@ pub enum ConfigError {
          api_audience"
     )]
     AppBearer(String, String),
+    #[error("apps.id: \"panel\" is the panel's own name; give the app another")]
+    AppIsPanel,
+    #[error("apps.identity of {0}: {1}")]
+    AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
     #[error("gateway.connections.{0} must be at least 1")]
     NoConnections(&'static str),
     #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]
     BurstAlone(String),
-    #[error("apps.limits.body of {0} is more than gateway.limits.body, which counts as well")]
-    AppBody(String),
     #[error(transparent)]
     Provider(#[from] ProviderError),
 }
@@ -225,17 +218,6 @@ impl Default for SessionConfig {
             stay_signed_in: StaySignedIn::Off,
             stay_signed_in_for: Duration::from_secs(12 * 3600),
             admins: Vec::new(),
-        }
-    }
-}
-
-impl Default for LimitsConfig {
-    fn default() -> Self {
-        Self {
-            body: 1 << 30,
-            headers: 32 << 10,
-            connect: Duration::from_secs(5),
-            response: Duration::from_secs(60),
         }
     }
 }
@@ -292,7 +274,7 @@ impl GatewayConfig {
         self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
-        limits::validate(apps, &self.limits)?;
+        limits::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
     }

@@ -64,7 +64,7 @@ impl<S: Sync> FromRequest<S> for Fields {
         let body = Limited::new(request.into_body(), LARGEST).collect();
         let body = tokio::time::timeout(LONGEST, body)
             .await
-            .map_err(|_| Problem::forwarding("", &ForwardError::SlowRequest(LONGEST)))?
+            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(LONGEST)))?
             .map_err(|error| {
                 if error.downcast_ref::<LengthLimitError>().is_some() {
                     Problem::downstream(

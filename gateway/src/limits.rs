@@ -1,10 +1,9 @@
-//! An app's limits at work: how large a request may be, and how many may come.
+//! An app's limits at work: how many requests may come.
 //!
 //! Who is signed in is counted by user, everybody else by address. The counters are bounded: a
 //! counter that is full again is forgotten, and when there are still too many, whoever comes
 //! shares one.
 use std::{
-    error::Error,
     hash::Hash,
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
@@ -12,21 +11,13 @@ use std::{
     time::Duration,
 };
 
-use axum::body::Body;
 use governor::{
     DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock as _, DefaultClock},
 };
-use http::Request;
-use http_body_util::{LengthLimitError, Limited};
-use hyper::body::Body as _;
 use jiff::Timestamp;
-use portico_runtime::listener::BodyTimedOut;
 
-use crate::{
-    config::AppLimits, problem::Problem, proxy::forward::ForwardError, session::live::Caller,
-    state::Context,
-};
+use crate::{config::AppLimits, problem::Problem, session::live::Caller, state::Context};
 
 /// How many counters an app has at most, of users and of addresses.
 const MOST: usize = 65_536;
@@ -36,7 +27,6 @@ const MOST: usize = 65_536;
 pub(crate) struct Limits {
     /// The name that people know the app by.
     name: String,
-    body: Option<u64>,
     rate: Option<Rate>,
 }
 
@@ -61,7 +51,6 @@ impl Limits {
     pub fn new(name: &str, config: &AppLimits) -> Self {
         Self {
             name: name.to_owned(),
-            body: config.body,
             rate: config.rate().map(|(rate, burst)| Rate {
                 users: Counters::new(rate, burst, MOST),
                 addresses: Counters::new(rate, burst, MOST),
@@ -80,24 +69,6 @@ impl Limits {
             (None, None) => rate.addresses.count_among_the_rest(),
         };
         admitted.map_err(|wait| Problem::too_many_requests(&self.name, wait))
-    }
-
-    /// Bounds the request's body.
-    pub fn bound(&self, request: Request<Body>) -> Result<Request<Body>, Problem> {
-        let Some(most) = self.body else {
-            return Ok(request);
-        };
-        if request.body().size_hint().lower() > most {
-            return Err(Problem::forwarding(&self.name, &ForwardError::TooLarge));
-        }
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Ok(request.map(|body| {
-            if body.is_end_stream() {
-                body
-            } else {
-                Body::new(Limited::new(body, most))
-            }
-        }))
     }
 }
 
@@ -146,19 +117,6 @@ fn network(address: IpAddr) -> IpAddr {
         }
         address => address,
     }
-}
-
-/// Why a request's body broke off, where it was a limit: the client under it all sees only that
-/// there was no more.
-pub(crate) fn broken_by_a_limit(error: &(dyn Error + 'static)) -> Option<ForwardError> {
-    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.find_map(|cause| {
-        if cause.is::<LengthLimitError>() {
-            return Some(ForwardError::TooLarge);
-        }
-        let timed_out = cause.downcast_ref::<BodyTimedOut>()?;
-        Some(ForwardError::SlowRequest(timed_out.0))
-    })
 }
 
 #[cfg(test)]

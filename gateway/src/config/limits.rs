@@ -1,26 +1,53 @@
-//! `[apps.limits]`: how much one person may ask of an app.
-use std::num::NonZeroU32;
+//! `[gateway.limits]` and `[apps.limits]`: what the reverse proxy accepts, and how much of it.
+use std::{num::NonZeroU32, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AppConfig, ConfigError, LimitsConfig};
+use super::{AppConfig, ConfigError};
 
 /// A burst is so many seconds' worth unless it is set: a page may fetch dozens of files at once.
 const BURST_SECONDS: u32 = 10;
+
+/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// The largest request body passed on, in bytes.
+    pub body: u64,
+    /// The largest sum of header names and values, in bytes.
+    pub headers: usize,
+    /// How long to wait for a connection to an upstream.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub connect: Duration,
+    /// How long an upstream may take until its response begins.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub response: Duration,
+}
 
 /// `[apps.limits]`: how much one person may ask of an app. Each process counts for itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AppLimits {
-    /// The largest request body, in bytes. Without it `gateway.limits.body` counts alone.
-    pub body: Option<u64>,
     /// How many requests a second one user may send, with whatever sessions and tokens, and one
     /// address (an IPv6 address counts as its /64) without any. More are answered with 429.
     /// Without it: any number.
     pub requests_per_second: Option<NonZeroU32>,
     /// How many may come at once. Without it: ten seconds' worth.
     pub burst: Option<NonZeroU32>,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            body: 1 << 30,
+            headers: 32 << 10,
+            connect: Duration::from_secs(5),
+            response: Duration::from_secs(60),
+        }
+    }
 }
 
 impl AppLimits {
@@ -32,13 +59,10 @@ impl AppLimits {
     }
 }
 
-pub(super) fn validate(apps: &[AppConfig], all: &LimitsConfig) -> Result<(), ConfigError> {
+pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
     for app in apps {
         if app.limits.burst.is_some() && app.limits.requests_per_second.is_none() {
             return Err(ConfigError::BurstAlone(app.id.clone()));
-        }
-        if app.limits.body.is_some_and(|body| body > all.body) {
-            return Err(ConfigError::AppBody(app.id.clone()));
         }
     }
     Ok(())
@@ -58,24 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_would_not_hold_are_refused() {
-        let all = LimitsConfig::default();
+    fn a_burst_alone_is_refused() {
+        let alone = ConfigError::BurstAlone("logs".to_owned());
         for (limits, expected) in [
             ("{}", Ok(())),
-            (
-                r#"{"body": 1000, "requests_per_second": 5, "burst": 1}"#,
-                Ok(()),
-            ),
-            (
-                r#"{"burst": 5}"#,
-                Err(ConfigError::BurstAlone("logs".to_owned())),
-            ),
-            (
-                r#"{"body": 9000000000}"#,
-                Err(ConfigError::AppBody("logs".to_owned())),
-            ),
+            (r#"{"requests_per_second": 5, "burst": 1}"#, Ok(())),
+            (r#"{"burst": 5}"#, Err(alone)),
         ] {
-            assert_eq!(validate(&[app(limits)], &all), expected, "{limits}");
+            assert_eq!(validate(&[app(limits)]), expected, "{limits}");
         }
     }
 

@@ -12,11 +12,11 @@ use crate::{
 
 const APP: &str = "http://prometheus.apps.localhost:8080";
 
-async fn with_limits(limits: &str) -> Program {
+async fn with_app(keys: &str) -> Program {
     let sections = format!(
         "[[apps]]\nid = \"prometheus\"\nname = \"Prometheus\"\nproject = \"ACME\"\n\
          url = \"UPSTREAM\"\nallow = [\n{{ role = \"k8s_admin\", project = \"ACME\" }},\n\
-         {{ role = \"k8s_developer\", project = \"ACME\" }},\n]\nlimits = {{ {limits} }}\n"
+         {{ role = \"k8s_developer\", project = \"ACME\" }},\n]\n{keys}\n"
     );
     Program::start(Wanted {
         sections: &sections,
@@ -40,7 +40,7 @@ async fn at_the_app(program: &Program, name: &str) -> Browser {
 
 #[tokio::test]
 async fn one_user_has_a_rate_and_others_have_theirs() {
-    let program = with_limits("requests_per_second = 1, burst = 5").await;
+    let program = with_app("limits = { requests_per_second = 1, burst = 5 }").await;
     let mut ada = at_the_app(&program, "ada").await;
     let mut devi = at_the_app(&program, "devi").await;
     let mut refused = None;
@@ -86,7 +86,7 @@ async fn one_user_has_a_rate_and_others_have_theirs() {
 
 #[tokio::test]
 async fn who_is_not_signed_in_has_a_rate_by_address() {
-    let program = with_limits("requests_per_second = 1, burst = 3").await;
+    let program = with_app("limits = { requests_per_second = 1, burst = 3 }").await;
     let mut ada = at_the_app(&program, "ada").await;
     let mut stranger = program.browser();
     let mut statuses = Vec::new();
@@ -114,7 +114,7 @@ async fn who_is_not_signed_in_has_a_rate_by_address() {
 
 #[tokio::test]
 async fn an_app_takes_bodies_up_to_its_limit() {
-    let program = with_limits("body = 1000").await;
+    let program = with_app("upstream = { body = 1000 }").await;
     let browser = at_the_app(&program, "ada").await;
     let cookie = browser.cookie_line("prometheus.apps.localhost");
     let head = format!(
