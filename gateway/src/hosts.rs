@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     config::{AppConfig, GatewayConfig},
+    limits::Limits,
     proxy::{
         rewrite::below,
         upstream::{InvalidUpstream, Upstream},
@@ -32,6 +33,7 @@ pub(crate) struct App {
     /// Where people open it: the origin, with the path where it has one.
     pub home: String,
     pub upstream: Upstream,
+    pub limits: Limits,
 }
 
 impl App {
@@ -70,6 +72,7 @@ impl Hosts {
                 config: app.clone(),
                 home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
                 upstream: Upstream::of_app(app, &origin, &config.limits)?,
+                limits: Limits::new(&app.name, &app.limits),
                 origin,
             });
             match &app.path {
@@ -115,7 +118,9 @@ impl Hosts {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<App>> {
-        self.apps.values().chain(self.paths.iter().map(|(_, app)| app))
+        self.apps
+            .values()
+            .chain(self.paths.iter().map(|(_, app)| app))
     }
 
     /// Every app, by name.
@@ -221,7 +226,14 @@ mod tests {
             let site = at("portico.example.org", uri);
             assert!(matches!(site, Some(Site::App(_))), "{uri}");
         }
-        for uri in ["/", "/grafana2", "/Grafana", "/x/grafana", "/%67rafana", "/?/grafana"] {
+        for uri in [
+            "/",
+            "/grafana2",
+            "/Grafana",
+            "/x/grafana",
+            "/%67rafana",
+            "/?/grafana",
+        ] {
             let site = at("portico.example.org", uri);
             assert!(matches!(site, Some(Site::Main)), "{uri}");
         }
