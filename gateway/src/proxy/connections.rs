@@ -120,7 +120,8 @@ impl Drop for Connection {
 /// A response body that breaks off when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
-    closed: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Waited for from the first time on that the body has nothing to give.
+    closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
     over: bool,
@@ -142,12 +143,23 @@ impl GuardedBody {
     ) -> Self {
         Self {
             body,
-            closed: Box::pin(connection.token.clone().cancelled_owned()),
+            closed: None,
             events,
             over: false,
             connection,
             _open: meters::open(kind),
         }
+    }
+
+    /// The last frame: why the session is over, where there is somebody who reads it.
+    fn ended(&mut self) -> Poll<Option<Result<Frame<Bytes>, <Self as Body>::Error>>> {
+        self.over = true;
+        let closing = self.connection.closing();
+        let last = self.events.as_ref().and_then(|events| events.last(closing));
+        Poll::Ready(Some(match last {
+            Some(event) => Ok(Frame::data(event)),
+            None => Err(Box::new(SessionEnded)),
+        }))
     }
 }
 
@@ -163,16 +175,21 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.closed.as_mut().poll(context).is_ready() {
-            this.over = true;
-            let closing = this.connection.closing();
-            let last = this.events.as_ref().and_then(|events| events.last(closing));
-            return Poll::Ready(Some(match last {
-                Some(event) => Ok(Frame::data(event)),
-                None => Err(Box::new(SessionEnded)),
-            }));
+        let token = &this.connection.token;
+        if token.is_cancelled() {
+            return this.ended();
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        if frame.is_pending() {
+            // most answers are here at once, and never wait for the end of their session
+            let closed = this
+                .closed
+                .get_or_insert_with(|| Box::pin(token.clone().cancelled_owned()));
+            if closed.as_mut().poll(context).is_ready() {
+                return this.ended();
+            }
+            return Poll::Pending;
+        }
         if let (Some(events), Poll::Ready(Some(Ok(frame)))) = (&mut this.events, &frame)
             && let Some(data) = frame.data_ref()
         {
