@@ -1,10 +1,10 @@
 //! How much memory many cached tokens take.
 use super::Scene;
-use crate::client::{ApiServer, Ask};
-use crate::expected::Expected;
-use crate::keystone::{Counted, INVENTED_PROJECT, invented_token, invented_user};
-use crate::report::Memory;
-use crate::webhook::Settings;
+use crate::kube_auth::client::{ApiServer, Ask};
+use crate::kube_auth::expected::Expected;
+use crate::kube_auth::keystone::{Counted, INVENTED_PROJECT, invented_token, invented_user};
+use crate::kube_auth::report::Memory;
+use crate::kube_auth::webhook::Settings;
 use anyhow::Result;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,10 +1,10 @@
 //! Cached reviews and the echo, in turn, so that whatever else the machine does hits both.
 use super::Scene;
-use crate::client::Ask;
-use crate::load::{self, Shape, Until};
+use crate::kube_auth::client::Ask;
+use crate::kube_auth::load::{self, Shape, Until};
+use crate::kube_auth::report::Round;
 use crate::machine;
 use crate::process::Server;
-use crate::report::Round;
 use anyhow::{Result, ensure};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Kept connections to a webhook, as an API server has them.
-use crate::expected::Expected;
-use crate::pki::{Pki, SERVER_NAME};
+use crate::kube_auth::expected::Expected;
+use crate::kube_auth::pki::{Pki, SERVER_NAME};
 use anyhow::{Context as _, Result, bail};
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri, header};

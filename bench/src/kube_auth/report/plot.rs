@@ -1,5 +1,6 @@
 //! The rounds as a picture: bars for medians, dots for rounds.
 use super::{Figures, Report, Round};
+use crate::theme::{self, FIRST, GRID, INK, PAPER, SECOND};
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -10,34 +11,12 @@ type Median = fn(&Figures) -> f64;
 
 const SIZE: (u32, u32) = (960, 400);
 const NAMES: [&str; 3] = ["1", "16", "64"];
-const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFE);
-const INK: RGBColor = RGBColor(0x1F, 0x23, 0x28);
-const GRID: RGBColor = RGBColor(0xD1, 0xD9, 0xE0);
-/// Told apart by people who see few colours too.
-const ECHO: RGBColor = RGBColor(0x8C, 0x95, 0x9F);
-const CACHED: RGBColor = RGBColor(0x09, 0x69, 0xDA);
-/// What a dark page wants instead of the colours above.
-const DARK: [(&str, &str); 5] = [
-    ("#FFFFFE", "#0D1117"),
-    ("#1F2328", "#E6EDF3"),
-    ("#D1D9E0", "#30363D"),
-    ("#8C959F", "#768390"),
-    ("#0969DA", "#58A6FF"),
-];
-
 /// The picture, for light and dark pages.
 pub(super) fn svg(report: &Report) -> Result<String> {
     let mut svg = String::new();
     draw(report, &mut svg).map_err(|error| anyhow!("plot: {error}"))?;
-    let title = "<title>kube-auth: cached reviews beside an echo of the same size</title>";
-    let rules: String = DARK
-        .iter()
-        .map(|(light, dark)| {
-            format!("[fill=\"{light}\"]{{fill:{dark}}}[stroke=\"{light}\"]{{stroke:{dark}}}")
-        })
-        .collect();
-    let style = format!("<style>@media (prefers-color-scheme: dark){{{rules}}}</style>");
-    Ok(svg.replacen("\">\n", &format!("\">\n{title}\n{style}\n"), 1))
+    let title = "kube-auth: cached reviews beside an echo of the same size";
+    Ok(theme::finished(&svg, title))
 }
 
 fn draw(report: &Report, svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
@@ -88,11 +67,11 @@ fn draw_panel(
         .x_labels(7)
         .x_label_formatter(&|x| label(*x))
         .x_desc("connections")
-        .y_label_formatter(&|y| short(*y))
+        .y_label_formatter(&|y| theme::short(*y))
         .draw()?;
     for (subject, figures, color, left) in [
-        ("echo", &report.echo, ECHO, 0.16),
-        ("cached", &report.cached, CACHED, 0.51),
+        ("echo", &report.echo, FIRST, 0.16),
+        ("cached", &report.cached, SECOND, 0.51),
     ] {
         let places = NAMES
             .iter()
@@ -133,12 +112,4 @@ fn label(x: f64) -> String {
         .filter(|(index, _)| (x - *index as f64 - 0.5).abs() < 0.01)
         .map(|(_, name)| (*name).to_owned())
         .collect()
-}
-
-fn short(y: f64) -> String {
-    if y >= 1000.0 {
-        format!("{:.0}k", y / 1000.0)
-    } else {
-        format!("{y}")
-    }
 }

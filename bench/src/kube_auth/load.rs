@@ -1,5 +1,5 @@
 //! Asking as fast as answers come, over kept connections.
-use crate::client::{ApiServer, Ask, Driver, Sender};
+use crate::kube_auth::client::{ApiServer, Ask, Driver, Sender};
 use anyhow::{Context as _, Result, anyhow};
 use futures::stream::{FuturesUnordered, TryStreamExt as _};
 use hdrhistogram::Histogram;

@@ -1,5 +1,5 @@
 //! The limit: kube-auth's listener, a body that is read, and an answer that is always the same.
-use crate::pki::server_files;
+use crate::kube_auth::pki::server_files;
 use anyhow::{Context as _, Result};
 use axum::Router;
 use axum::body::Bytes;

@@ -3,7 +3,8 @@ mod plot;
 mod table;
 
 use crate::machine::Machine;
-use anyhow::{Context as _, Result};
+use crate::report::{self, Load, median};
+use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,13 +74,6 @@ impl Memory {
     fn filled_with(&self, tokens: usize) -> bool {
         self.tokens == tokens && self.still_known > 0.99
     }
-}
-
-/// The load average of the machine.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Load {
-    pub before: f64,
-    pub after: f64,
 }
 
 /// What was measured besides rounds.
@@ -159,54 +153,23 @@ fn figures(rounds: &[Round], subject: &str, connections: &str) -> Figures {
     }
 }
 
-/// The middle one: a round that something else on the machine spoilt does not count.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[odd / 2],
-        even => (sorted[even / 2 - 1] + sorted[even / 2]) / 2.0,
-    }
-}
-
 /// Writes `kube-auth.json`, `kube-auth.svg` and the results in `kube-auth.md`.
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let mut json = serde_json::to_string_pretty(&rounded(serde_json::to_value(report)?))?;
-    json.push('\n');
-    std::fs::write(folder.join("kube-auth.json"), json)?;
-    std::fs::write(folder.join("kube-auth.svg"), plot::svg(report)?)?;
-    let page = folder.join("kube-auth.md");
-    let text = std::fs::read_to_string(&page).with_context(|| page.display().to_string())?;
-    std::fs::write(&page, table::replaced(&text, &report.table())?)?;
-    Ok(())
-}
-
-/// Four digits behind the point: the rest is noise, and makes every run's difference unreadable.
-fn rounded(value: serde_json::Value) -> serde_json::Value {
-    use serde_json::Value;
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let short = number.as_f64().map(|float| (float * 1e4).round() / 1e4);
-            short.map_or(Value::Null, Value::from)
-        }
-        Value::Array(values) => values.into_iter().map(rounded).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, rounded(value)))
-            .collect(),
-        other => other,
-    }
+    report::write(
+        folder,
+        "kube-auth",
+        report,
+        &plot::svg(report)?,
+        &report.table(),
+    )
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
-    use super::*;
     use serde_json::Value;
 
-    const COMMITTED: &str = include_str!("../../../docs/performance/kube-auth.json");
+    const COMMITTED: &str = include_str!("../../../../docs/performance/kube-auth.json");
 
     #[test]
     fn the_committed_results_have_every_figure() {
@@ -257,11 +220,5 @@ mod tests {
         );
         let rounds = results["rounds"].as_array().unwrap();
         assert!(rounds.len() >= 30, "{} rounds", rounds.len());
-    }
-
-    #[test]
-    fn a_spoilt_round_does_not_move_the_median() {
-        assert!((median(&[3.0, 100.0, 1.0]) - 3.0).abs() < f64::EPSILON);
-        assert!((median(&[1.0, 2.0]) - 1.5).abs() < f64::EPSILON);
     }
 }

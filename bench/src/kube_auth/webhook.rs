@@ -1,5 +1,5 @@
 //! The release build of `portico kube-auth`, configured for one cluster.
-use crate::pki::{Pki, server_files};
+use crate::kube_auth::pki::{Pki, server_files};
 use crate::process::Server;
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;

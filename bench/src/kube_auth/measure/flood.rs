@@ -1,9 +1,10 @@
 //! Garbage as fast as it is answered, beside good users.
 use super::Scene;
-use crate::client::Ask;
-use crate::expected::Expected;
-use crate::load::{Load, Shape, Until};
-use crate::report::{Flood, median};
+use crate::kube_auth::client::Ask;
+use crate::kube_auth::expected::Expected;
+use crate::kube_auth::load::{Load, Shape, Until};
+use crate::kube_auth::report::Flood;
+use crate::report::median;
 use anyhow::Result;
 use rand::distr::{Alphanumeric, SampleString as _};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Reviews of a token that the real Keystone has to be asked about.
 use super::Scene;
-use crate::client::Ask;
-use crate::report::Cold;
+use crate::kube_auth::client::Ask;
+use crate::kube_auth::report::Cold;
 use anyhow::{Context as _, Result};
 use std::sync::Arc;
 use std::time::Instant;

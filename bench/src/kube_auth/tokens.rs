@@ -1,7 +1,7 @@
 //! Users of a run's own in the real Keystone, and what to expect for their tokens.
-use crate::client::Ask;
-use crate::expected::Expected;
-use crate::webhook::Workplace;
+use crate::kube_auth::client::Ask;
+use crate::kube_auth::expected::Expected;
+use crate::kube_auth::webhook::Workplace;
 use anyhow::Result;
 use portico_testkit::{KeystoneAdmin, TestEnv, TestUser};
 use secrecy::SecretString;

@@ -1,9 +1,9 @@
 //! Two identities, interleaved, while the cache expires: no answer may be the other's.
-use crate::client::ApiServer;
-use crate::keystone::Counted;
-use crate::load::{Load, Shape, Until};
-use crate::tokens::Users;
-use crate::webhook::{Settings, Workplace};
+use crate::kube_auth::client::ApiServer;
+use crate::kube_auth::keystone::Counted;
+use crate::kube_auth::load::{Load, Shape, Until};
+use crate::kube_auth::tokens::Users;
+use crate::kube_auth::webhook::{Settings, Workplace};
 use anyhow::{Result, ensure};
 use clap::Args;
 use portico_testkit::TestEnv;

@@ -1,10 +1,6 @@
 //! The results as Markdown, which a terminal shows well enough.
 use super::{Figures, Report};
-use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
-
-const START: &str = "<!-- results: written by the benchmark -->\n";
-const END: &str = "<!-- end of results -->\n";
 
 /// What is to be reached: a name, the target, what was measured, and whether that reaches it.
 type Target = (&'static str, &'static str, String, bool);
@@ -140,12 +136,4 @@ fn row(text: &mut String, subject: &str, connections: &str, figures: &Figures) {
         figures.p99_9_ms,
         figures.cpu_us_per_review
     );
-}
-
-/// A page with its results replaced.
-pub(super) fn replaced(page: &str, results: &str) -> Result<String> {
-    let missing = "the page has no marks for the results";
-    let (before, rest) = page.split_once(START).context(missing)?;
-    let (_, after) = rest.split_once(END).context(missing)?;
-    Ok(format!("{before}{START}\n{results}\n{END}{after}"))
 }
