@@ -1,7 +1,9 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod identity;
 pub mod keystone;
 mod stay;
+pub mod upstream;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -16,9 +18,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
-pub use app::{AppConfig, AppKind, KEYSTONE_BEARER};
+pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
+pub(crate) use identity::header_name;
+pub use identity::{
+    AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
+};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use stay::StaySignedIn;
+pub use upstream::UpstreamConfig;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -158,8 +165,10 @@ pub enum ConfigError {
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
-    #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
-    AppUrl(String, Url),
+    #[error(transparent)]
+    Upstream(#[from] upstream::UpstreamConfigError),
+    #[error(transparent)]
+    AppPath(#[from] app::AppPathError),
     #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
@@ -180,6 +189,10 @@ pub enum ConfigError {
          api_audience"
     )]
     AppBearer(String, String),
+    #[error("apps.id: \"panel\" is the panel's own name; give the app another")]
+    AppIsPanel,
+    #[error("apps.identity of {0}: {1}")]
+    AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
     #[error(transparent)]

@@ -3,7 +3,7 @@
 //! A request's way: `dispatch` (host, path, origin), then one of the own endpoints (`login`,
 //! `handover`, `cli`, `endpoints`), or `proxy::routes`: the session of the cookie (`guard`,
 //! `session`), the project's Keystone token (`session::tokens`), the signed identity
-//! (`session::assertion`), and on to the panel or an app (`proxy::forward`).
+//! (`session::assertion`, of an app `identity`), and on to the panel or an app (`proxy::forward`).
 //!
 //! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
 //! credential is good.
@@ -21,6 +21,7 @@ mod fuzz;
 mod guard;
 mod handover;
 mod hosts;
+mod identity;
 mod kept_form;
 mod login;
 mod meters;
@@ -51,7 +52,7 @@ use portico_runtime::{
 };
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
@@ -65,10 +66,11 @@ use crate::{
     config::ConfigError,
     federation::Federations,
     hosts::Hosts,
+    identity::Identities,
     providers::Providers,
     proxy::{
         forward::Forwarder,
-        upstream::{self, InvalidUpstream, Upstream},
+        upstream::{InvalidUpstream, Upstream},
     },
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
@@ -135,6 +137,9 @@ impl Gateway {
         config.validate(&deps.apps)?;
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        hosts.warn_of_paths();
+        let (url, main) = (&config.panel_url, hosts.main());
+        let panel = Upstream::plain(PANEL, "The panel", url, main, &config.limits)?;
         let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
@@ -154,15 +159,11 @@ impl Gateway {
             keystone: deps.keystone,
             default_domain: deps.default_domain,
             signing: Signing::new(deps.signer),
-            panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
+            panel,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
+            identities: Identities::build(&deps.apps, &deps.clusters)?,
             clusters: deps.clusters,
-            forwarder: Forwarder {
-                client: upstream::client(config.limits.connect),
-                limits: config.limits.clone(),
-                draining: CancellationToken::new(),
-                relays: TaskTracker::new(),
-            },
+            forwarder: Forwarder::default(),
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             federations,
             demo_password,

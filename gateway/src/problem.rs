@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::{
     access::origin::OriginFault,
     pages::{layout::harden, problem},
-    proxy::{forward::ForwardError, path::PathFault},
+    proxy::{forward::ForwardError, path::PathFault, rewrite::RewriteFault},
 };
 
 /// Where the cause lies; what people on call ask first.
@@ -262,11 +262,41 @@ impl Problem {
             ForwardError::BadUpgrade | ForwardError::Target(_) => {
                 Self::bad_request(format!("It was refused: {error}."))
             }
+            ForwardError::Rewrite(RewriteFault::Elsewhere) => Self::not_found(),
+            ForwardError::Rewrite(RewriteFault::Path(fault)) => Self::bad_path(*fault),
+            ForwardError::Rewrite(fault @ RewriteFault::Unfit) => {
+                Self::bad_request(format!("It was refused: {fault}."))
+            }
+            ForwardError::ClientTimeout(_) => Self::downstream(
+                StatusCode::REQUEST_TIMEOUT,
+                "request_timeout",
+                "This request came to a halt",
+                "Nothing more of it has arrived for too long. Send it again.",
+            ),
+            ForwardError::NoSockets => Self::downstream(
+                StatusCode::NOT_IMPLEMENTED,
+                "no_websockets",
+                "There are no WebSockets here",
+                format!("{name} is spoken to in HTTP/2 only, which carries none here."),
+            ),
+            ForwardError::NoneHealthy => Self {
+                retry_after: Some(5),
+                ..upstream(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "upstream_unhealthy",
+                    format!("No server of {name} works right now. You are still signed in."),
+                )
+            },
             ForwardError::SessionEnded => Self::signed_out(),
             ForwardError::Connect(_) => upstream(
                 StatusCode::BAD_GATEWAY,
                 "upstream_unreachable",
                 format!("No connection to {name} can be made. You are still signed in."),
+            ),
+            ForwardError::AnswerTooLarge => upstream(
+                StatusCode::BAD_GATEWAY,
+                "upstream_broken",
+                format!("{name} answered in a way that is not accepted. You are still signed in."),
             ),
             ForwardError::Broken(_) | ForwardError::UnaskedSwitch => upstream(
                 StatusCode::BAD_GATEWAY,
