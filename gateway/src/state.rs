@@ -103,6 +103,14 @@ impl Context {
         }
     }
 
+    /// The same from another browser.
+    pub fn with_user_agent(self, user_agent: &str) -> Self {
+        Self {
+            user_agent: HeaderValue::from_str(user_agent).ok(),
+            ..self
+        }
+    }
+
     /// Shown in the list of sessions, so it must be short and plain.
     pub fn user_agent(&self) -> String {
         self.user_agent

@@ -98,7 +98,7 @@ impl Gateway {
 pub(super) fn of_session(caller: &Caller) -> Context {
     Context {
         client: caller.session.address.parse().ok(),
-        user_agent: caller.session.user_agent.clone(),
         ..Context::internal()
     }
+    .with_user_agent(&caller.session.user_agent)
 }
