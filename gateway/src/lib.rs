@@ -16,6 +16,8 @@ mod dispatch;
 mod endpoints;
 mod federation;
 mod forms;
+#[cfg(test)]
+mod fuzz;
 mod guard;
 mod handover;
 mod hosts;

@@ -7,7 +7,7 @@ use std::{
     },
 };
 
-use http::{HeaderMap, Request};
+use http::{HeaderValue, Request, header};
 use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
@@ -81,7 +81,7 @@ pub(crate) struct Context {
     pub client: Option<IpAddr>,
     /// Whether somebody is opening a page.
     pub navigation: bool,
-    pub user_agent: String,
+    user_agent: Option<HeaderValue>,
 }
 
 impl Context {
@@ -93,7 +93,7 @@ impl Context {
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
             navigation: is_navigation(request.method(), request.headers()),
-            user_agent: user_agent(request.headers()),
+            user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
 
@@ -104,8 +104,30 @@ impl Context {
             request_id: None,
             client: None,
             navigation: false,
-            user_agent: String::new(),
+            user_agent: None,
         }
+    }
+
+    /// The same from another address.
+    pub fn with_client(self, client: Option<IpAddr>) -> Self {
+        Self { client, ..self }
+    }
+
+    /// The same from another browser.
+    pub fn with_user_agent(self, user_agent: &str) -> Self {
+        Self {
+            user_agent: HeaderValue::from_str(user_agent).ok(),
+            ..self
+        }
+    }
+
+    /// Shown in the list of sessions, so it must be short and plain.
+    pub fn user_agent(&self) -> String {
+        self.user_agent
+            .as_ref()
+            .and_then(|value| value.to_str().ok())
+            .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
+            .unwrap_or_default()
     }
 
     pub fn request_id_text(&self) -> String {
@@ -141,13 +163,4 @@ impl Gateway {
     pub fn keystone_answers(&self) -> bool {
         self.keystone_answers.load(Ordering::Relaxed)
     }
-}
-
-/// Shown in the list of sessions, so it must be short and plain.
-fn user_agent(headers: &HeaderMap) -> String {
-    headers
-        .get(http::header::USER_AGENT)
-        .and_then(|value| value.to_str().ok())
-        .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
-        .unwrap_or_default()
 }
