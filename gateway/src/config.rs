@@ -1,5 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod identity;
 pub mod keystone;
 mod stay;
 pub mod upstream;
@@ -18,6 +19,10 @@ use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
+pub(crate) use identity::header_name;
+pub use identity::{
+    AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
+};
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use stay::StaySignedIn;
 pub use upstream::UpstreamConfig;
@@ -184,6 +189,10 @@ pub enum ConfigError {
          api_audience"
     )]
     AppBearer(String, String),
+    #[error("apps.id: \"panel\" is the panel's own name; give the app another")]
+    AppIsPanel,
+    #[error("apps.identity of {0}: {1}")]
+    AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
     #[error(transparent)]

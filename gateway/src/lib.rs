@@ -3,7 +3,7 @@
 //! A request's way: `dispatch` (host, path, origin), then one of the own endpoints (`login`,
 //! `handover`, `cli`, `endpoints`), or `proxy::routes`: the session of the cookie (`guard`,
 //! `session`), the project's Keystone token (`session::tokens`), the signed identity
-//! (`session::assertion`), and on to the panel or an app (`proxy::forward`).
+//! (`session::assertion`, of an app `identity`), and on to the panel or an app (`proxy::forward`).
 //!
 //! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
 //! credential is good.
@@ -19,6 +19,7 @@ mod forms;
 mod guard;
 mod handover;
 mod hosts;
+mod identity;
 mod kept_form;
 mod login;
 mod meters;
@@ -63,6 +64,7 @@ use crate::{
     config::ConfigError,
     federation::Federations,
     hosts::Hosts,
+    identity::Identities,
     providers::Providers,
     proxy::{
         forward::Forwarder,
@@ -157,6 +159,7 @@ impl Gateway {
             signing: Signing::new(deps.signer),
             panel,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
+            identities: Identities::build(&deps.apps, &deps.clusters)?,
             clusters: deps.clusters,
             forwarder: Forwarder::default(),
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,

@@ -22,6 +22,7 @@ use crate::{
     config::GatewayConfig,
     federation::Federations,
     hosts::{Hosts, Site},
+    identity::Identities,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     session::{cookie::Cookies, registry::Registry, signing::Signing},
@@ -53,6 +54,8 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    /// How each app is told who is asking.
+    pub identities: Identities,
     pub federations: Federations,
     /// Bearers of API callers that were verified lately.
     pub api_callers: Accepted,

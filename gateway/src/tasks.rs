@@ -34,6 +34,7 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
             every(Duration::from_secs(5), || read_certificates(&gateway)),
+            every(Duration::from_secs(3), || read_credentials(&gateway)),
             health::watch(apps),
         )
     };
@@ -123,6 +124,11 @@ async fn read_certificates(gateway: &Shared) {
             let _ = tokio::task::spawn_blocking(move || app.upstream.follow_files()).await;
         }
     }
+}
+
+/// Passwords and tokens of apps, which operators replace while people are signed in.
+async fn read_credentials(gateway: &Shared) {
+    gateway.identities.read_again();
 }
 
 async fn ask_keystone(gateway: &Shared) {

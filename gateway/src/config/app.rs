@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    ConfigError, ProviderConfig, ProviderKind, UpstreamConfig, is_incomplete, is_label, upstream,
+    ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig, is_incomplete,
+    is_label, upstream,
 };
-use crate::proxy::rewrite::below;
+use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
 /// The word for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
@@ -67,6 +68,16 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// How the app is told who is asking.
+    #[serde(default)]
+    pub identity: IdentityConfig,
+}
+
+impl AppConfig {
+    /// Every rule about who is somebody for the app.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.allow.iter().chain(self.identity.rules())
+    }
 }
 
 /// What is wrong with `apps.path`.
@@ -122,6 +133,10 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if !is_label(&app.id) {
             return Err(ConfigError::AppId(app.id.clone()));
         }
+        // what is signed for the panel says more than an app may know
+        if app.id == PANEL {
+            return Err(ConfigError::AppIsPanel);
+        }
         if !seen.insert(app.id.as_str()) {
             return Err(ConfigError::AppTwice(app.id.clone()));
         }
@@ -129,6 +144,9 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
+        app.identity
+            .validate()
+            .map_err(|fault| ConfigError::AppIdentity(app.id.clone(), fault))?;
     }
     Ok(validate_paths(apps)?)
 }
@@ -194,7 +212,7 @@ pub(super) fn validate_bearers(
     Ok(())
 }
 
-fn is_incomplete_rule(rule: &Rule) -> bool {
+pub(super) fn is_incomplete_rule(rule: &Rule) -> bool {
     match rule {
         Rule::Role(rule) => is_incomplete(rule),
         Rule::Group(rule) => rule.group.is_empty() || rule.provider.is_empty(),

@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use portico_store::EndReason;
 
-use super::event_stream::EventStream;
+use super::{event_stream::EventStream, trailers};
 use crate::{meters, session::lock::Lock};
 
 /// Why something that was open is closed from our side.
@@ -232,7 +232,7 @@ impl Body for GuardedBody {
         {
             events.pass(data);
         }
-        frame.map_err(Into::into)
+        frame.map_ok(trailers::cleaned).map_err(Into::into)
     }
 
     fn is_end_stream(&self) -> bool {

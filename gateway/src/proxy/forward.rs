@@ -18,6 +18,7 @@ use super::{
     request_body::{Flow, Holdup, RequestBody},
     rewrite::RewriteFault,
     send::{Causes, Head, SendError},
+    trailers::WithoutTrailers,
     upgrade,
     upstream::Upstream,
 };
@@ -27,8 +28,10 @@ use crate::meters;
 pub(crate) struct Added {
     pub scheme: &'static str,
     pub client: Option<IpAddr>,
-    /// `Portico-Assertion` and what goes with it.
+    /// Who is asking, as the upstream is told.
     pub identity: Vec<(HeaderName, HeaderValue)>,
+    /// What only the gateway may say to this upstream, whether or not it does.
+    pub named: Arc<[HeaderName]>,
 }
 
 /// Why no response came back.
@@ -101,7 +104,7 @@ impl Forwarder {
         };
         let (mut parts, body) = request.into_parts();
         let trailers = upstream.may_speak_http2() && takes_trailers(&parts.headers);
-        headers::clean_request(&mut parts.headers);
+        headers::clean_request(&mut parts.headers, &added.named);
         add(&mut parts.headers, added, upstream);
         traces::pass_on(&mut parts.headers);
         if trailers {
@@ -119,7 +122,8 @@ impl Forwarder {
             None if body.is_end_stream() => Body::empty(),
             None => {
                 let flow = flow.insert(Arc::new(Flow::new()));
-                Body::new(RequestBody::new(body, limits.body, Arc::clone(flow)))
+                let body = RequestBody::new(body, limits.body, Arc::clone(flow));
+                Body::new(WithoutTrailers::new(body))
             }
         };
         let target = parts.uri.into_parts().path_and_query;
@@ -239,6 +243,7 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     }
     for (name, mut value) in added.identity {
         value.set_sensitive(true);
-        headers.insert(name, value);
+        // what a client said under this name has been removed; a list may have several lines
+        headers.append(name, value);
     }
 }

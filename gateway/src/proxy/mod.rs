@@ -14,6 +14,7 @@ mod request_body;
 pub(crate) mod rewrite;
 pub(crate) mod routes;
 mod send;
+mod trailers;
 pub(crate) mod upgrade;
 pub(crate) mod upstream;
 mod upstream_tls;

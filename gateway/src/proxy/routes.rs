@@ -86,7 +86,7 @@ pub(crate) async fn app(
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_app(&context, &caller, app).await);
     };
-    let identity = gateway.identity_headers(&caller, id, key.token())?;
+    let identity = gateway.identity(app, Some(&caller), Some(&key)).await?;
     gateway
         .pass_on(
             &context,
@@ -111,7 +111,7 @@ async fn program(
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_api_caller(context, caller, app).await);
     };
-    let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let identity = gateway.identity(app, Some(caller), Some(&key)).await?;
     let response = gateway
         .pass_on(
             context,
@@ -185,6 +185,7 @@ impl Gateway {
             scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
             identity,
+            named: self.identities.named(&upstream.id),
         };
         let started = Instant::now();
         let connection = caller.live.connections.open();

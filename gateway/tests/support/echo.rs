@@ -12,7 +12,7 @@ use std::{
 
 use axum::{
     Json, Router,
-    body::{Body, to_bytes},
+    body::Body,
     extract::{Request, State, ws::WebSocketUpgrade},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -20,7 +20,8 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http_body_util::BodyExt as _;
 use portico_runtime::{
     lifecycle::Lifecycle,
     listener::{Listener, PeerCertificates},
@@ -82,6 +83,7 @@ impl Echo {
             .route("/half-event", get(half_event))
             .route("/slow", get(slow))
             .route("/cookies", get(cookies))
+            .route("/set-cookies", get(set_cookies))
             .route("/socket", any(socket))
             .route("/half-a-frame", any(half_a_frame))
             .route("/mirror", any(mirror))
@@ -116,15 +118,14 @@ async fn count(State(asked): State<Arc<AtomicUsize>>, request: Request, next: Ne
 
 async fn tell(request: Request) -> Json<serde_json::Value> {
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, 1 << 20).await.unwrap_or_default();
-    let headers: Vec<(String, String)> = parts
-        .headers
-        .iter()
-        .map(|(name, value)| {
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            (name.to_string(), value)
-        })
-        .collect();
+    let (body, trailers) = match body.collect().await {
+        Ok(body) => {
+            let trailers = body.trailers().cloned().unwrap_or_default();
+            (body.to_bytes(), listed(&trailers))
+        }
+        Err(_) => (Bytes::new(), Vec::new()),
+    };
+    let headers = listed(&parts.headers);
     Json(json!({
         "method": parts.method.as_str(),
         "target": parts.uri.path_and_query().map(ToString::to_string),
@@ -132,8 +133,19 @@ async fn tell(request: Request) -> Json<serde_json::Value> {
         "version": format!("{:?}", parts.version),
         "certificates": parts.extensions.get::<PeerCertificates>().map_or(0, |shown| shown.0.len()),
         "headers": headers,
+        "trailers": trailers,
         "body": String::from_utf8_lossy(&body),
     }))
+}
+
+fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
+        .iter()
+        .map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            (name.to_string(), value)
+        })
+        .collect()
 }
 
 async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
@@ -196,6 +208,17 @@ async fn cookies() -> impl IntoResponse {
     headers.insert("connection", HeaderValue::from_static("x-hop"));
     headers.insert("x-hop", HeaderValue::from_static("1"));
     (headers, "cookies")
+}
+
+/// Sets what the query asks for: `?line=…&line=…`.
+async fn set_cookies(uri: Uri) -> impl IntoResponse {
+    let mut headers = HeaderMap::new();
+    let query = uri.query().unwrap_or_default();
+    for (_, line) in url::form_urlencoded::parse(query.as_bytes()) {
+        let line = HeaderValue::from_bytes(line.as_bytes()).expect("a value");
+        headers.append(header::SET_COOKIE, line);
+    }
+    (headers, "set")
 }
 
 async fn socket(upgrade: WebSocketUpgrade) -> Response {

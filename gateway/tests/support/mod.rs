@@ -8,3 +8,5 @@ pub mod log;
 pub mod pki;
 pub mod raw;
 pub mod stack;
+pub mod told;
+pub mod wire;

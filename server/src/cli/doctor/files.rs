@@ -65,6 +65,24 @@ fn gateway(config: &Config, report: &mut Report) {
             },
         );
     }
+    for app in &config.apps {
+        let identity = &app.identity;
+        let files = [
+            &identity.user_file,
+            &identity.password_file,
+            &identity.token_file,
+        ];
+        for file in files.into_iter().flatten() {
+            let secret = read_secret_file(file);
+            told(
+                report,
+                "apps",
+                file,
+                secret,
+                "write the app's credential into it",
+            );
+        }
+    }
     if let Some(demo) = &section.demo {
         let file = &demo.password_file;
         told(
