@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     config::{AppConfig, GatewayConfig},
+    limits::Limits,
     proxy::{
         rewrite::below,
         upstream::{InvalidUpstream, Upstream},
@@ -32,6 +33,7 @@ pub(crate) struct App {
     /// Where people open it: the origin, with the path where it has one.
     pub home: String,
     pub upstream: Upstream,
+    pub limits: Limits,
 }
 
 impl App {
@@ -70,6 +72,7 @@ impl Hosts {
                 config: app.clone(),
                 home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
                 upstream: Upstream::of_app(app, &origin, &config.limits)?,
+                limits: Limits::new(&app.name, &app.limits),
                 origin,
             });
             match &app.path {

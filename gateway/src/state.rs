@@ -14,6 +14,7 @@ use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
 use portico_store::Store;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
@@ -63,6 +64,10 @@ pub(crate) struct Gateway {
     pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    pub leaving: AtomicBool,
+    /// Places for requests that wait for an answer.
+    pub waiting: Semaphore,
 }
 
 /// A gateway shared by all requests.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig, is_incomplete,
-    is_label, upstream,
+    AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
+    is_incomplete, is_label, upstream,
 };
 use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
@@ -68,6 +68,9 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// How much one person may ask of it.
+    #[serde(default)]
+    pub limits: AppLimits,
     /// How the app is told who is asking.
     #[serde(default)]
     pub identity: IdentityConfig,

@@ -128,6 +128,8 @@ pub(crate) struct GuardedBody {
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
+    /// An event stream would never end by itself: it ends when the process stops.
+    draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     idle: Option<Idle>,
     over: bool,
     connection: Connection,
@@ -176,10 +178,14 @@ impl GuardedBody {
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
+        draining: &CancellationToken,
         idle: Option<Duration>,
     ) -> Self {
+        let draining = (kind == meters::Kind::EventStream)
+            .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
+            draining,
             closed: Box::pin(connection.token.clone().cancelled_owned()),
             events,
             idle: idle.map(Idle::new),
@@ -191,6 +197,15 @@ impl GuardedBody {
 }
 
 impl GuardedBody {
+    fn closing(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        if self.closed.as_mut().poll(context).is_ready() {
+            return Some(self.connection.closing());
+        }
+        let draining = self.draining.as_mut()?;
+        let draining = draining.as_mut().poll(context);
+        draining.is_ready().then_some(Closing::Stopping)
+    }
+
     /// What comes last: a word where one may stand, else the body is broken off.
     fn last(
         &mut self,
@@ -215,8 +230,7 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.closed.as_mut().poll(context).is_ready() {
-            let closing = this.connection.closing();
+        if let Some(closing) = this.closing(context) {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);

@@ -58,8 +58,6 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
-    /// Overrides in the app's entry of `[[apps]]`.
-    pub app: Value,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -75,7 +73,6 @@ impl Default for Wanted<'_> {
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
             groups: &[],
-            app: json!({}),
             database: Database::AsTold,
         }
     }
