@@ -18,7 +18,6 @@ use super::{
     request_body::{Flow, Holdup, RequestBody},
     rewrite::RewriteFault,
     send::{Causes, Head, SendError},
-    trailers::WithoutTrailers,
     upgrade,
     upstream::Upstream,
 };
@@ -104,6 +103,7 @@ impl Forwarder {
         };
         let (mut parts, body) = request.into_parts();
         let trailers = upstream.may_speak_http2() && takes_trailers(&parts.headers);
+        let trailers_without = trailers.then(|| Arc::clone(&added.named));
         headers::clean_request(&mut parts.headers, &added.named);
         add(&mut parts.headers, added, upstream);
         traces::pass_on(&mut parts.headers);
@@ -122,8 +122,8 @@ impl Forwarder {
             None if body.is_end_stream() => Body::empty(),
             None => {
                 let flow = flow.insert(Arc::new(Flow::new()));
-                let body = RequestBody::new(body, limits.body, Arc::clone(flow));
-                Body::new(WithoutTrailers::new(body))
+                let flow = Arc::clone(flow);
+                Body::new(RequestBody::new(body, limits.body, flow, trailers_without))
             }
         };
         let target = parts.uri.into_parts().path_and_query;

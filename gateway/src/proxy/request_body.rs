@@ -12,11 +12,12 @@ use std::{
 
 use axum::body::Body;
 use bytes::Bytes;
+use http::HeaderName;
 use http_body::{Frame, SizeHint};
 use http_body_util::Limited;
 use tokio::time::{Instant, sleep_until};
 
-use super::headers;
+use super::trailers;
 use crate::session::lock::Lock;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -76,14 +77,22 @@ impl Flow {
 pub(super) struct RequestBody {
     body: Limited<Body>,
     flow: Arc<Flow>,
+    /// What its trailers may not say, where the upstream takes any.
+    trailers: Option<Arc<[HeaderName]>>,
 }
 
 impl RequestBody {
-    pub fn new(body: Body, most: u64, flow: Arc<Flow>) -> Self {
+    pub fn new(
+        body: Body,
+        most: u64,
+        flow: Arc<Flow>,
+        trailers: Option<Arc<[HeaderName]>>,
+    ) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         Self {
             body: Limited::new(body, most),
             flow,
+            trailers,
         }
     }
 }
@@ -105,7 +114,12 @@ impl http_body::Body for RequestBody {
             }
             Poll::Ready(frame) => {
                 this.flow.moves();
-                Poll::Ready(frame.map(|frame| frame.map(cleaned)))
+                Poll::Ready(match frame {
+                    Some(Ok(frame)) => {
+                        trailers::of_request(frame, this.trailers.as_deref()).map(Ok)
+                    }
+                    other => other,
+                })
             }
         }
     }
@@ -116,25 +130,6 @@ impl http_body::Body for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-/// Some programs take trailers for headers: what a client may not say in one it may not say in
-/// the other.
-fn cleaned(frame: Frame<Bytes>) -> Frame<Bytes> {
-    match frame.into_trailers() {
-        Ok(mut trailers) => {
-            headers::clean_request(&mut trailers);
-            for name in [
-                http::header::COOKIE,
-                http::header::HOST,
-                http::header::CONTENT_LENGTH,
-            ] {
-                trailers.remove(name);
-            }
-            Frame::trailers(trailers)
-        }
-        Err(frame) => frame,
     }
 }
 
@@ -205,30 +200,8 @@ impl http_body::Body for Lent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderMap, HeaderValue};
-    use http_body_util::{BodyExt as _, StreamBody};
-
-    fn body(frames: Vec<Frame<Bytes>>) -> Body {
-        let frames = frames.into_iter().map(Ok::<_, std::convert::Infallible>);
-        Body::new(StreamBody::new(futures::stream::iter(frames)))
-    }
-
-    #[tokio::test]
-    async fn trailers_say_nothing_that_headers_may_not() {
-        let mut trailers = HeaderMap::new();
-        for name in ["portico-assertion", "x-forwarded-user", "cookie", "grpc-status"] {
-            trailers.insert(name, HeaderValue::from_static("x"));
-        }
-        let sent = body(vec![
-            Frame::data(Bytes::from_static(b"abc")),
-            Frame::trailers(trailers),
-        ]);
-        let sent = RequestBody::new(sent, 3, Arc::new(Flow::new()));
-        let got = sent.collect().await.expect("body");
-        let names: Vec<_> = got.trailers().expect("trailers").keys().collect();
-        assert_eq!(names, ["grpc-status"]);
-        assert_eq!(got.to_bytes(), "abc");
-    }
+    use http_body::Body as _;
+    use http_body_util::BodyExt as _;
 
     #[tokio::test]
     async fn a_body_is_given_back_until_somebody_reads_it() {
@@ -249,7 +222,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(150)).await;
             (n < 3).then_some((Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x")), n + 1))
         });
-        let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow));
+        let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow), None);
         let reading = tokio::spawn(sent.collect());
         let began = Instant::now();
         let holdup = flow.stalls(Duration::from_millis(300)).await;
@@ -259,7 +232,7 @@ mod tests {
         assert!(reading.await.expect("read").is_ok());
         let flow = Arc::new(Flow::new());
         let stuck = Body::from_stream(futures::stream::pending::<Result<Bytes, BoxError>>());
-        let sent = RequestBody::new(stuck, 10, Arc::clone(&flow));
+        let sent = RequestBody::new(stuck, 10, Arc::clone(&flow), None);
         tokio::spawn(sent.collect());
         let holdup = flow.stalls(Duration::from_millis(100)).await;
         assert_eq!(holdup, Holdup::Client);

@@ -69,7 +69,6 @@ pub(crate) async fn app(
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
-    let id = app.config.id.as_str();
     let bearer = gateway
         .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;
