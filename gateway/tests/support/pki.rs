@@ -62,6 +62,7 @@ impl Pki {
             key_file: self.key("server"),
             client_ca_file: clients.then(|| self.cert("ca")),
             client_auth: ClientAuth::default(),
+            ..TlsFiles::default()
         }
     }
 }

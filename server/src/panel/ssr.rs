@@ -121,7 +121,9 @@ mod tests {
     async fn no_app_can_take_the_path_of_a_page_or_a_file() {
         let pages = generate_route_list(App);
         let pages = pages.iter().map(|page| page.path().to_owned());
-        let files = headers::ASSETS.into_iter().chain(["/pkg/app.js", "/api/apps"]);
+        let files = headers::ASSETS
+            .into_iter()
+            .chain(["/pkg/app.js", "/api/apps"]);
         let own: Vec<String> = pages.chain(files.map(str::to_owned)).collect();
         assert!(own.len() > 8, "{own:?}");
         for path in own.iter().filter(|path| *path != "/" && !path.is_empty()) {
