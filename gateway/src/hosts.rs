@@ -115,7 +115,9 @@ impl Hosts {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<App>> {
-        self.apps.values().chain(self.paths.iter().map(|(_, app)| app))
+        self.apps
+            .values()
+            .chain(self.paths.iter().map(|(_, app)| app))
     }
 
     /// Every app, by name.
@@ -221,7 +223,14 @@ mod tests {
             let site = at("portico.example.org", uri);
             assert!(matches!(site, Some(Site::App(_))), "{uri}");
         }
-        for uri in ["/", "/grafana2", "/Grafana", "/x/grafana", "/%67rafana", "/?/grafana"] {
+        for uri in [
+            "/",
+            "/grafana2",
+            "/Grafana",
+            "/x/grafana",
+            "/%67rafana",
+            "/?/grafana",
+        ] {
             let site = at("portico.example.org", uri);
             assert!(matches!(site, Some(Site::Main)), "{uri}");
         }

@@ -2,9 +2,7 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
-use http::{
-    HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery,
-};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery};
 use http_body_util::LengthLimitError;
 use hyper::body::{Body as _, Incoming};
 use hyper_util::client::legacy;

@@ -78,7 +78,12 @@ async fn attack_31_what_is_left_of_a_rewritten_path_is_judged_like_what_came() {
         assert!(answer.starts_with(&expected), "{target}: {answer}");
     }
     assert_eq!(echo.asked(), 0);
-    let answer = exchange(&stack, &browser, &raw_get("/app/ok", "Connection: close\r\n")).await;
+    let answer = exchange(
+        &stack,
+        &browser,
+        &raw_get("/app/ok", "Connection: close\r\n"),
+    )
+    .await;
     assert!(answer.contains(r#""target":"/ok""#), "{answer}");
 }
 
@@ -195,7 +200,10 @@ async fn attack_84_slow_upstreams_and_slow_readers_hold_up_nobody_else() {
         assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
     }
     assert!(started.elapsed() < Duration::from_secs(5));
-    assert_eq!(get(&mut browser, "/").await.status, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(
+        get(&mut browser, "/").await.status,
+        StatusCode::GATEWAY_TIMEOUT
+    );
 }
 
 #[tokio::test]
@@ -208,7 +216,10 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
         let (mut stream, _) = listener.accept().await.expect("gateway");
         let mut head = [0; 4096];
         let _ = stream.read(&mut head).await.expect("request");
-        stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.expect("written");
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
+            .await
+            .expect("written");
         let piece = vec![b'x'; 64 << 10];
         while stream.write_all(&piece).await.is_ok() {
             counted.fetch_add(piece.len(), Ordering::SeqCst);
@@ -221,7 +232,11 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = sent.load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(sent.load(Ordering::SeqCst), before, "it is fetched all the same");
+    assert_eq!(
+        sent.load(Ordering::SeqCst),
+        before,
+        "it is fetched all the same"
+    );
     let (mut other, _) = stack.signed_in(&[]).await;
     let page = other.call(Method::GET, "http://localhost:8080/", "").await;
     assert_eq!(page.status, StatusCode::OK);
@@ -272,14 +287,21 @@ async fn attack_86_answers_without_end_or_measure_are_failures_without_internals
         (|_, _| Act::Forever(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")) as Script,
         |_, _| Act::Forever(b"X-Long: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n"),
         |_, _| Act::Last(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
-        |_, _| Act::Last(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\nX: \x01\r\n\r\n0\r\n\r\n"),
+        |_, _| {
+            Act::Last(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\nX: \x01\r\n\r\n0\r\n\r\n")
+        },
         |_, _| Act::Last(b"no HTTP at all, but /a/path and 10.0.0.1"),
     ] {
         let raw = Raw::start(script).await;
         let (_stack, mut browser) = behind(&raw.url(), json!({ "response": "700ms" })).await;
         let page = get(&mut browser, "/").await;
         let limited = [StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT];
-        assert!(limited.contains(&page.status), "{} {}", page.status, page.body);
+        assert!(
+            limited.contains(&page.status),
+            "{} {}",
+            page.status,
+            page.body
+        );
         let body = page.body.to_ascii_lowercase();
         for word in ["hyper", "parse", "127.0.0.1", "10.0.0.1", "error(", "early"] {
             assert!(!body.contains(word), "{word}: {body}");
@@ -287,9 +309,7 @@ async fn attack_86_answers_without_end_or_measure_are_failures_without_internals
         assert!(body.contains("prometheus"), "{body}");
     }
     // more headers than the limit, but no more than a parser would take
-    let long: Script = |_, _| {
-        Act::Answer(with_a_long_header())
-    };
+    let long: Script = |_, _| Act::Answer(with_a_long_header());
     let raw = Raw::start(long).await;
     for (limit, status) in [(1000, StatusCode::BAD_GATEWAY), (4000, StatusCode::OK)] {
         let (_stack, mut browser) = behind(&raw.url(), json!({ "headers": limit })).await;
@@ -313,8 +333,16 @@ async fn attack_88_only_configured_servers_are_asked_whatever_a_request_names() 
     let (stack, browser) = behind(&configured.url(), json!({})).await;
     let internal = inside.address.to_string();
     for (target, host, more) in [
-        (format!("http://{internal}/"), HOST.to_owned(), String::new()),
-        (format!("http://{internal}/"), internal.clone(), String::new()),
+        (
+            format!("http://{internal}/"),
+            HOST.to_owned(),
+            String::new(),
+        ),
+        (
+            format!("http://{internal}/"),
+            internal.clone(),
+            String::new(),
+        ),
         ("/".to_owned(), internal.clone(), String::new()),
         ("/".to_owned(), format!("{HOST}@{internal}"), String::new()),
         (format!("@{internal}/"), HOST.to_owned(), String::new()),
@@ -322,8 +350,10 @@ async fn attack_88_only_configured_servers_are_asked_whatever_a_request_names() 
         (
             "/".to_owned(),
             HOST.to_owned(),
-            format!("X-Forwarded-Host: {internal}\r\nForwarded: host={internal}\r\n\
-                     X-Original-URL: http://{internal}/\r\nX-Rewrite-URL: http://{internal}/\r\n"),
+            format!(
+                "X-Forwarded-Host: {internal}\r\nForwarded: host={internal}\r\n\
+                     X-Original-URL: http://{internal}/\r\nX-Rewrite-URL: http://{internal}/\r\n"
+            ),
         ),
     ] {
         let text = format!(
@@ -333,7 +363,11 @@ async fn attack_88_only_configured_servers_are_asked_whatever_a_request_names() 
         assert!(!answer.contains(&internal), "{target} {host}: {answer}");
     }
     assert_eq!(inside.asked(), 0);
-    assert_eq!(configured.asked(), 1, "only the last one is a request for the app");
+    assert_eq!(
+        configured.asked(),
+        1,
+        "only the last one is a request for the app"
+    );
 }
 
 #[tokio::test]
