@@ -12,7 +12,7 @@ use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
-use portico_store::Store;
+use portico_store::{Session, Store};
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -108,15 +108,11 @@ impl Context {
         }
     }
 
-    /// The same from another address.
-    pub fn with_client(self, client: Option<IpAddr>) -> Self {
-        Self { client, ..self }
-    }
-
-    /// The same from another browser.
-    pub fn with_user_agent(self, user_agent: &str) -> Self {
+    /// The same, coming from where a session came from.
+    pub fn of_session(self, session: &Session) -> Self {
         Self {
-            user_agent: HeaderValue::from_str(user_agent).ok(),
+            client: session.address.parse().ok(),
+            user_agent: HeaderValue::from_str(&session.user_agent).ok(),
             ..self
         }
     }
