@@ -160,6 +160,11 @@ pub enum ConfigError {
     AppTwice(String),
     #[error("apps.url of {0} must be http://host:port[/path], not {1}")]
     AppUrl(String, Url),
+    #[error(
+        "apps.host of {0}: {1:?} is not a lower-case host name (with a port if need be), or another \
+         app or Portico itself lives there"
+    )]
+    AppHost(String, String),
     #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
@@ -264,6 +269,7 @@ impl GatewayConfig {
         }
         self.keystone.validate()?;
         app::validate(apps)?;
+        app::validate_hosts(apps, url, &self.apps_domain)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
     }

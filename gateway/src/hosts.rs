@@ -40,10 +40,11 @@ impl Hosts {
         let apps = apps
             .iter()
             .map(|app| {
-                let host = format!("{}.{}", app.id, config.apps_domain).to_ascii_lowercase();
+                let origin = app.origin(url, &config.apps_domain);
+                let host = origin.host_str().unwrap_or_default().to_ascii_lowercase();
                 let app = App {
                     config: app.clone(),
-                    origin: origin_of(url, &host).into(),
+                    origin: origin.origin().ascii_serialization().into(),
                     upstream: Upstream::new(&app.id, &app.name, &app.url)?,
                 };
                 Ok((host, Arc::new(app)))
@@ -82,11 +83,15 @@ impl Hosts {
     /// The site of a request; `None` for a host that is not ours, or when the request target
     /// and the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
-        let host = request_host(uri, headers)?;
+        self.named(&request_host(uri, headers)?)
+    }
+
+    /// The site of a host name as [`folded`] writes it.
+    pub fn named(&self, host: &str) -> Option<Site> {
         if host == self.main_host {
             return Some(Site::Main);
         }
-        self.apps.get(&host).cloned().map(Site::App)
+        self.apps.get(host).cloned().map(Site::App)
     }
 }
 
@@ -107,7 +112,7 @@ fn origin_of(public: &Url, host: &str) -> String {
     }
 }
 
-/// The host name asked for: lower case, without port and trailing dot.
+/// The host name asked for.
 fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let mut lines = headers.get_all(header::HOST).iter();
     let line = lines.next();
@@ -124,6 +129,11 @@ fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
         (None, Some(header)) => header,
         (None, None) => return None,
     };
+    folded(authority)
+}
+
+/// A host name in the one spelling that is compared: lower case, without port and trailing dot.
+pub(crate) fn folded(authority: &Authority) -> Option<String> {
     if authority.as_str().contains('@') {
         return None;
     }

@@ -16,6 +16,7 @@ mod dispatch;
 mod endpoints;
 mod federation;
 mod forms;
+mod forward_auth;
 mod guard;
 mod handover;
 mod hosts;

@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::client_address, navigation::is_navigation},
+    access::{client_address::{client_address, is_trusted}, navigation::is_navigation},
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -71,6 +71,8 @@ pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
     pub client: Option<IpAddr>,
+    /// Whether the request comes from one of `gateway.trusted_proxies`.
+    pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
     pub user_agent: String,
@@ -84,7 +86,8 @@ impl Context {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
-            navigation: is_navigation(request.method(), request.headers()),
+            trusted_proxy: gateway.is_of_a_trusted_proxy(request),
+            navigation: is_navigation(&gateway.method_of(request), request.headers()),
             user_agent: user_agent(request.headers()),
         }
     }
@@ -95,6 +98,7 @@ impl Context {
             site: Site::Main,
             request_id: None,
             client: None,
+            trusted_proxy: false,
             navigation: false,
             user_agent: String::new(),
         }
@@ -122,6 +126,13 @@ impl Gateway {
                 tracing::warn!("Keystone does not answer");
             }
         }
+    }
+
+    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
+    /// a unix socket for one, is not.
+    pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
+        let peer = request.extensions().get::<PeerAddr>();
+        peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
     }
 
     /// Whether the public address is this machine itself.

@@ -24,8 +24,17 @@ pub struct AppConfig {
     pub description: String,
     /// ID of the project that owns the app.
     pub project: String,
-    /// The app, as the gateway reaches it.
+    /// The app, as the gateway reaches it. With `forward_auth` nothing is passed on to it; the
+    /// launchpad looks there whether it runs.
     pub url: Url,
+    /// The app's host, with a port if it has one of its own, where it does not live at
+    /// `<id>.<apps_domain>`.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// Another proxy serves the app and asks `/oauth2/auth` who may see it. That proxy passes
+    /// `/oauth2/` of the app's host on to Portico, and its network is in `gateway.trusted_proxies`.
+    #[serde(default)]
+    pub forward_auth: bool,
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
@@ -37,6 +46,30 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+}
+
+impl AppConfig {
+    /// The address of the app's host, with the scheme of the public one.
+    pub fn origin(&self, public: &Url, apps_domain: &str) -> Url {
+        let usual = format!("{}.{apps_domain}", self.id);
+        let (host, port) = match self.host.as_deref().and_then(host_and_port) {
+            Some((host, port)) => (host, port.or(public.port())),
+            None => (usual.as_str(), public.port()),
+        };
+        let mut origin = public.clone();
+        // neither fails: validation has seen to it that this is a host name
+        let _ = origin.set_host(Some(host));
+        let _ = origin.set_port(port);
+        origin
+    }
+}
+
+fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match text.split_once(':') {
+        Some((host, port)) => (host, Some(port.parse().ok()?)),
+        None => (text, None),
+    };
+    host.split('.').all(is_label).then_some((host, port))
 }
 
 /// How the panel presents an app.
@@ -67,6 +100,25 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         }
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that each host is a name, and one app's only.
+pub(super) fn validate_hosts(
+    apps: &[AppConfig],
+    public: &Url,
+    apps_domain: &str,
+) -> Result<(), ConfigError> {
+    let mut seen = HashSet::from([public.host_str().unwrap_or_default().to_ascii_lowercase()]);
+    for app in apps {
+        let text = app.host.as_deref();
+        let origin = app.origin(public, apps_domain);
+        let host = origin.host_str().unwrap_or_default().to_ascii_lowercase();
+        if text.is_some_and(|text| host_and_port(text).is_none()) || !seen.insert(host) {
+            let text = text.unwrap_or(apps_domain).to_owned();
+            return Err(ConfigError::AppHost(app.id.clone(), text));
         }
     }
     Ok(())

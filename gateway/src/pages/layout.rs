@@ -130,6 +130,7 @@ impl IntoResponse for Page {
 pub(crate) fn harden(headers: &mut http::HeaderMap) {
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "Cookie"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (

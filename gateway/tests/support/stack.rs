@@ -53,6 +53,10 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
+    /// Overrides in the app's configuration.
+    pub app: Value,
+    /// Further apps.
+    pub apps: Vec<Value>,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -67,6 +71,8 @@ impl Default for Wanted<'_> {
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
             groups: &[],
+            app: json!({}),
+            apps: Vec::new(),
             database: Database::AsTold,
         }
     }
@@ -116,11 +122,17 @@ impl Stack {
                     .map(|(group, provider)| json!({ "group": group, "provider": provider })),
             )
             .collect();
-        let app_config: AppConfig = serde_json::from_value(json!({
+        let mut app_section = json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
             "url": app.url(), "allow": allow, "bearer": wanted.bearer,
-        }))
-        .expect("app");
+        });
+        for (key, value) in wanted.app.as_object().expect("object") {
+            app_section[key] = value.clone();
+        }
+        let apps: Vec<AppConfig> = std::iter::once(app_section)
+            .chain(wanted.apps)
+            .map(|app| serde_json::from_value(app).expect("app"))
+            .collect();
         let keystone: KeystoneConfig =
             serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
                 .expect("keystone section");
@@ -139,7 +151,7 @@ impl Stack {
                 sealing_key: cluster_key.public().clone(),
                 ca: None,
             }],
-            apps: vec![app_config],
+            apps,
         };
         let gateway = Gateway::build(config, deps).expect("gateway");
         let lifecycle = Lifecycle::new(Duration::from_secs(2));

@@ -106,22 +106,10 @@ impl Apps {
     /// Where the card leads: the app's own host, or the panel's page about it.
     fn link(&self, app: &AppConfig) -> String {
         if app.kind == Kind::Web {
-            format!("{}/", self.origin(&app.id))
+            app.origin(&self.public_url, &self.apps_domain).to_string()
         } else {
             format!("/projects/{}/apps/{}", app.project, app.id)
         }
-    }
-
-    fn origin(&self, id: &str) -> String {
-        let port = self
-            .public_url
-            .port()
-            .map_or_else(String::new, |port| format!(":{port}"));
-        format!(
-            "{}://{id}.{}{port}",
-            self.public_url.scheme(),
-            self.apps_domain
-        )
     }
 
     async fn health(&self, app: &AppConfig) -> (Health, String) {
