@@ -1,6 +1,7 @@
 //! Which headers may pass, in which direction.
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use super::private;
 use crate::session::cookie;
 
 /// RFC 9110 section 7.6.1, and what proxies add to it by habit.
@@ -159,6 +160,7 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
         for name in FORBIDDEN_FROM_APPS {
             headers.remove(name);
         }
+        private::mark(headers);
     } else {
         for (name, value) in ADDED_TO_PANEL {
             headers
@@ -356,7 +358,7 @@ mod tests {
         let policies: Vec<_> = headers.get_all("content-security-policy").iter().collect();
         assert_eq!(policies, ["default-src *", "frame-ancestors 'none'"]);
         assert!(headers.contains_key("content-type"));
-        assert_eq!(headers.len(), 4);
+        assert_eq!(headers.len(), 5);
     }
 
     proptest! {

@@ -4,6 +4,7 @@ mod event_stream;
 pub(crate) mod forward;
 pub(crate) mod headers;
 pub(crate) mod path;
+mod private;
 mod relay;
 pub(crate) mod routes;
 pub(crate) mod upgrade;
