@@ -10,6 +10,7 @@
 mod cluster;
 mod counting_proxy;
 mod env;
+mod front_proxy;
 mod gate;
 mod gateway;
 mod keystone;
@@ -24,6 +25,7 @@ mod redis_server;
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
+pub use front_proxy::{FrontProgram, FrontProxy, shipped};
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
 pub use keystone::{

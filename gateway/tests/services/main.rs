@@ -8,6 +8,7 @@
 )]
 
 mod federation;
+mod forward_auth;
 mod keystone;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
