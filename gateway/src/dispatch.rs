@@ -20,6 +20,7 @@ use crate::{
     guard::with_cookie,
     hosts::Site,
     meters,
+    pages::layout::guard,
     problem::{Problem, Source},
     proxy::{path, upgrade},
     session::cookie::Purpose,
@@ -89,6 +90,9 @@ async fn answer(
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
     }
+    if route.0 == "gateway" {
+        guard(response.headers_mut());
+    }
     if round_may_end && response.status().is_success() {
         response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
     }
@@ -108,6 +112,12 @@ async fn decide(
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
     let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
+    // until the answer begins; load balancers are answered in any case
+    let _place = match dispatcher.gateway.waiting.try_acquire() {
+        Ok(place) => Some(place),
+        Err(_) if matches!(request.uri().path(), "/ping" | "/ready") => None,
+        Err(_) => return Err(Problem::busy()),
+    };
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
     let upgrade = upgrade::asked(&request);
     if request.method() == Method::CONNECT {

@@ -29,6 +29,8 @@ const STAY_FETCHES: &str = "portico_gateway_stay_fetches_total";
 const REFRESHES: &str = "portico_gateway_refreshes_total";
 const API_CALLERS: &str = "portico_gateway_api_callers_total";
 const OPEN: &str = "portico_gateway_open_connections";
+const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
+const SENT_AGAIN: &str = "portico_gateway_upstream_sent_again_total";
 
 /// The provider of sign-ins at Keystone itself; others are known by their configured ID.
 pub(crate) const KEYSTONE: &str = "keystone";
@@ -171,6 +173,18 @@ pub(crate) fn upstream(id: &str, took: Duration) {
     metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned()).record(took.as_secs_f64());
 }
 
+/// Notes whether one of an upstream's servers gets requests.
+pub(crate) fn backend(upstream: &str, backend: &str, up: bool) {
+    metrics::gauge!(BACKEND_UP, "upstream" => upstream.to_owned(), "backend" => backend.to_owned())
+        .set(if up { 1.0 } else { 0.0 });
+}
+
+/// Counts a request that was sent to an upstream once more, and why: `connect` (the server took no
+/// connection) or `kept_connection` (one that had been kept open was lost).
+pub(crate) fn sent_again(upstream: &str, why: &'static str) {
+    metrics::counter!(SENT_AGAIN, "upstream" => upstream.to_owned(), "why" => why).increment(1);
+}
+
 /// Counts a refusal or failure by its code, and by where the cause lies.
 pub(crate) fn problem(code: &'static str, source: &'static str) {
     metrics::counter!(PROBLEMS, "code" => code, "source" => source).increment(1);
@@ -290,6 +304,14 @@ pub(crate) fn describe() {
         UPSTREAM_SECONDS,
         Unit::Seconds,
         "Time until an upstream's response begins."
+    );
+    metrics::describe_gauge!(
+        BACKEND_UP,
+        "Whether a server gets requests, where an upstream has several or health checks."
+    );
+    metrics::describe_counter!(
+        SENT_AGAIN,
+        "Requests sent to an upstream once more, by why."
     );
     metrics::describe_counter!(
         PROBLEMS,

@@ -14,6 +14,7 @@ use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
 use portico_store::Store;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     config::GatewayConfig,
     federation::Federations,
     hosts::{Hosts, Site},
+    identity::Identities,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     session::{cookie::Cookies, registry::Registry, signing::Signing},
@@ -53,6 +55,8 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    /// How each app is told who is asking.
+    pub identities: Identities,
     pub federations: Federations,
     /// Bearers of API callers that were verified lately.
     pub api_callers: Accepted,
@@ -60,6 +64,10 @@ pub(crate) struct Gateway {
     pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    pub leaving: AtomicBool,
+    /// Places for requests that wait for an answer.
+    pub waiting: Semaphore,
 }
 
 /// A gateway shared by all requests.

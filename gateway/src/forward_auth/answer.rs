@@ -30,7 +30,7 @@ impl Gateway {
     /// The good answer, with who it is. A trusted proxy that asks by itself about a page of the
     /// app's gets what the app's upstream would get too, and the cookies without ours (`Cookie`); no
     /// browser ever sees these.
-    pub(super) fn allowed(
+    pub(super) async fn allowed(
         &self,
         status: StatusCode,
         question: &Question<'_>,
@@ -44,11 +44,13 @@ impl Gateway {
         if let Some(app) = &question.app
             && question.is_for_the_app()
         {
-            let token = key.and_then(Key::token);
-            for (name, value) in self.identity_headers(caller, &app.config.id, token)? {
+            for (name, value) in self.identity(app, Some(caller), key).await? {
                 headers.append(name, value);
             }
             headers.entry(ASSERTION).or_insert(NOTHING);
+            for name in self.identities.named(&app.config.id).iter() {
+                headers.entry(name).or_insert(NOTHING);
+            }
             let cookies = cookie::foreign(question.headers);
             headers.insert(header::COOKIE, cookies.unwrap_or(NOTHING));
         }

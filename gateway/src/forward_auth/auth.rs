@@ -40,7 +40,9 @@ impl Gateway {
         match self.judge(&question).await? {
             Verdict::Open { caller, key } => {
                 let status = StatusCode::ACCEPTED;
-                Ok(self.allowed(status, &question, &caller, key.as_ref())?)
+                Ok(self
+                    .allowed(status, &question, &caller, key.as_ref())
+                    .await?)
             }
             Verdict::SignIn(_) => Err(Problem::signed_out().into()),
             Verdict::Refused { caller, program } => match &question.app {

@@ -125,7 +125,7 @@ impl Gateway {
                 .map_err(Problem::foreign_origin)?;
         }
         let cookie_of = match &context.site {
-            Site::App(app) => Some(app.config.id.as_str()),
+            Site::App(app) => app.cookie_of(),
             Site::Main => None,
         };
         let bearer = match app {

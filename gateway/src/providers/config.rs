@@ -267,7 +267,7 @@ pub(crate) fn validate(
         return Err(ProviderError::TwoKeystones);
     }
     for app in apps {
-        for rule in app.allow.iter().filter_map(Rule::group) {
+        for rule in app.rules().filter_map(Rule::group) {
             let named = || (app.id.clone(), rule.provider.clone());
             let provider = providers
                 .iter()
@@ -394,6 +394,15 @@ mod tests {
         let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
         assert!(matches!(
             validate(&[], &apps),
+            Err(ProviderError::NoSuchProvider { .. })
+        ));
+        let roles_of = json!({ "kind": "jwt", "roles": [
+            { "value": "Admin", "for": [{ "group": "ops", "provider": "corp" }] },
+        ]});
+        let mut telling = app(json!([]));
+        telling.identity = serde_json::from_value(roles_of).expect("identity");
+        assert!(matches!(
+            validate(&[], &[telling]),
             Err(ProviderError::NoSuchProvider { .. })
         ));
         let blind = provider(json!({ "claims": { "groups": "" } }));

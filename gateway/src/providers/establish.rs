@@ -150,6 +150,7 @@ pub(crate) fn profile_of(identity: &Identity, keystone: bool) -> ProviderProfile
     ProviderProfile {
         email: identity.email.as_ref().map(|email| email.address.clone()),
         email_verified: identity.email.as_ref().is_some_and(|email| email.verified),
+        display_name: identity.display_name.clone(),
         groups: identity.groups.clone(),
         roles: identity.roles.clone(),
         keystone,

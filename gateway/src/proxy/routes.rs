@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderName, HeaderValue, Request, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header};
 use jiff::Timestamp;
 use portico_store::Outcome;
 use tracing::{Instrument as _, field::Empty};
@@ -73,24 +73,26 @@ pub(crate) async fn app(
     if app.config.forward_auth {
         return Err(forward_auth::served_elsewhere(app).into());
     }
-    let id = app.config.id.as_str();
     let bearer = gateway
-        .api_caller(&context, app, request.headers(), Some(id))
+        .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;
     if let Some(bearer) = bearer {
         return program(gateway, &context, app, bearer, request).await;
     }
-    let caller = match gateway.lookup(request.headers(), Some(id)).await? {
+    let (headers, uri) = (request.headers(), request.uri());
+    let caller = match gateway.app_caller(&context, app, headers, uri).await {
         Ok(caller) => caller,
-        Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
+        Err(stop) if app.has_own_host() => return Err(stop),
+        Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
     };
-    if gateway.standing(&context, &caller).await?.is_err() {
+    app.limits.admit(&context, caller.as_ref())?;
+    let Some(caller) = caller else {
         return Err(handover::begin(&gateway, &context, app, &request));
-    }
+    };
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_app(&context, &caller, app).await);
     };
-    let identity = gateway.identity_headers(&caller, id, key.token())?;
+    let identity = gateway.identity(app, Some(&caller), Some(&key)).await?;
     gateway
         .pass_on(
             &context,
@@ -112,10 +114,11 @@ async fn program(
     request: Request<Body>,
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
+    app.limits.admit(context, Some(caller))?;
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_api_caller(context, caller, app).await);
     };
-    let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let identity = gateway.identity(app, Some(caller), Some(&key)).await?;
     let response = gateway
         .pass_on(
             context,
@@ -131,6 +134,25 @@ async fn program(
 }
 
 impl Gateway {
+    /// Who opens an app: by the session of the app's host, or, where the app is on the main host,
+    /// by that of the main host. `None` where the app's host has to be handed a session first.
+    async fn app_caller(
+        &self,
+        context: &Context,
+        app: &App,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<Option<Caller>, Stop> {
+        if !app.has_own_host() {
+            return self.browser(context, headers, uri).await.map(Some);
+        }
+        let Ok(caller) = self.lookup(headers, app.cookie_of()).await? else {
+            return Ok(None);
+        };
+        let stands = self.standing(context, &caller).await?.is_ok();
+        Ok(stands.then_some(caller))
+    }
+
     /// Says which role opens the app, on a page or in JSON.
     pub async fn refuse_app(&self, context: &Context, caller: &Caller, app: &App) -> Response {
         let event = Event::new("app.open", Outcome::Denied)
@@ -166,13 +188,11 @@ impl Gateway {
         identity: Vec<(HeaderName, HeaderValue)>,
         request: Request<Body>,
     ) -> Result<Response, Stop> {
-        let origin = context.site.origin(&self.hosts);
-        let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
         let added = Added {
-            host: HeaderValue::from_str(host).map_err(|_| Problem::internal())?,
-            scheme: if scheme == "https" { "https" } else { "http" },
+            scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
             identity,
+            named: self.identities.named(&upstream.id),
         };
         let started = Instant::now();
         let connection = caller.live.connections.open();

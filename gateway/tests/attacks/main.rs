@@ -11,6 +11,7 @@
 mod bearers;
 mod cookies;
 mod forwarded;
+mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod keystone;
@@ -19,6 +20,7 @@ mod login;
 #[path = "../services/oidc.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
+mod outage;
 mod providers;
 mod redirects;
 mod refresh;
@@ -29,3 +31,4 @@ mod stored;
 mod support;
 mod throttle;
 mod tokens;
+mod upstreams;

@@ -7,6 +7,7 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod apps;
 mod federation;
 mod forward_auth;
 mod keystone;

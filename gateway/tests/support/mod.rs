@@ -7,4 +7,8 @@ pub mod form;
 pub mod fronts;
 pub mod handover;
 pub mod log;
+pub mod pki;
+pub mod raw;
 pub mod stack;
+pub mod told;
+pub mod wire;
