@@ -17,6 +17,8 @@ mod endpoints;
 mod federation;
 mod forms;
 mod forward_auth;
+#[cfg(test)]
+mod fuzz;
 mod guard;
 mod handover;
 mod hosts;

@@ -7,7 +7,7 @@ use std::{
     },
 };
 
-use http::{HeaderMap, Request};
+use http::{HeaderValue, Request, header};
 use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
@@ -83,7 +83,7 @@ pub(crate) struct Context {
     pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
-    pub user_agent: String,
+    user_agent: Option<HeaderValue>,
 }
 
 impl Context {
@@ -96,7 +96,7 @@ impl Context {
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
             trusted_proxy: gateway.is_of_a_trusted_proxy(request),
             navigation: is_navigation(&gateway.method_of(request), request.headers()),
-            user_agent: user_agent(request.headers()),
+            user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
 
@@ -108,8 +108,30 @@ impl Context {
             client: None,
             trusted_proxy: false,
             navigation: false,
-            user_agent: String::new(),
+            user_agent: None,
         }
+    }
+
+    /// The same from another address.
+    pub fn with_client(self, client: Option<IpAddr>) -> Self {
+        Self { client, ..self }
+    }
+
+    /// The same from another browser.
+    pub fn with_user_agent(self, user_agent: &str) -> Self {
+        Self {
+            user_agent: HeaderValue::from_str(user_agent).ok(),
+            ..self
+        }
+    }
+
+    /// Shown in the list of sessions, so it must be short and plain.
+    pub fn user_agent(&self) -> String {
+        self.user_agent
+            .as_ref()
+            .and_then(|value| value.to_str().ok())
+            .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
+            .unwrap_or_default()
     }
 
     pub fn request_id_text(&self) -> String {
@@ -152,13 +174,4 @@ impl Gateway {
     pub fn keystone_answers(&self) -> bool {
         self.keystone_answers.load(Ordering::Relaxed)
     }
-}
-
-/// Shown in the list of sessions, so it must be short and plain.
-fn user_agent(headers: &HeaderMap) -> String {
-    headers
-        .get(http::header::USER_AGENT)
-        .and_then(|value| value.to_str().ok())
-        .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
-        .unwrap_or_default()
 }

@@ -11,6 +11,7 @@ mod cluster;
 mod counting_proxy;
 mod env;
 mod front_proxy;
+pub mod fuzz;
 mod gate;
 mod gateway;
 mod keystone;

@@ -96,9 +96,7 @@ impl Gateway {
 
 /// Where a session comes from, for what is recorded about it.
 pub(super) fn of_session(caller: &Caller) -> Context {
-    Context {
-        client: caller.session.address.parse().ok(),
-        user_agent: caller.session.user_agent.clone(),
-        ..Context::internal()
-    }
+    Context::internal()
+        .with_client(caller.session.address.parse().ok())
+        .with_user_agent(&caller.session.user_agent)
 }

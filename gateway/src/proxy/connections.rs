@@ -125,7 +125,8 @@ impl Drop for Connection {
 /// A response body that breaks off when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
-    closed: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Waited for from the first time on that the body has nothing to give.
+    closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
     /// An event stream would never end by itself: it ends when the process stops.
@@ -186,7 +187,7 @@ impl GuardedBody {
         Self {
             body,
             draining,
-            closed: Box::pin(connection.token.clone().cancelled_owned()),
+            closed: None,
             events,
             idle: idle.map(Idle::new),
             over: false,
@@ -197,13 +198,12 @@ impl GuardedBody {
 }
 
 impl GuardedBody {
-    fn closing(&mut self, context: &mut Context<'_>) -> Option<Closing> {
-        if self.closed.as_mut().poll(context).is_ready() {
-            return Some(self.connection.closing());
-        }
-        let draining = self.draining.as_mut()?;
-        let draining = draining.as_mut().poll(context);
-        draining.is_ready().then_some(Closing::Stopping)
+    fn stopping(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        let draining = self.draining.as_mut()?.as_mut();
+        draining
+            .poll(context)
+            .is_ready()
+            .then_some(Closing::Stopping)
     }
 
     /// What comes last: a word where one may stand, else the body is broken off.
@@ -230,10 +230,27 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if let Some(closing) = this.closing(context) {
+        let ended = this.connection.token.is_cancelled();
+        let closing = if ended {
+            Some(this.connection.closing())
+        } else {
+            this.stopping(context)
+        };
+        if let Some(closing) = closing {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        if frame.is_pending() {
+            // most answers are here at once, and never wait for the end of their session
+            let token = &this.connection.token;
+            let closed = this
+                .closed
+                .get_or_insert_with(|| Box::pin(token.clone().cancelled_owned()));
+            if closed.as_mut().poll(context).is_ready() {
+                let closing = this.connection.closing();
+                return Poll::Ready(Some(this.last(closing, SessionEnded)));
+            }
+        }
         if let Some(idle) = &mut this.idle {
             if frame.is_ready() {
                 idle.waits = false;

@@ -170,7 +170,7 @@ fn streamed(
             Body::empty()
         } else {
             Body::new(GuardedBody::new(
-                body, connection, events, kind, idle, draining,
+                body, connection, events, kind, draining, idle,
             ))
         }
     })

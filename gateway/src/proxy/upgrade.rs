@@ -11,6 +11,7 @@ use hyper::{
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     connections::Connection,

@@ -13,6 +13,7 @@ use portico_runtime::admin::{self, Readiness, Weight};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::Listener;
 use portico_runtime::metrics::Metrics;
+use portico_runtime::open_files;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
@@ -55,6 +56,7 @@ pub(super) async fn serve(
     tracing::info!(
         version = env!("CARGO_PKG_VERSION"),
         roles = names.join(", "),
+        open_files = open_files::raise(),
         "starting"
     );
     let started = start(files, &config, roles, &lifecycle, &readiness, &metrics).await;
