@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::client_address, navigation::is_navigation},
+    access::{client_address::{client_address, is_trusted}, navigation::is_navigation},
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -79,6 +79,8 @@ pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
     pub client: Option<IpAddr>,
+    /// Whether the request comes from one of `gateway.trusted_proxies`.
+    pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
     user_agent: Option<HeaderValue>,
@@ -92,7 +94,8 @@ impl Context {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
-            navigation: is_navigation(request.method(), request.headers()),
+            trusted_proxy: gateway.is_of_a_trusted_proxy(request),
+            navigation: is_navigation(&gateway.method_of(request), request.headers()),
             user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
@@ -103,6 +106,7 @@ impl Context {
             site: Site::Main,
             request_id: None,
             client: None,
+            trusted_proxy: false,
             navigation: false,
             user_agent: None,
         }
@@ -148,6 +152,13 @@ impl Gateway {
                 tracing::warn!("Keystone does not answer");
             }
         }
+    }
+
+    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
+    /// a unix socket for one, is not.
+    pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
+        let peer = request.extensions().get::<PeerAddr>();
+        peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
     }
 
     /// Whether the public address is this machine itself.

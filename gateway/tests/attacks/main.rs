@@ -10,6 +10,7 @@
 
 mod bearers;
 mod cookies;
+mod forwarded;
 mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]

@@ -9,6 +9,7 @@
 
 mod apps;
 mod federation;
+mod forward_auth;
 mod keystone;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod kubernetes;
