@@ -18,7 +18,10 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::{client_address, is_trusted}, navigation::is_navigation},
+    access::{
+        client_address::{client_address, is_trusted},
+        navigation::is_navigation,
+    },
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,

@@ -307,7 +307,10 @@ mod tests {
         let nothing = app("a", json!({ "trusted": true }));
         let refused = AppPathError::OnlyWithPath("a".to_owned());
         assert_eq!(validate_paths(&[nothing]), Err(refused));
-        for elsewhere in [json!({ "host": "a.example" }), json!({ "forward_auth": true })] {
+        for elsewhere in [
+            json!({ "host": "a.example" }),
+            json!({ "forward_auth": true }),
+        ] {
             let mut two_places = at("/grafana");
             two_places.host = elsewhere["host"].as_str().map(str::to_owned);
             two_places.forward_auth = elsewhere["forward_auth"] == true;
@@ -323,7 +326,11 @@ mod tests {
         let public: Url = "https://portico.example.org".parse().expect("url");
         let check = |apps: &[AppConfig]| validate_hosts(apps, &public, "apps.example.org");
         let with = |id: &str, host: &str| app(id, json!({ "host": host }));
-        for host in ["grafana.example.org", "grafana.example.org:8443", "localhost"] {
+        for host in [
+            "grafana.example.org",
+            "grafana.example.org:8443",
+            "localhost",
+        ] {
             assert_eq!(check(&[with("a", host)]), Ok(()), "{host}");
         }
         for host in [

@@ -33,9 +33,15 @@ pub(super) struct Question<'r> {
 #[derive(Debug)]
 pub(super) enum Verdict {
     /// Somebody, with what opens the app for them.
-    Open { caller: Caller, key: Option<Key> },
+    Open {
+        caller: Caller,
+        key: Option<Key>,
+    },
     SignIn(Missing),
-    Refused { caller: Caller, program: bool },
+    Refused {
+        caller: Caller,
+        program: bool,
+    },
 }
 
 impl Gateway {
@@ -54,11 +60,12 @@ impl Gateway {
         };
         if let Some(host) = &told.host {
             let site = self.hosts.named(host);
-            let same = site.is_some_and(|site| {
-                site.origin(&self.hosts) == context.site.origin(&self.hosts)
-            });
+            let same = site
+                .is_some_and(|site| site.origin(&self.hosts) == context.site.origin(&self.hosts));
             if !same {
-                return Err(refused("it is asked about a host that the request is not for"));
+                return Err(refused(
+                    "it is asked about a host that the request is not for",
+                ));
             }
         }
         let app = match &context.site {

@@ -61,11 +61,9 @@ pub(crate) async fn of_envoy(
 impl Gateway {
     async fn answer_for_browsers(&self, question: &Question<'_>) -> Result<Response, Stop> {
         match self.judge(question).await? {
-            Verdict::Open { caller, key } => {
-                Ok(self
-                    .allowed(StatusCode::OK, question, &caller, key.as_ref())
-                    .await?)
-            }
+            Verdict::Open { caller, key } => Ok(self
+                .allowed(StatusCode::OK, question, &caller, key.as_ref())
+                .await?),
             Verdict::SignIn(missing) => Err(self.sign_in_for(question, missing)),
             Verdict::Refused { caller, program } => match &question.app {
                 Some(app) if program => {
