@@ -7,17 +7,18 @@ use std::{
     },
 };
 
-use http::{HeaderMap, Request};
+use http::{HeaderValue, Request, header};
 use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
-use portico_store::Store;
+use portico_store::{Session, Store};
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::client_address, navigation::is_navigation},
+    access::{client_address::{client_address, is_trusted}, navigation::is_navigation},
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -63,6 +64,10 @@ pub(crate) struct Gateway {
     pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    pub leaving: AtomicBool,
+    /// Places for requests that wait for an answer.
+    pub waiting: Semaphore,
 }
 
 /// A gateway shared by all requests.
@@ -74,9 +79,11 @@ pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
     pub client: Option<IpAddr>,
+    /// Whether the request comes from one of `gateway.trusted_proxies`.
+    pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
-    pub user_agent: String,
+    user_agent: Option<HeaderValue>,
 }
 
 impl Context {
@@ -87,8 +94,9 @@ impl Context {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
-            navigation: is_navigation(request.method(), request.headers()),
-            user_agent: user_agent(request.headers()),
+            trusted_proxy: gateway.is_of_a_trusted_proxy(request),
+            navigation: is_navigation(&gateway.method_of(request), request.headers()),
+            user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
 
@@ -98,9 +106,28 @@ impl Context {
             site: Site::Main,
             request_id: None,
             client: None,
+            trusted_proxy: false,
             navigation: false,
-            user_agent: String::new(),
+            user_agent: None,
         }
+    }
+
+    /// The same, coming from where a session came from.
+    pub fn of_session(self, session: &Session) -> Self {
+        Self {
+            client: session.address.parse().ok(),
+            user_agent: HeaderValue::from_str(&session.user_agent).ok(),
+            ..self
+        }
+    }
+
+    /// Shown in the list of sessions, so it must be short and plain.
+    pub fn user_agent(&self) -> String {
+        self.user_agent
+            .as_ref()
+            .and_then(|value| value.to_str().ok())
+            .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
+            .unwrap_or_default()
     }
 
     pub fn request_id_text(&self) -> String {
@@ -127,6 +154,13 @@ impl Gateway {
         }
     }
 
+    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
+    /// a unix socket for one, is not.
+    pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
+        let peer = request.extensions().get::<PeerAddr>();
+        peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
+    }
+
     /// Whether the public address is this machine itself.
     pub fn is_loopback(&self) -> bool {
         let host = self.config.public_url.host_str().unwrap_or_default();
@@ -136,13 +170,4 @@ impl Gateway {
     pub fn keystone_answers(&self) -> bool {
         self.keystone_answers.load(Ordering::Relaxed)
     }
-}
-
-/// Shown in the list of sessions, so it must be short and plain.
-fn user_agent(headers: &HeaderMap) -> String {
-    headers
-        .get(http::header::USER_AGENT)
-        .and_then(|value| value.to_str().ok())
-        .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
-        .unwrap_or_default()
 }

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use fault::IdentityFault;
-pub use header::{Content, HeaderFrom};
 pub(crate) use header::header_name;
 use header::is_claim_name;
+pub use header::{Content, HeaderFrom};
 
 /// More than any app asks for; keeps requests small.
 const MOST: usize = 32;

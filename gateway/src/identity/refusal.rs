@@ -96,9 +96,5 @@ impl Gateway {
 
 /// Where a session comes from, for what is recorded about it.
 pub(super) fn of_session(caller: &Caller) -> Context {
-    Context {
-        client: caller.session.address.parse().ok(),
-        user_agent: caller.session.user_agent.clone(),
-        ..Context::internal()
-    }
+    Context::internal().of_session(&caller.session)
 }

@@ -55,7 +55,7 @@ impl Gateway {
             user,
             projects: Vec::new(),
             auth_methods: identity.methods.clone(),
-            user_agent: context.user_agent.clone(),
+            user_agent: context.user_agent(),
             address: context.address_text(),
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: absolute,

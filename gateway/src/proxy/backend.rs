@@ -97,9 +97,9 @@ impl Backend {
         let label = address.label();
         let pools = match tls {
             None => Held::Fixed(Pools::in_clear(&address, manner)),
-            Some((configs, name)) => {
-                Held::Renewed(RwLock::new(Pools::over_tls(&address, configs, name, manner)))
-            }
+            Some((configs, name)) => Held::Renewed(RwLock::new(Pools::over_tls(
+                &address, configs, name, manner,
+            ))),
         };
         Self {
             address,
@@ -195,9 +195,8 @@ fn out_for(failures: u32) -> u64 {
 
 impl Pools {
     fn in_clear(address: &Address, manner: &Manner) -> Self {
-        let connector = |in_turn| {
-            Connector::new(address.way.clone(), None, manner.connect, in_turn)
-        };
+        let connector =
+            |in_turn| Connector::new(address.way.clone(), None, manner.connect, in_turn);
         let http2 = address.prior_knowledge;
         Self {
             usual: manner.client(connector(!http2), http2),

@@ -125,9 +125,12 @@ impl Drop for Connection {
 /// A response body that breaks off when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
-    closed: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Waited for from the first time on that the body has nothing to give.
+    closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
+    /// An event stream would never end by itself: it ends when the process stops.
+    draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     idle: Option<Idle>,
     over: bool,
     connection: Connection,
@@ -176,11 +179,15 @@ impl GuardedBody {
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
+        draining: &CancellationToken,
         idle: Option<Duration>,
     ) -> Self {
+        let draining = (kind == meters::Kind::EventStream)
+            .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
-            closed: Box::pin(connection.token.clone().cancelled_owned()),
+            draining,
+            closed: None,
             events,
             idle: idle.map(Idle::new),
             over: false,
@@ -191,6 +198,14 @@ impl GuardedBody {
 }
 
 impl GuardedBody {
+    fn stopping(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        let draining = self.draining.as_mut()?.as_mut();
+        draining
+            .poll(context)
+            .is_ready()
+            .then_some(Closing::Stopping)
+    }
+
     /// What comes last: a word where one may stand, else the body is broken off.
     fn last(
         &mut self,
@@ -215,11 +230,27 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.closed.as_mut().poll(context).is_ready() {
-            let closing = this.connection.closing();
+        let ended = this.connection.token.is_cancelled();
+        let closing = if ended {
+            Some(this.connection.closing())
+        } else {
+            this.stopping(context)
+        };
+        if let Some(closing) = closing {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        if frame.is_pending() {
+            // most answers are here at once, and never wait for the end of their session
+            let token = &this.connection.token;
+            let closed = this
+                .closed
+                .get_or_insert_with(|| Box::pin(token.clone().cancelled_owned()));
+            if closed.as_mut().poll(context).is_ready() {
+                let closing = this.connection.closing();
+                return Poll::Ready(Some(this.last(closing, SessionEnded)));
+            }
+        }
         if let Some(idle) = &mut this.idle {
             if frame.is_ready() {
                 idle.waits = false;

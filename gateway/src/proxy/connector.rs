@@ -286,7 +286,9 @@ pub(super) fn is_kept_connection_lost(error: &(dyn std::error::Error + 'static))
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(io) = error.downcast_ref::<io::Error>()
-            && io.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<KeptConnectionLost>)
+            && io
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<KeptConnectionLost>)
         {
             return true;
         }

@@ -96,10 +96,12 @@ mod tests {
             ..HealthConfig::default()
         };
         let mut count = Count::default();
-        let known: Vec<_> = [true, true, false, false, true, false, false, false, true, true]
-            .into_iter()
-            .map(|good| count.add(good, &health))
-            .collect();
+        let known: Vec<_> = [
+            true, true, false, false, true, false, false, false, true, true,
+        ]
+        .into_iter()
+        .map(|good| count.add(good, &health))
+        .collect();
         let mut expected = vec![None; 10];
         (expected[1], expected[7], expected[9]) = (Some(true), Some(false), Some(true));
         assert_eq!(known, expected);

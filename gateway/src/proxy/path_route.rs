@@ -98,7 +98,11 @@ mod tests {
     fn cookies_stay_below_the_path() {
         for (stripped, line, expected) in [
             (false, "a=b", "a=b; Path=/grafana"),
-            (false, "a=b; Path=/; HttpOnly", "a=b; HttpOnly; Path=/grafana"),
+            (
+                false,
+                "a=b; Path=/; HttpOnly",
+                "a=b; HttpOnly; Path=/grafana",
+            ),
             (false, "a=b; path=/grafana/x", "a=b; Path=/grafana/x"),
             (false, "a=b; Path=/grafana2", "a=b; Path=/grafana"),
             (false, "a=b; Path=/x", "a=b; Path=/grafana"),
@@ -107,7 +111,11 @@ mod tests {
             (true, "a=b; Path=/", "a=b; Path=/grafana"),
             (true, "a=b; Path=/api", "a=b; Path=/grafana/api"),
         ] {
-            assert_eq!(confined(stripped, line).as_deref(), Some(expected), "{line}");
+            assert_eq!(
+                confined(stripped, line).as_deref(),
+                Some(expected),
+                "{line}"
+            );
         }
     }
 

@@ -191,7 +191,9 @@ impl http_body::Body for Lent {
             Some(body) => body.size_hint(),
             None => {
                 let owner = self.owner.lock();
-                owner.as_ref().map_or_else(SizeHint::default, Body::size_hint)
+                owner
+                    .as_ref()
+                    .map_or_else(SizeHint::default, Body::size_hint)
             }
         }
     }
@@ -220,14 +222,21 @@ mod tests {
         let flow = Arc::new(Flow::new());
         let slow = futures::stream::unfold(0, |n| async move {
             tokio::time::sleep(Duration::from_millis(150)).await;
-            (n < 3).then_some((Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x")), n + 1))
+            (n < 3).then_some((
+                Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x")),
+                n + 1,
+            ))
         });
         let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow), None);
         let reading = tokio::spawn(sent.collect());
         let began = Instant::now();
         let holdup = flow.stalls(Duration::from_millis(300)).await;
         // 600 ms of body, and 300 of silence
-        assert!(began.elapsed() >= Duration::from_millis(850), "{:?}", began.elapsed());
+        assert!(
+            began.elapsed() >= Duration::from_millis(850),
+            "{:?}",
+            began.elapsed()
+        );
         assert_eq!(holdup, Holdup::Upstream);
         assert!(reading.await.expect("read").is_ok());
         let flow = Arc::new(Flow::new());

@@ -121,7 +121,11 @@ impl Upstream {
         let (mut at, mut backend) = self.pick(tried).ok_or(SendError::NoneHealthy)?;
         loop {
             let others = tries < MOST_TRIES.min(self.backends.len());
-            let spare = if others || may_repeat { head.clone() } else { None };
+            let spare = if others || may_repeat {
+                head.clone()
+            } else {
+                None
+            };
             let this = match head.take() {
                 Some(this) => this,
                 None => return Err(SendError::NoneHealthy),

@@ -288,7 +288,11 @@ impl Upstream {
         if works {
             tracing::info!(upstream, backend, "a backend is healthy again");
         } else {
-            tracing::warn!(upstream, backend, "a backend is not healthy, and is left out");
+            tracing::warn!(
+                upstream,
+                backend,
+                "a backend is not healthy, and is left out"
+            );
         }
         meters::backend(upstream, backend, works);
     }
@@ -363,7 +367,11 @@ mod tests {
 
     fn upstream(backends: usize) -> Upstream {
         let urls: Vec<Url> = (0..backends)
-            .map(|n| format!("http://127.0.0.1:{}/p/", 9000 + n).parse().expect("url"))
+            .map(|n| {
+                format!("http://127.0.0.1:{}/p/", 9000 + n)
+                    .parse()
+                    .expect("url")
+            })
             .collect();
         let urls: Vec<&Url> = urls.iter().collect();
         let (config, limits) = (UpstreamConfig::default(), LimitsConfig::default());
@@ -377,7 +385,9 @@ mod tests {
     #[test]
     fn requests_go_round() {
         let upstream = upstream(3);
-        let order: Vec<_> = (0..4).map(|_| picked(&upstream, Tried::default())).collect();
+        let order: Vec<_> = (0..4)
+            .map(|_| picked(&upstream, Tried::default()))
+            .collect();
         assert_eq!(order, [Some(0), Some(1), Some(2), Some(0)]);
         let mut tried = Tried::default();
         tried.note(0);

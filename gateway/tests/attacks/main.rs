@@ -12,6 +12,7 @@
 mod api_server;
 mod bearers;
 mod cookies;
+mod forwarded;
 mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]

@@ -17,7 +17,9 @@ async fn at_grafana(upstream: Value) -> Stack {
 }
 
 async fn get(browser: &mut Browser, path: &str) -> crate::support::browser::Page {
-    browser.call(Method::GET, &format!("{MAIN}{path}"), "").await
+    browser
+        .call(Method::GET, &format!("{MAIN}{path}"), "")
+        .await
 }
 
 #[tokio::test]
@@ -54,7 +56,11 @@ async fn strangers_are_sent_to_sign_in_and_back_and_the_apps_rules_hold() {
     let page = stranger.open(&format!("{MAIN}/grafana/d/x")).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     let there = page.location();
-    assert!(there.as_str().starts_with(&format!("{MAIN}/oauth2/sign_in")));
+    assert!(
+        there
+            .as_str()
+            .starts_with(&format!("{MAIN}/oauth2/sign_in"))
+    );
     assert!(there.as_str().ends_with("rd=%2Fgrafana%2Fd%2Fx"));
     let page = get(&mut stranger, "/grafana/api").await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
@@ -102,6 +108,9 @@ async fn an_app_that_does_not_know_its_path_is_told() {
         let told = get(&mut browser, path).await.json();
         assert_eq!(told["target"], target);
         let told = told["headers"].to_string();
-        assert!(told.contains(r#"["x-forwarded-prefix","/grafana"]"#), "{told}");
+        assert!(
+            told.contains(r#"["x-forwarded-prefix","/grafana"]"#),
+            "{told}"
+        );
     }
 }

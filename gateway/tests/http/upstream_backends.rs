@@ -115,7 +115,10 @@ async fn what_may_have_been_acted_on_is_not_sent_again() {
         assert_eq!(page.status, StatusCode::OK);
         let page = send(&mut browser, method.clone(), body).await;
         assert_eq!(page.status, StatusCode::BAD_GATEWAY, "{method} {body}");
-        let heads = raw.seen().into_iter().filter(|text| text.contains(" HTTP/1.1\r\n"));
+        let heads = raw
+            .seen()
+            .into_iter()
+            .filter(|text| text.contains(" HTTP/1.1\r\n"));
         assert_eq!(heads.count(), 2, "{method} {body}");
     }
 }

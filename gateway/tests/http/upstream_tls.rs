@@ -24,7 +24,9 @@ async fn behind(url: &str, upstream: Value) -> (Stack, Browser) {
 }
 
 async fn get(browser: &mut Browser) -> Page {
-    browser.call(Method::GET, &format!("{APP}/x?y=%2F"), "").await
+    browser
+        .call(Method::GET, &format!("{APP}/x?y=%2F"), "")
+        .await
 }
 
 async fn told(url: &str, upstream: Value) -> Value {
@@ -112,7 +114,10 @@ async fn the_gateway_shows_its_certificate_to_who_asks() {
         assert_eq!(get(&mut browser).await.status, StatusCode::BAD_GATEWAY);
     }
     assert_eq!(echo.asked(), 0);
-    assert_eq!(told(&echo.url(), identity("client")).await["certificates"], 1);
+    assert_eq!(
+        told(&echo.url(), identity("client")).await["certificates"],
+        1
+    );
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@
 mod api_server;
 mod apps;
 mod federation;
+mod forward_auth;
 mod keystone;
 mod kubernetes;
 #[allow(dead_code, reason = "shared with the attacks")]
