@@ -166,6 +166,11 @@ pub enum ConfigError {
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
+    #[error(
+        "apps.host of {0}: {1:?} is not a lower-case host name (with a port if need be), or another \
+         app or Portico itself lives there"
+    )]
+    AppHost(String, String),
     #[error(transparent)]
     Upstream(#[from] upstream::UpstreamConfigError),
     #[error(transparent)]
@@ -274,6 +279,7 @@ impl GatewayConfig {
         self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
+        app::validate_hosts(apps, url, &self.apps_domain)?;
         limits::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)

@@ -16,6 +16,7 @@ mod dispatch;
 mod endpoints;
 mod federation;
 mod forms;
+mod forward_auth;
 #[cfg(test)]
 mod fuzz;
 mod guard;

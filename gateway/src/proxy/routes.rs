@@ -17,6 +17,7 @@ use crate::{
     access::line,
     api_callers::{Bearer, watch},
     audit::Event,
+    forward_auth,
     guard::Stop,
     handover,
     hosts::{App, Site},
@@ -69,6 +70,9 @@ pub(crate) async fn app(
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
+    if app.config.forward_auth {
+        return Err(forward_auth::served_elsewhere(app).into());
+    }
     let bearer = gateway
         .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;

@@ -7,10 +7,11 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod api_server;
 mod apps;
 mod federation;
+mod forward_auth;
 mod keystone;
-#[allow(dead_code, reason = "shared with the attacks")]
 mod kubernetes;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;

@@ -60,6 +60,8 @@ pub struct Wanted<'a> {
     pub groups: &'a [(&'a str, &'a str)],
     /// In place of a cluster of which only its key is real.
     pub cluster: Option<Cluster>,
+    /// Further apps.
+    pub apps: Vec<Value>,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -76,6 +78,7 @@ impl Default for Wanted<'_> {
             bearer: &[],
             groups: &[],
             cluster: None,
+            apps: Vec::new(),
             database: Database::AsTold,
         }
     }
@@ -125,14 +128,17 @@ impl Stack {
                     .map(|(group, provider)| json!({ "group": group, "provider": provider })),
             )
             .collect();
-        let mut section = json!({
+        let mut app_section = json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
             "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         });
         for (key, value) in wanted.app.as_object().expect("object") {
-            section[key] = value.clone();
+            app_section[key] = value.clone();
         }
-        let app_config: AppConfig = serde_json::from_value(section).expect("app");
+        let apps: Vec<AppConfig> = std::iter::once(app_section)
+            .chain(wanted.apps)
+            .map(|app| serde_json::from_value(app).expect("app"))
+            .collect();
         let keystone: KeystoneConfig =
             serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
                 .expect("keystone section");
@@ -151,7 +157,7 @@ impl Stack {
                 sealing_key: cluster_key.public().clone(),
                 ca: None,
             })],
-            apps: vec![app_config],
+            apps,
         };
         let gateway = Gateway::build(config, deps).expect("gateway");
         let lifecycle = Lifecycle::new(Duration::from_secs(2));
