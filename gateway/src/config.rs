@@ -1,6 +1,7 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
 pub mod keystone;
+pub mod rules;
 mod stay;
 
 use std::{
@@ -182,6 +183,8 @@ pub enum ConfigError {
     AppBearer(String, String),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error("{0}")]
+    Rules(String),
     #[error(transparent)]
     Provider(#[from] ProviderError),
 }

@@ -27,6 +27,7 @@ mod problem;
 mod providers;
 mod proxy;
 mod router;
+pub mod rules;
 mod session;
 mod sessions;
 mod state;
@@ -55,6 +56,7 @@ pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
     SessionConfig, StaySignedIn,
 };
+pub use rules::Reloaded;
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
@@ -68,6 +70,7 @@ use crate::{
         forward::Forwarder,
         upstream::{self, InvalidUpstream, Upstream},
     },
+    rules::{Rules, RulesError},
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -91,6 +94,8 @@ pub enum BuildError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Upstream(#[from] InvalidUpstream),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error("the system has no randomness to give")]
@@ -133,6 +138,7 @@ impl Gateway {
         config.validate(&deps.apps)?;
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        let rules = Rules::load(&deps.apps, &config.providers)?;
         let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
@@ -153,6 +159,7 @@ impl Gateway {
             default_domain: deps.default_domain,
             signing: Signing::new(deps.signer),
             panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
+            rules,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             clusters: deps.clusters,
             forwarder: Forwarder {
@@ -198,6 +205,19 @@ impl Gateway {
         for live in self.0.registry.all() {
             live.signed.lock().clear();
         }
+    }
+
+    /// Reads the files of rules again that have changed. A file that cannot be used, or whose tests
+    /// fail, changes nothing.
+    pub fn reload_rules(&self) -> Vec<Reloaded> {
+        let reloaded = self.0.rules.reload();
+        if reloaded.iter().any(|one| matches!(one.outcome, Ok(true))) {
+            // whatever is open was opened by rules of before: it comes back and is asked again
+            for live in self.0.registry.all() {
+                live.connections.renew();
+            }
+        }
+        reloaded
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.

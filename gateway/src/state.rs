@@ -24,6 +24,7 @@ use crate::{
     hosts::{Hosts, Site},
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
+    rules::Rules,
     session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -49,6 +50,8 @@ pub(crate) struct Gateway {
     pub signing: Signing,
     pub panel: Upstream,
     pub panel_key: PublicKey,
+    /// What may be asked of the apps, and by whom.
+    pub rules: Rules,
     pub clusters: Vec<Cluster>,
     pub forwarder: Forwarder,
     pub registry: Registry,

@@ -1,12 +1,14 @@
 //! `[[apps]]`: what is behind the gateway, each on a host of its own.
-use std::collections::HashSet;
+use std::{collections::HashSet, path::PathBuf};
 
 use portico_domain::access::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{ConfigError, ProviderConfig, ProviderKind, is_incomplete, is_label};
+use super::{
+    ConfigError, ProviderConfig, ProviderKind, is_incomplete, is_label, rules::RuleConfig,
+};
 
 /// The word for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
@@ -37,6 +39,16 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// What may be asked of the app beyond `allow`, and what may not.
+    #[serde(default)]
+    pub rules: Vec<RuleConfig>,
+    /// A file (TOML) with more of them as `[[rules]]`, and with `[[tests]]`. It is read again when it
+    /// changes; one that cannot be used, or whose tests fail, changes nothing.
+    #[serde(default)]
+    pub rules_file: Option<PathBuf>,
+    /// Passes CORS preflights on to the app, without a session: real ones only.
+    #[serde(default)]
+    pub preflight: bool,
 }
 
 /// How the panel presents an app.
@@ -68,6 +80,7 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
+        crate::rules::check(app).map_err(|error| ConfigError::Rules(error.to_string()))?;
     }
     Ok(())
 }

@@ -80,7 +80,7 @@ impl Gateway {
             && self.key_to(app, &caller.live).await?.is_none()
         {
             if bearer.is_some() {
-                return Ok(self.refuse_api_caller(context, &caller, app).await);
+                return Ok(self.refuse_api_caller(context, &caller, app, None).await);
             }
             return Err(forbidden("Your roles do not open this app.").into());
         }

@@ -1,27 +1,22 @@
 //! Everything that is not the gateway's own: the panel on the main host, the apps on theirs.
 use std::{sync::Arc, time::Instant};
 
-use axum::{
-    Extension,
-    body::Body,
-    extract::State,
-    response::{IntoResponse as _, Response},
-};
-use http::{HeaderName, HeaderValue, Request, Uri, header};
+use axum::{Extension, body::Body, extract::State, response::Response};
+use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
 use jiff::Timestamp;
-use portico_store::Outcome;
 use tracing::{Instrument as _, field::Empty};
 
-use super::{forward::Added, headers::Trust, upstream::Upstream};
+use super::{connections::Connection, forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::line,
+    access::{line, origin::OriginFault, rules::Key},
     api_callers::{Bearer, watch},
-    audit::Event,
+    dispatch::FromElsewhere,
     guard::Stop,
     handover,
     hosts::{App, Site},
-    meters, pages,
+    meters,
     problem::Problem,
+    rules::{Asked, Decision},
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
 };
@@ -55,8 +50,16 @@ pub(crate) async fn panel(
     }
     let identity = gateway.identity_headers(&caller, PANEL, token.as_deref())?;
     let upstream = &gateway.panel;
+    let connection = caller.live.connections.open();
     gateway
-        .pass_on(&context, &caller, upstream, Trust::Panel, identity, request)
+        .pass_on(
+            &context,
+            connection,
+            upstream,
+            Trust::Panel,
+            identity,
+            request,
+        )
         .await
 }
 
@@ -69,6 +72,10 @@ pub(crate) async fn app(
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
+    if let Some(elsewhere) = request.extensions().get::<FromElsewhere>() {
+        let fault = elsewhere.0;
+        return anonymous(&gateway, &context, app, fault, request).await;
+    }
     let id = app.config.id.as_str();
     let bearer = gateway
         .api_caller(&context, app, request.headers(), Some(id))
@@ -76,27 +83,72 @@ pub(crate) async fn app(
     if let Some(bearer) = bearer {
         return program(gateway, &context, app, bearer, request).await;
     }
-    let caller = match gateway.lookup(request.headers(), Some(id)).await? {
-        Ok(caller) => caller,
-        Err(_) => return Err(handover::begin(&gateway, &context, app, &request)),
-    };
-    if gateway.standing(&context, &caller).await?.is_err() {
-        return Err(handover::begin(&gateway, &context, app, &request));
+    let mut caller = gateway.lookup(request.headers(), Some(id)).await?.ok();
+    if let Some(known) = &caller
+        && gateway.standing(&context, known).await?.is_err()
+    {
+        caller = None;
     }
-    let Some(key) = gateway.key_to(app, &caller.live).await? else {
-        return Ok(gateway.refuse_app(&context, &caller, app).await);
+    let caller = caller.as_ref();
+    let decision = gateway
+        .decide(app, &asked(&context, &request), caller)
+        .await?;
+    let identity = match (decision, caller) {
+        (Decision::Open(key), Some(caller)) => gateway.identity_headers(caller, id, key.token())?,
+        (Decision::Public, Some(caller)) => gateway.identity_headers(caller, id, None)?,
+        (Decision::Public, None) => Vec::new(),
+        (Decision::Preflight, _) => {
+            return gateway.pass_on_bare(&context, app, request).await;
+        }
+        (Decision::Open(_), None) | (Decision::SignIn, _) => {
+            return Err(handover::begin(&gateway, &context, app, &request));
+        }
+        (Decision::SignInAgain(refusal), _) => {
+            if context.navigation && request.method().is_safe() {
+                // the main host asks for the confirmation on the way
+                return Err(handover::begin(&gateway, &context, app, &request));
+            }
+            return Err(gateway.ask_to_sign_in_again(app, &refusal).into());
+        }
+        (Decision::Refused(refusal), caller) => {
+            return Ok(gateway.refuse_app(&context, caller, app, &refusal).await);
+        }
     };
-    let identity = gateway.identity_headers(&caller, id, key.token())?;
+    let connection = gateway.connection(app, caller);
     gateway
         .pass_on(
             &context,
-            &caller,
+            connection,
             &app.upstream,
             Trust::App,
             identity,
             request,
         )
         .await
+}
+
+fn asked<'r>(context: &Context, request: &'r Request<Body>) -> Asked<'r> {
+    Asked {
+        method: request.method(),
+        path: request.uri().path(),
+        headers: request.headers(),
+        client: context.client,
+    }
+}
+
+/// A request that a page of another origin has sent: only where everybody may send it, and then
+/// without anything that says who does.
+async fn anonymous(
+    gateway: &Shared,
+    context: &Context,
+    app: &App,
+    fault: OriginFault,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    match gateway.decide(app, &asked(context, &request), None).await? {
+        Decision::Public | Decision::Preflight => gateway.pass_on_bare(context, app, request).await,
+        _ => Err(Problem::foreign_origin(fault).into()),
+    }
 }
 
 /// A request of a program with a bearer: the same rules, and no way to sign in.
@@ -108,14 +160,27 @@ async fn program(
     request: Request<Body>,
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
-    let Some(key) = gateway.key_to(app, &caller.live).await? else {
-        return Ok(gateway.refuse_api_caller(context, caller, app).await);
+    let decision = gateway
+        .decide(app, &asked(context, &request), Some(caller))
+        .await?;
+    let key = match decision {
+        Decision::Open(key) => Some(key),
+        Decision::Public => None,
+        Decision::Preflight => return gateway.pass_on_bare(context, app, request).await,
+        Decision::SignIn => return Err(Problem::signed_out().into()),
+        // nobody knows when whoever made the bearer signed in
+        Decision::SignInAgain(refusal) | Decision::Refused(refusal) => {
+            return Ok(gateway
+                .refuse_api_caller(context, caller, app, Some(&refusal))
+                .await);
+        }
     };
-    let identity = gateway.identity_headers(caller, &app.config.id, key.token())?;
+    let token = key.as_ref().and_then(Key::token);
+    let identity = gateway.identity_headers(caller, &app.config.id, token)?;
     let response = gateway
         .pass_on(
             context,
-            caller,
+            caller.live.connections.open(),
             &app.upstream,
             Trust::App,
             identity,
@@ -127,36 +192,10 @@ async fn program(
 }
 
 impl Gateway {
-    /// Says which role opens the app, on a page or in JSON.
-    pub async fn refuse_app(&self, context: &Context, caller: &Caller, app: &App) -> Response {
-        let event = Event::new("app.open", Outcome::Denied)
-            .session(&caller.session)
-            .project(Some(&app.config.project))
-            .target(&app.config.id)
-            .reason("no role or group that opens it");
-        self.audit(context, event).await;
-        line::refused("app_refused");
-        let doors = self.doors(&app.config.allow, &caller.live);
-        if context.navigation {
-            let home = format!("{}/", self.hosts.main());
-            let (name, user) = (&app.config.name, &caller.session.user.name);
-            return pages::app::refused(name, user, &doors, &home, &context.request_id_text())
-                .into_response();
-        }
-        let roles: Vec<String> = doors.iter().map(pages::app::Door::in_words).collect();
-        Problem::downstream(
-            http::StatusCode::FORBIDDEN,
-            "app_refused",
-            "Not permitted",
-            format!("{} opens for: {}.", app.config.name, roles.join(", ")),
-        )
-        .into_response()
-    }
-
     async fn pass_on(
         &self,
         context: &Context,
-        caller: &Caller,
+        connection: Connection,
         upstream: &Upstream,
         trust: Trust,
         identity: Vec<(HeaderName, HeaderValue)>,
@@ -171,7 +210,6 @@ impl Gateway {
             identity,
         };
         let started = Instant::now();
-        let connection = caller.live.connections.open();
         let span = tracing::debug_span!(
             "upstream",
             otel.kind = "client",
@@ -196,6 +234,33 @@ impl Gateway {
             }
             problem.into()
         })
+    }
+
+    /// Passes a request on without anything that says who sends it, and without a body where it is
+    /// a preflight.
+    async fn pass_on_bare(
+        &self,
+        context: &Context,
+        app: &App,
+        mut request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        request.headers_mut().remove(header::COOKIE);
+        if request.method() == Method::OPTIONS {
+            request.headers_mut().remove(header::CONTENT_LENGTH);
+            *request.body_mut() = Body::empty();
+        }
+        let connection = self.connection(app, None);
+        let (upstream, identity) = (&app.upstream, Vec::new());
+        self.pass_on(context, connection, upstream, Trust::App, identity, request)
+            .await
+    }
+
+    /// What a request opens: it ends with the session, or, of nobody, with the rules that let it.
+    fn connection(&self, app: &App, caller: Option<&Caller>) -> Connection {
+        match caller {
+            Some(caller) => caller.live.connections.open(),
+            None => self.rules.open(app),
+        }
     }
 
     /// Remembers the project for the user's next visit, in the background.

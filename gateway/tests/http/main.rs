@@ -14,6 +14,7 @@ mod keys;
 mod meters;
 mod pages;
 mod proxy;
+mod rules;
 mod sessions;
 mod sign_out;
 #[path = "../support/mod.rs"]
