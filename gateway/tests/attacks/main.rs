@@ -18,9 +18,12 @@ mod login;
 #[path = "../services/oidc.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
+mod path_confusion;
 mod providers;
+mod raw;
 mod redirects;
 mod refresh;
+mod rules;
 mod sessions;
 mod stored;
 #[path = "../support/mod.rs"]
