@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop bench-kube-auth soak
+.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop bench-kube-auth bench-gateway soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,10 @@ e2e: ## browser tests over the whole stack; starts what does not run
 bench-kube-auth: ## kube-auth's speed beside an echo; writes docs/performance (starts what does not run)
 	@scripts/test.sh bench-kube-auth
 
-soak: ## 100,000 reviews of two identities while the cache expires: no mix-up, flat memory
+bench-gateway: ## the gateway's speed beside nginx and mod_auth_openidc; writes docs/performance
+	@scripts/test.sh bench-gateway
+
+soak: ## 100,000 reviews of two identities; 10,000 WebSockets and mixed load for half an hour: flat memory
 	@scripts/test.sh soak
 
 test-stop: ## stops the test stack

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh [test]: installs the Debian packages that the stack, or the tests too, need and this machine lacks.
+# packages.sh [test|bench]: installs the Debian packages that the stack, the tests too, or the benchmarks need and this machine lacks.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib/stack.sh"
 
@@ -27,6 +27,11 @@ if [ "${1:-}" = test ]; then
   wants chromium test -x /usr/bin/chromium
   wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
   wants redis-server has redis-server
+fi
+if [ "${1:-}" = bench ]; then
+  wants apache2 test -x /usr/sbin/apache2
+  wants libapache2-mod-auth-openidc test -e /usr/lib/apache2/modules/mod_auth_openidc.so
+  wants nginx test -x /usr/sbin/nginx
 fi
 [ ${#needed[@]} -gt 0 ] || exit 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh services|e2e|all|bench-kube-auth|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
+# test.sh services|e2e|all|bench-kube-auth|bench-gateway|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
 # for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -61,16 +61,34 @@ release_build() {
   stage "release build" cargo build --locked --release -p server -p portico-bench
 }
 
+# what the programs are measured beside
+compared_programs() {
+  scripts/packages.sh bench
+  scripts/services/oidc-install.sh
+}
+export -f compared_programs
+
+bench=${CARGO_TARGET_DIR:-target}/release/portico-bench
+
 bench_kube_auth() {
   prepare
   release_build
-  stage "benchmark" "${CARGO_TARGET_DIR:-target}/release/kube-auth" measure "$@"
+  stage "benchmark" "$bench" kube-auth "$@"
+}
+
+bench_gateway() {
+  prepare
+  stage "programs to compare with" bash -euc compared_programs
+  release_build
+  stage "benchmark" "$bench" gateway "$@"
 }
 
 soak() {
   prepare
+  stage "programs to compare with" bash -euc compared_programs
   release_build
-  stage "soak" "${CARGO_TARGET_DIR:-target}/release/kube-auth" soak "$@"
+  stage "soak, kube-auth" "$bench" soak-kube-auth
+  stage "soak, gateway" "$bench" soak-gateway "$@"
 }
 
 all() {
@@ -90,10 +108,11 @@ all() {
 case ${1:-} in
   services | e2e | all) "$1" ;;
   bench-kube-auth) bench_kube_auth "${@:2}" ;;
+  bench-gateway) bench_gateway "${@:2}" ;;
   soak) soak "${@:2}" ;;
   stop) scripts/stack.sh down ;;
   *)
-    echo "usage: test.sh services|e2e|all|bench-kube-auth|soak|stop" >&2
+    echo "usage: test.sh services|e2e|all|bench-kube-auth|bench-gateway|soak|stop" >&2
     exit 2
     ;;
 esac

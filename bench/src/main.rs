@@ -1,27 +1,18 @@
-//! Measures kube-auth as a process of its own, beside a plain echo as the limit of the transport.
-//!
-//! `kube-auth measure` is what `make bench-kube-auth` runs, `kube-auth soak` is `make soak`. Both start
-//! the real `portico kube-auth` with mutual TLS, its own keys and a configuration in a temporary
-//! folder, and stop it again. Every answer's identity is compared with the token that was sent.
-mod client;
-mod echo;
-mod expected;
-mod keystone;
-mod load;
+//! What `make bench-kube-auth`, `make bench-gateway` and `make soak` run: the real program as a process
+//! of its own, beside what it is compared with, against the services of the test stack.
+mod gateway;
+mod kube_auth;
 mod machine;
-mod measure;
-mod pki;
 mod process;
 mod report;
-mod soak;
-mod tokens;
-mod webhook;
+mod theme;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use portico_runtime::open_files;
 use std::path::PathBuf;
 
-/// Measures kube-auth
+/// Measures Portico
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -30,10 +21,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Takes all figures and writes them as JSON, table and plot
-    Measure(measure::Options),
-    /// Asks for two identities 100,000 times while the cache expires, and compares every answer
-    Soak(soak::Options),
+    /// Takes kube-auth's figures and writes them as JSON, table and plot
+    KubeAuth(kube_auth::measure::Options),
+    /// Takes the gateway's figures and others' beside it, and writes them as JSON, table and plot
+    Gateway(gateway::measure::Options),
+    /// Asks kube-auth for two identities 100,000 times while its cache expires, and compares every answer
+    SoakKubeAuth(kube_auth::soak::Options),
+    /// Holds 10,000 WebSockets at the gateway under a mixed load for half an hour, and watches its memory
+    SoakGateway(gateway::soak::Options),
     /// Answers every review with the same text: what the transport costs by itself
     #[command(hide = true)]
     Echo {
@@ -41,14 +36,21 @@ enum Command {
         #[arg(long)]
         dir: PathBuf,
     },
+    /// An upstream that holds WebSockets
+    #[command(hide = true)]
+    Sockets,
 }
 
 fn main() -> Result<()> {
     portico_runtime::install_crypto_provider();
+    open_files::raise();
     let runtime = tokio::runtime::Runtime::new()?;
     match Arguments::parse().command {
-        Command::Measure(options) => runtime.block_on(measure::run(&options)),
-        Command::Soak(options) => runtime.block_on(soak::run(&options)),
-        Command::Echo { dir } => runtime.block_on(echo::serve(&dir)),
+        Command::KubeAuth(options) => runtime.block_on(kube_auth::measure::run(&options)),
+        Command::Gateway(options) => runtime.block_on(gateway::measure::run(&options)),
+        Command::SoakKubeAuth(options) => runtime.block_on(kube_auth::soak::run(&options)),
+        Command::SoakGateway(options) => runtime.block_on(gateway::soak::run(&options)),
+        Command::Echo { dir } => runtime.block_on(kube_auth::echo::serve(&dir)),
+        Command::Sockets => runtime.block_on(gateway::sockets::serve()),
     }
 }

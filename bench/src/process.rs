@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Linux' unit in `/proc/<pid>/stat`, whatever the kernel's own tick is.
 const TICKS_PER_SECOND: f64 = 100.0;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
-const LISTENING: &str = "listening on https://";
+const LISTENING: &str = "listening on http";
 
 /// A running server. It ends with this value.
 pub struct Server {
@@ -50,24 +50,17 @@ impl Server {
 
     /// The CPU time that it has used.
     pub fn cpu(&self) -> Result<Duration> {
-        let stat = fs::read_to_string(self.proc("stat"))?;
-        // the name in parentheses may hold anything
-        let fields = stat.rsplit_once(')').context("stat has no name")?.1;
-        let mut numbers = fields.split_whitespace().skip(11).map(str::parse::<u64>);
-        let (Some(user), Some(system)) = (numbers.next(), numbers.next()) else {
-            bail!("stat has no times");
-        };
-        Ok(Duration::from_secs_f64(
-            (user? + system?) as f64 / TICKS_PER_SECOND,
-        ))
+        cpu(self.id())
     }
 
     /// Its resident memory, in MB (10^6 bytes).
     pub fn rss_mb(&self) -> Result<f64> {
-        let status = fs::read_to_string(self.proc("status"))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        Ok(kib.context("status has no VmRSS")?.trim().parse::<f64>()? * 1.024e-3)
+        rss_mb(self.id())
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Ends the log's old part, which a benchmark would fill the disk with, and counts its lines
@@ -77,10 +70,6 @@ impl Server {
         // the server appends, so it goes on at the new end
         File::options().write(true).open(&self.log)?.set_len(0)?;
         Ok(log.lines().filter(|line| line.contains(text)).count())
-    }
-
-    fn proc(&self, file: &str) -> String {
-        format!("/proc/{}/{file}", self.child.id())
     }
 }
 
@@ -92,15 +81,181 @@ impl Drop for Server {
     }
 }
 
+/// The CPU time that a process has used.
+fn cpu(id: u32) -> Result<Duration> {
+    let fields = Stat::read(id)?;
+    Ok(Duration::from_secs_f64(
+        fields.own_ticks as f64 / TICKS_PER_SECOND,
+    ))
+}
+
+/// The resident memory of a process, in MB (10^6 bytes).
+fn rss_mb(id: u32) -> Result<f64> {
+    kib_in(&format!("/proc/{id}/status"), "VmRSS:").map(|kib| kib * 1.024e-3)
+}
+
+/// A figure of a file in `/proc` with a name and kibibytes a line.
+fn kib_in(file: &str, name: &str) -> Result<f64> {
+    let text = fs::read_to_string(file)?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kib = kib.with_context(|| format!("{file} has no {name}"))?;
+    Ok(kib.trim().parse()?)
+}
+
+/// Of `/proc/<pid>/stat`, see proc_pid_stat(5).
+struct Stat {
+    parent: u32,
+    /// User and system time.
+    own_ticks: u64,
+    /// The same of children that have ended.
+    children_ticks: u64,
+}
+
+impl Stat {
+    fn read(id: u32) -> Result<Self> {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+        // the name in parentheses may hold anything
+        let fields = stat.rsplit_once(')').context("stat has no name")?.1;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let number = |at: usize| -> Result<u64> {
+            let field = fields.get(at).context("stat is too short")?;
+            Ok(field.parse()?)
+        };
+        Ok(Self {
+            parent: u32::try_from(number(1)?)?,
+            own_ticks: number(11)? + number(12)?,
+            children_ticks: number(13)? + number(14)?,
+        })
+    }
+}
+
+/// Processes with all their descendants: a server that forks is all of them.
+#[derive(Clone, Debug)]
+pub struct Trees(pub Vec<u32>);
+
+impl Trees {
+    fn all(&self) -> Result<Vec<(u32, Stat)>> {
+        let mut left = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let name = entry?.file_name();
+            let id = name.to_str().and_then(|name| name.parse().ok());
+            // it may have ended meanwhile
+            if let Some(id) = id
+                && let Ok(stat) = Stat::read(id)
+            {
+                left.push((id, stat));
+            }
+        }
+        let mut known = self.0.clone();
+        let mut all = Vec::new();
+        loop {
+            let (found, others): (Vec<_>, Vec<_>) = left
+                .into_iter()
+                .partition(|(id, stat)| known.contains(id) || known.contains(&stat.parent));
+            if found.is_empty() {
+                return Ok(all);
+            }
+            known.extend(found.iter().map(|(id, _)| *id));
+            all.extend(found);
+            left = others;
+        }
+    }
+
+    /// The CPU time that they have used, those that have ended included.
+    pub fn cpu(&self) -> Result<Duration> {
+        let ticks: u64 = self
+            .all()?
+            .iter()
+            .map(|(_, stat)| stat.own_ticks + stat.children_ticks)
+            .sum();
+        Ok(Duration::from_secs_f64(ticks as f64 / TICKS_PER_SECOND))
+    }
+
+    /// The resident memory in MB; pages that several processes of one server share count once.
+    pub fn rss_mb(&self) -> Result<f64> {
+        let all = self.all()?;
+        if let [(id, _)] = all.as_slice() {
+            return rss_mb(*id);
+        }
+        let mut kib = 0.0;
+        for (id, _) in &all {
+            kib += kib_in(&format!("/proc/{id}/smaps_rollup"), "Pss:")?;
+        }
+        Ok(kib * 1.024e-3)
+    }
+}
+
+/// A server that keeps children: it is asked to end, and ends them.
+pub struct Forking {
+    child: Child,
+}
+
+impl Forking {
+    /// Starts it in the foreground and waits until somebody accepts connections at `address`.
+    pub async fn start(command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(log)?)
+            .spawn()
+            .with_context(|| format!("start {:?}", command.get_program()))?;
+        let mut server = Self { child };
+        let started = Instant::now();
+        while std::net::TcpStream::connect(address).is_err() {
+            let ended = server.child.try_wait()?;
+            if ended.is_some() || started.elapsed() > START_TIMEOUT {
+                let said = fs::read_to_string(log)?;
+                bail!(
+                    "{:?} did not start ({ended:?}): {said}",
+                    command.get_program()
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(server)
+    }
+
+    /// The first process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Forking {
+    fn drop(&mut self) {
+        let id = i32::try_from(self.child.id()).ok();
+        if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
+            // it may have ended already
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+        let _ = self.child.wait();
+    }
+}
+
 fn address_in(log: &str) -> Option<SocketAddr> {
     let rest = log.split_once(LISTENING)?.1;
+    let rest = rest.strip_prefix('s').unwrap_or(rest).strip_prefix("://")?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':')?;
     rest[..end].parse().ok()
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn children_count_with_their_parent() {
+        let mut child = Command::new("sleep").arg("20").spawn().unwrap();
+        let here = Trees(vec![std::process::id()]);
+        let ids: Vec<u32> = here.all().unwrap().iter().map(|(id, _)| *id).collect();
+        assert!(ids.contains(&child.id()) && ids.contains(&std::process::id()));
+        assert!(here.rss_mb().unwrap() > 1.0);
+        assert_eq!(Trees(vec![child.id()]).all().unwrap().len(), 1);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 
     #[test]
     fn the_address_is_read_from_either_kind_of_log() {
@@ -111,6 +266,7 @@ mod tests {
             address_in("listening on https://127.0.0.1:4711\n"),
             expected
         );
+        assert_eq!(address_in("listening on http://127.0.0.1:4711\n"), expected);
         // cut in the middle of a number
         assert_eq!(address_in("listening on https://127.0.0.1:47"), None);
     }

@@ -1,8 +1,8 @@
 //! Every request's first steps: host, path, origin, then the host's own routes.
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::State,
     response::{IntoResponse, Response},
@@ -19,8 +19,9 @@ use crate::{
     guard::with_cookie,
     hosts::Site,
     meters,
+    pages::layout::guard,
     problem::{Problem, Source},
-    proxy::{path, upgrade},
+    proxy::{path, routes, upgrade},
     rules::Asked,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
@@ -38,10 +39,6 @@ pub(crate) struct Dispatcher {
 #[derive(Clone, Copy)]
 pub(crate) struct FromElsewhere(pub OriginFault);
 
-/// The label of an answer's metrics.
-#[derive(Clone)]
-struct Route(String);
-
 pub(crate) async fn dispatch(
     State(dispatcher): State<Dispatcher>,
     request: Request<Body>,
@@ -50,37 +47,38 @@ pub(crate) async fn dispatch(
     let started = Instant::now();
     let site = gateway.hosts.resolve(request.uri(), request.headers());
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
-    let route = Route(route_label(site.as_ref(), request.uri().path()));
+    let route = route_label(site.as_ref(), request.uri().path());
     let line = Line::of(&context, &request);
     let handled = async {
-        let (response, problem) = answer(&dispatcher, site, &context, &route, request).await;
+        let (response, problem) =
+            answer(&dispatcher, site.as_ref(), &context, route, request).await;
         let status = response.status();
         (status, problem, started.elapsed(), response)
     };
-    let (decision, response) = line.written_after(&route.0, handled).await;
+    let (decision, response) = line.written_after(route, handled).await;
     let status = response.status().as_u16();
-    meters::request(&route.0, status, decision.as_str(), started.elapsed());
+    meters::request(route, status, decision.as_str(), started.elapsed());
     response
 }
 
 /// The answer, with what became of the request where it is a refusal or failure of ours.
 async fn answer(
     dispatcher: &Dispatcher,
-    site: Option<Site>,
+    site: Option<&Site>,
     context: &Context,
-    route: &Route,
+    route: &str,
     request: Request<Body>,
 ) -> (Response, Option<(&'static str, Source)>) {
     let gateway = &dispatcher.gateway;
     let round_may_end =
-        context.navigation && route.0 != "gateway" && gateway.counts_rounds(request.headers());
+        context.navigation && route != "gateway" && gateway.counts_rounds(request.headers());
     let mut response = match decide(dispatcher, site, context, request).await {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
     };
     let mut went_wrong = None;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        note(&problem, route);
+        note(&problem, route, context);
         went_wrong = Some(line::of_problem(&problem));
         let cookies: Vec<HeaderValue> = response
             .headers()
@@ -92,6 +90,9 @@ async fn answer(
         for cookie in cookies {
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
+    }
+    if route == "gateway" {
+        guard(response.headers_mut());
     }
     if round_may_end && response.status().is_success() {
         response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
@@ -107,18 +108,24 @@ async fn answer(
 
 async fn decide(
     dispatcher: &Dispatcher,
-    site: Option<Site>,
+    site: Option<&Site>,
     context: &Context,
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
     let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
+    // until the answer begins; load balancers are answered in any case
+    let _place = match dispatcher.gateway.waiting.try_acquire() {
+        Ok(place) => Some(place),
+        Err(_) if matches!(request.uri().path(), "/ping" | "/ready") => None,
+        Err(_) => return Err(Problem::busy()),
+    };
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
     let upgrade = upgrade::asked(&request);
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    if !answers_anybody(&site, request.method(), request.uri().path())
-        && !is_of_a_program(&site, request.headers())
+    if !answers_anybody(site, request.method(), request.uri().path())
+        && !is_of_a_program(site, request.headers())
     {
         let checked = origin::check(
             site.origin(&dispatcher.gateway.hosts),
@@ -130,18 +137,24 @@ async fn decide(
             if upgrade
                 || !dispatcher
                     .gateway
-                    .lets_pages_elsewhere(&site, context, &request)
+                    .lets_pages_elsewhere(site, context, &request)
             {
                 return Err(Problem::foreign_origin(fault));
             }
             request.extensions_mut().insert(FromElsewhere(fault));
         }
     }
-    request.extensions_mut().insert(context.clone());
     let router = match site {
         Site::Main => &dispatcher.main,
+        // what is the app's own needs no routing
+        Site::App(_) if !is_under_oauth2(request.uri().path()) => {
+            let (gateway, context) = (Arc::clone(&dispatcher.gateway), context.clone());
+            let answer = routes::app(State(gateway), Extension(context), request).await;
+            return Ok(answer.into_response());
+        }
         Site::App(_) => &dispatcher.app,
     };
+    request.extensions_mut().insert(context.clone());
     match router.clone().oneshot(request).await {
         Ok(response) => Ok(response),
         Err(never) => match never {},
@@ -166,7 +179,7 @@ impl Gateway {
             headers: request.headers(),
             client: context.client,
         };
-        !path.starts_with("/oauth2/") && self.is_open_to_pages_elsewhere(app, &asked)
+        !is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
     }
 }
 
@@ -209,15 +222,22 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
     }
 }
 
-fn route_label(site: Option<&Site>, path: &str) -> String {
+/// The label of an answer's metrics.
+fn route_label<'s>(site: Option<&'s Site>, path: &str) -> &'s str {
     let own = path.starts_with("/oauth2/");
     match site {
-        None => "unknown".to_owned(),
-        Some(_) if own => "gateway".to_owned(),
-        Some(Site::Main) if is_own(path) => "gateway".to_owned(),
-        Some(Site::Main) => "panel".to_owned(),
-        Some(Site::App(app)) => app.config.id.clone(),
+        None => "unknown",
+        Some(_) if own => "gateway",
+        Some(Site::Main) if is_own(path) => "gateway",
+        Some(Site::Main) => "panel",
+        Some(Site::App(app)) => &app.config.id,
     }
+}
+
+/// Whether a path is one of our own endpoints on any host.
+fn is_under_oauth2(path: &str) -> bool {
+    path.strip_prefix("/oauth2")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Whether the gateway answers a path of the main host itself.
@@ -227,7 +247,7 @@ fn is_own(path: &str) -> bool {
         || path.starts_with("/api/v1/clusters/")
 }
 
-fn note(problem: &Problem, route: &Route) {
+fn note(problem: &Problem, route: &str, context: &Context) {
     let source = match problem.source {
         Source::Downstream => "downstream",
         Source::Upstream => "upstream",
@@ -238,7 +258,8 @@ fn note(problem: &Problem, route: &Route) {
         tracing::warn!(
             code = problem.code,
             source,
-            route = route.0,
+            route,
+            request_id = context.request_id_text(),
             "{}",
             problem.title
         );

@@ -1,14 +1,16 @@
 //! Reading forms and queries: small, flat, and with no name twice.
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use axum::{body::Body, extract::FromRequest};
 use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use secrecy::SecretString;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, proxy::forward::ForwardError};
 
 const LARGEST: usize = 64 << 10;
+/// How long a form may take to arrive, in however many pieces.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// The fields of a form (or JSON object) or the parameters of a query.
 #[derive(Default)]
@@ -59,9 +61,10 @@ impl<S: Sync> FromRequest<S> for Fields {
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        let body = Limited::new(request.into_body(), LARGEST)
-            .collect()
+        let body = Limited::new(request.into_body(), LARGEST).collect();
+        let body = tokio::time::timeout(LONGEST, body)
             .await
+            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(LONGEST)))?
             .map_err(|error| {
                 if error.downcast_ref::<LengthLimitError>().is_some() {
                     Problem::downstream(

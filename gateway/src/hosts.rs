@@ -6,7 +6,11 @@ use url::Url;
 
 use crate::{
     config::{AppConfig, GatewayConfig},
-    proxy::upstream::{InvalidUpstream, Upstream},
+    limits::Limits,
+    proxy::{
+        rewrite::below,
+        upstream::{InvalidUpstream, Upstream},
+    },
 };
 
 /// The origins that the gateway serves.
@@ -15,6 +19,8 @@ pub(crate) struct Hosts {
     main: Arc<str>,
     main_host: String,
     apps: HashMap<String, Arc<App>>,
+    /// Trusted apps on the main host, by their paths.
+    paths: Vec<(String, Arc<App>)>,
     secure: bool,
 }
 
@@ -24,7 +30,23 @@ pub(crate) struct App {
     pub config: AppConfig,
     /// `scheme://host[:port]`, as browsers write it in `Origin`.
     pub origin: Arc<str>,
+    /// Where people open it: the origin, with the path where it has one.
+    pub home: String,
     pub upstream: Upstream,
+    pub limits: Limits,
+}
+
+impl App {
+    /// Whether it has a host to itself, and sessions of its own there. An app on the main host
+    /// is opened by the main host's session.
+    pub fn has_own_host(&self) -> bool {
+        self.config.path.is_none()
+    }
+
+    /// Whose session cookie opens it: its own, or the main host's.
+    pub fn cookie_of(&self) -> Option<&str> {
+        self.has_own_host().then_some(self.config.id.as_str())
+    }
 }
 
 /// What a request's host stands for.
@@ -37,25 +59,48 @@ pub(crate) enum Site {
 impl Hosts {
     pub fn new(config: &GatewayConfig, apps: &[AppConfig]) -> Result<Self, InvalidUpstream> {
         let url = &config.public_url;
-        let apps = apps
-            .iter()
-            .map(|app| {
-                let host = format!("{}.{}", app.id, config.apps_domain).to_ascii_lowercase();
-                let app = App {
-                    config: app.clone(),
-                    origin: origin_of(url, &host).into(),
-                    upstream: Upstream::new(&app.id, &app.name, &app.url)?,
-                };
-                Ok((host, Arc::new(app)))
-            })
-            .collect::<Result<_, InvalidUpstream>>()?;
         let main_host = url.host_str().unwrap_or_default().to_ascii_lowercase();
+        let main: Arc<str> = origin_of(url, &main_host).into();
+        let (mut on_hosts, mut paths) = (HashMap::new(), Vec::new());
+        for app in apps {
+            let host = format!("{}.{}", app.id, config.apps_domain).to_ascii_lowercase();
+            let origin = match &app.path {
+                None => origin_of(url, &host).into(),
+                Some(_) => Arc::clone(&main),
+            };
+            let built = Arc::new(App {
+                config: app.clone(),
+                home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
+                upstream: Upstream::of_app(app, &origin, &config.limits)?,
+                limits: Limits::new(&app.name, &app.limits),
+                origin,
+            });
+            match &app.path {
+                None => {
+                    on_hosts.insert(host, built);
+                }
+                Some(path) => paths.push((path.clone(), built)),
+            }
+        }
         Ok(Self {
-            main: origin_of(url, &main_host).into(),
+            main,
             main_host,
-            apps,
+            apps: on_hosts,
+            paths,
             secure: url.scheme() == "https",
         })
+    }
+
+    /// Says at the start what runs on the panel's own origin.
+    pub fn warn_of_paths(&self) {
+        for (path, app) in &self.paths {
+            tracing::warn!(
+                app = app.config.id,
+                path,
+                "this app's scripts run on the panel's own origin, as apps.trusted says: it must \
+                 never be a tenant's"
+            );
+        }
     }
 
     /// The main host's origin.
@@ -69,12 +114,18 @@ impl Hosts {
     }
 
     pub fn app(&self, id: &str) -> Option<&Arc<App>> {
-        self.apps.values().find(|app| app.config.id == id)
+        self.all().find(|app| app.config.id == id)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<App>> {
+        self.apps
+            .values()
+            .chain(self.paths.iter().map(|(_, app)| app))
     }
 
     /// Every app, by name.
     pub fn apps(&self) -> Vec<&Arc<App>> {
-        let mut apps: Vec<&Arc<App>> = self.apps.values().collect();
+        let mut apps: Vec<&Arc<App>> = self.all().collect();
         apps.sort_by(|a, b| a.config.name.cmp(&b.config.name));
         apps
     }
@@ -84,7 +135,9 @@ impl Hosts {
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
         let host = request_host(uri, headers)?;
         if host == self.main_host {
-            return Some(Site::Main);
+            let mut paths = self.paths.iter();
+            let on_path = paths.find(|(path, _)| below(uri.path(), path).is_some());
+            return Some(on_path.map_or(Site::Main, |(_, app)| Site::App(Arc::clone(app))));
         }
         self.apps.get(&host).cloned().map(Site::App)
     }
@@ -148,6 +201,46 @@ mod tests {
         }))
         .expect("app");
         Hosts::new(&config, &[app]).expect("hosts")
+    }
+
+    #[test]
+    fn a_path_of_the_main_host_is_an_apps_by_whole_segments_only() {
+        let config = serde_json::from_value(serde_json::json!({
+            "public_url": "https://portico.example.org", "apps_domain": "apps.example.org",
+            "assertion_key_file": "a", "panel_url": "http://127.0.0.1:1",
+            "panel_sealing_key_file": "p",
+        }))
+        .expect("config");
+        let app = serde_json::from_value(serde_json::json!({
+            "id": "grafana", "name": "Grafana", "project": "p", "path": "/grafana",
+            "trusted": true, "url": "http://127.0.0.1:3000",
+        }))
+        .expect("app");
+        let hosts = Hosts::new(&config, &[app]).expect("hosts");
+        let at = |host: &str, uri: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().expect("header"));
+            hosts.resolve(&uri.parse().expect("uri"), &headers)
+        };
+        for uri in ["/grafana", "/grafana/", "/grafana/d/x?y", "/grafana?y"] {
+            let site = at("portico.example.org", uri);
+            assert!(matches!(site, Some(Site::App(_))), "{uri}");
+        }
+        for uri in [
+            "/",
+            "/grafana2",
+            "/Grafana",
+            "/x/grafana",
+            "/%67rafana",
+            "/?/grafana",
+        ] {
+            let site = at("portico.example.org", uri);
+            assert!(matches!(site, Some(Site::Main)), "{uri}");
+        }
+        assert!(at("grafana.apps.example.org", "/grafana").is_none());
+        let app = hosts.app("grafana").expect("app");
+        assert_eq!(app.home, "https://portico.example.org/grafana");
+        assert_eq!(app.cookie_of(), None);
     }
 
     fn resolve(uri: &str, host: &[&str]) -> Option<String> {

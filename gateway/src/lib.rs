@@ -3,7 +3,7 @@
 //! A request's way: `dispatch` (host, path, origin), then one of the own endpoints (`login`,
 //! `handover`, `cli`, `endpoints`), or `proxy::routes`: the session of the cookie (`guard`,
 //! `session`), the project's Keystone token (`session::tokens`), the signed identity
-//! (`session::assertion`), and on to the panel or an app (`proxy::forward`).
+//! (`session::assertion`, of an app `identity`), and on to the panel or an app (`proxy::forward`).
 //!
 //! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
 //! credential is good.
@@ -16,10 +16,14 @@ mod dispatch;
 mod endpoints;
 mod federation;
 mod forms;
+#[cfg(test)]
+mod fuzz;
 mod guard;
 mod handover;
 mod hosts;
+mod identity;
 mod kept_form;
+mod limits;
 mod login;
 mod meters;
 mod pages;
@@ -36,7 +40,10 @@ mod troubles;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Weak, atomic::AtomicBool},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::Router;
@@ -50,7 +57,7 @@ use portico_runtime::{
 };
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
@@ -65,10 +72,11 @@ use crate::{
     config::ConfigError,
     federation::Federations,
     hosts::Hosts,
+    identity::Identities,
     providers::Providers,
     proxy::{
         forward::Forwarder,
-        upstream::{self, InvalidUpstream, Upstream},
+        upstream::{InvalidUpstream, Upstream},
     },
     rules::{Rules, RulesError},
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
@@ -138,7 +146,10 @@ impl Gateway {
         config.validate(&deps.apps)?;
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
+        hosts.warn_of_paths();
         let rules = Rules::load(&deps.apps, &config.providers)?;
+        let (url, main) = (&config.panel_url, hosts.main());
+        let panel = Upstream::plain(PANEL, "The panel", url, main, &config.limits)?;
         let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
@@ -158,22 +169,20 @@ impl Gateway {
             keystone: deps.keystone,
             default_domain: deps.default_domain,
             signing: Signing::new(deps.signer),
-            panel: Upstream::new(PANEL, "The panel", &config.panel_url)?,
+            panel,
             rules,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
+            identities: Identities::build(&deps.apps, &deps.clusters)?,
             clusters: deps.clusters,
-            forwarder: Forwarder {
-                client: upstream::client(config.limits.connect),
-                limits: config.limits.clone(),
-                draining: CancellationToken::new(),
-                relays: TaskTracker::new(),
-            },
+            forwarder: Forwarder::default(),
             api_callers: Accepted::new().map_err(|_| BuildError::Randomness)?,
             federations,
             demo_password,
             providers: Providers::build(&config)?,
             me: Weak::new(),
             keystone_answers: AtomicBool::new(true),
+            leaving: AtomicBool::new(false),
+            waiting: config.connections.waiting(),
             config,
         };
         Ok(Self(Arc::new_cyclic(|me| state::Gateway {
@@ -218,6 +227,11 @@ impl Gateway {
             }
         }
         reloaded
+    }
+
+    /// Says at `/ready` from now on that nothing more should be sent here, and serves on.
+    pub fn leave(&self) {
+        self.0.leaving.store(true, Ordering::Relaxed);
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.

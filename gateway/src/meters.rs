@@ -3,9 +3,13 @@
 //! one.
 //!
 //! What an alert rule asks about starts at zero ([`describe`]), so that the first one is seen.
-use std::time::{Duration, Instant};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
-use metrics::Unit;
+use metrics::{Counter, Gauge, Histogram, Unit};
 use portico_store::{EndReason, EndedSession, SessionKind};
 
 const REQUESTS: &str = "portico_gateway_requests_total";
@@ -29,6 +33,8 @@ const STAY_FETCHES: &str = "portico_gateway_stay_fetches_total";
 const REFRESHES: &str = "portico_gateway_refreshes_total";
 const API_CALLERS: &str = "portico_gateway_api_callers_total";
 const OPEN: &str = "portico_gateway_open_connections";
+const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
+const SENT_AGAIN: &str = "portico_gateway_upstream_sent_again_total";
 
 /// The provider of sign-ins at Keystone itself; others are known by their configured ID.
 pub(crate) const KEYSTONE: &str = "keystone";
@@ -143,22 +149,100 @@ pub(crate) struct Open(Kind);
 
 /// Counts something that has just been opened.
 pub(crate) fn open(kind: Kind) -> Open {
-    metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(1.0);
+    KNOWN.with_borrow_mut(|known| known.open(kind).increment(1.0));
     Open(kind)
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        metrics::gauge!(OPEN, "kind" => self.0.as_str()).decrement(1.0);
+        let kind = self.0;
+        let known = KNOWN.try_with(|known| known.borrow_mut().open(kind).decrement(1.0));
+        if known.is_err() {
+            // the thread is ending
+            metrics::gauge!(OPEN, "kind" => kind.as_str()).decrement(1.0);
+        }
+    }
+}
+
+thread_local! {
+    /// The series of every request: to look one up by its name and labels costs several times what
+    /// counting does. There are as few as there are routes.
+    static KNOWN: RefCell<Known> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Known {
+    routes: HashMap<String, OfRoute>,
+    upstreams: HashMap<String, Histogram>,
+    open: Vec<(Kind, Gauge)>,
+}
+
+struct OfRoute {
+    seconds: Histogram,
+    by_status: Vec<(u16, Counter)>,
+    by_decision: Vec<(&'static str, Counter)>,
+}
+
+/// What is listed under a key, found or else made.
+fn listed<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, make: impl FnOnce() -> V) -> &V {
+    let at = match list.iter().position(|(known, _)| *known == key) {
+        Some(at) => at,
+        None => {
+            list.push((key, make()));
+            list.len() - 1
+        }
+    };
+    &list[at].1
+}
+
+impl Known {
+    fn open(&mut self, kind: Kind) -> &Gauge {
+        listed(
+            &mut self.open,
+            kind,
+            || metrics::gauge!(OPEN, "kind" => kind.as_str()),
+        )
+    }
+
+    fn request(&mut self, route: &str, status: u16, decision: &'static str, took: Duration) {
+        let Some(of_route) = self.routes.get_mut(route) else {
+            let seconds = metrics::histogram!(REQUEST_SECONDS, "route" => route.to_owned());
+            let of_route = OfRoute {
+                seconds,
+                by_status: Vec::new(),
+                by_decision: Vec::new(),
+            };
+            self.routes.insert(route.to_owned(), of_route);
+            return self.request(route, status, decision, took);
+        };
+        of_route.seconds.record(took.as_secs_f64());
+        listed(&mut of_route.by_status, status, || {
+            let status = status.to_string();
+            metrics::counter!(REQUESTS, "route" => route.to_owned(), "status" => status)
+        })
+        .increment(1);
+        listed(
+            &mut of_route.by_decision,
+            decision,
+            || metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision),
+        )
+        .increment(1);
+    }
+
+    fn upstream(&mut self, id: &str, took: Duration) {
+        let took = took.as_secs_f64();
+        if let Some(seconds) = self.upstreams.get(id) {
+            return seconds.record(took);
+        }
+        let seconds = metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned());
+        seconds.record(took);
+        self.upstreams.insert(id.to_owned(), seconds);
     }
 }
 
 /// Counts an answer. The route is `gateway`, `panel`, `unknown` or an app's ID.
 pub(crate) fn request(route: &str, status: u16, decision: &'static str, took: Duration) {
-    metrics::counter!(REQUESTS, "route" => route.to_owned(), "status" => status.to_string())
-        .increment(1);
-    metrics::histogram!(REQUEST_SECONDS, "route" => route.to_owned()).record(took.as_secs_f64());
-    metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision).increment(1);
+    KNOWN.with_borrow_mut(|known| known.request(route, status, decision, took));
 }
 
 /// Counts a request that nobody waited for any more.
@@ -168,7 +252,19 @@ pub(crate) fn abandoned(route: &str, decision: &'static str) {
 
 /// Counts how long an upstream took until its response began.
 pub(crate) fn upstream(id: &str, took: Duration) {
-    metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned()).record(took.as_secs_f64());
+    KNOWN.with_borrow_mut(|known| known.upstream(id, took));
+}
+
+/// Notes whether one of an upstream's servers gets requests.
+pub(crate) fn backend(upstream: &str, backend: &str, up: bool) {
+    metrics::gauge!(BACKEND_UP, "upstream" => upstream.to_owned(), "backend" => backend.to_owned())
+        .set(if up { 1.0 } else { 0.0 });
+}
+
+/// Counts a request that was sent to an upstream once more, and why: `connect` (the server took no
+/// connection) or `kept_connection` (one that had been kept open was lost).
+pub(crate) fn sent_again(upstream: &str, why: &'static str) {
+    metrics::counter!(SENT_AGAIN, "upstream" => upstream.to_owned(), "why" => why).increment(1);
 }
 
 /// Counts a refusal or failure by its code, and by where the cause lies.
@@ -290,6 +386,14 @@ pub(crate) fn describe() {
         UPSTREAM_SECONDS,
         Unit::Seconds,
         "Time until an upstream's response begins."
+    );
+    metrics::describe_gauge!(
+        BACKEND_UP,
+        "Whether a server gets requests, where an upstream has several or health checks."
+    );
+    metrics::describe_counter!(
+        SENT_AGAIN,
+        "Requests sent to an upstream once more, by why."
     );
     metrics::describe_counter!(
         PROBLEMS,

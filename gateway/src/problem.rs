@@ -1,5 +1,5 @@
 //! What went wrong with a request, and the one place where that becomes an answer.
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     access::origin::OriginFault,
     pages::{layout::harden, problem},
-    proxy::{forward::ForwardError, path::PathFault},
+    proxy::{forward::ForwardError, path::PathFault, rewrite::RewriteFault},
 };
 
 /// Where the cause lies; what people on call ask first.
@@ -230,6 +230,39 @@ impl Problem {
         .leads_to("Sign in another way", "/oauth2/sign_in")
     }
 
+    /// Somebody sends `name` more requests than they may.
+    pub fn too_many_requests(name: &str, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + 1;
+        Self {
+            retry_after: Some(seconds),
+            ..Self::downstream(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limited",
+                "Too many requests",
+                format!(
+                    "More requests for {name} came from you than it takes. Try again in \
+                     {seconds} s; you are still signed in."
+                ),
+            )
+        }
+        .leads_to("Try again", "")
+    }
+
+    /// More requests wait for an answer than may.
+    pub fn busy() -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "busy",
+                Source::Internal,
+                "Portico has too much to do",
+                "Too many requests wait for an answer. Try again in a moment; you are still signed in.",
+            )
+        }
+        .leads_to("Try again", "")
+    }
+
     pub fn internal() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -267,11 +300,41 @@ impl Problem {
             ForwardError::BadUpgrade | ForwardError::Target(_) => {
                 Self::bad_request(format!("It was refused: {error}."))
             }
+            ForwardError::Rewrite(RewriteFault::Elsewhere) => Self::not_found(),
+            ForwardError::Rewrite(RewriteFault::Path(fault)) => Self::bad_path(*fault),
+            ForwardError::Rewrite(fault @ RewriteFault::Unfit) => {
+                Self::bad_request(format!("It was refused: {fault}."))
+            }
+            ForwardError::ClientTimeout(_) => Self::downstream(
+                StatusCode::REQUEST_TIMEOUT,
+                "request_timeout",
+                "This request came to a halt",
+                "Nothing more of it has arrived for too long. Send it again.",
+            ),
+            ForwardError::NoSockets => Self::downstream(
+                StatusCode::NOT_IMPLEMENTED,
+                "no_websockets",
+                "There are no WebSockets here",
+                format!("{name} is spoken to in HTTP/2 only, which carries none here."),
+            ),
+            ForwardError::NoneHealthy => Self {
+                retry_after: Some(5),
+                ..upstream(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "upstream_unhealthy",
+                    format!("No server of {name} works right now. You are still signed in."),
+                )
+            },
             ForwardError::SessionEnded => Self::signed_out(),
             ForwardError::Connect(_) => upstream(
                 StatusCode::BAD_GATEWAY,
                 "upstream_unreachable",
                 format!("No connection to {name} can be made. You are still signed in."),
+            ),
+            ForwardError::AnswerTooLarge => upstream(
+                StatusCode::BAD_GATEWAY,
+                "upstream_broken",
+                format!("{name} answered in a way that is not accepted. You are still signed in."),
             ),
             ForwardError::Broken(_) | ForwardError::UnaskedSwitch => upstream(
                 StatusCode::BAD_GATEWAY,

@@ -7,13 +7,14 @@ use std::{
     },
 };
 
-use http::{HeaderMap, Request};
+use http::{HeaderValue, Request, header};
 use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
 use portico_store::Store;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     config::GatewayConfig,
     federation::Federations,
     hosts::{Hosts, Site},
+    identity::Identities,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     rules::Rules,
@@ -56,6 +58,8 @@ pub(crate) struct Gateway {
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
+    /// How each app is told who is asking.
+    pub identities: Identities,
     pub federations: Federations,
     /// Bearers of API callers that were verified lately.
     pub api_callers: Accepted,
@@ -63,6 +67,10 @@ pub(crate) struct Gateway {
     pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    pub leaving: AtomicBool,
+    /// Places for requests that wait for an answer.
+    pub waiting: Semaphore,
 }
 
 /// A gateway shared by all requests.
@@ -76,7 +84,7 @@ pub(crate) struct Context {
     pub client: Option<IpAddr>,
     /// Whether somebody is opening a page.
     pub navigation: bool,
-    pub user_agent: String,
+    user_agent: Option<HeaderValue>,
 }
 
 impl Context {
@@ -88,7 +96,7 @@ impl Context {
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
             navigation: is_navigation(request.method(), request.headers()),
-            user_agent: user_agent(request.headers()),
+            user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
 
@@ -99,8 +107,30 @@ impl Context {
             request_id: None,
             client: None,
             navigation: false,
-            user_agent: String::new(),
+            user_agent: None,
         }
+    }
+
+    /// The same from another address.
+    pub fn with_client(self, client: Option<IpAddr>) -> Self {
+        Self { client, ..self }
+    }
+
+    /// The same from another browser.
+    pub fn with_user_agent(self, user_agent: &str) -> Self {
+        Self {
+            user_agent: HeaderValue::from_str(user_agent).ok(),
+            ..self
+        }
+    }
+
+    /// Shown in the list of sessions, so it must be short and plain.
+    pub fn user_agent(&self) -> String {
+        self.user_agent
+            .as_ref()
+            .and_then(|value| value.to_str().ok())
+            .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
+            .unwrap_or_default()
     }
 
     pub fn request_id_text(&self) -> String {
@@ -136,13 +166,4 @@ impl Gateway {
     pub fn keystone_answers(&self) -> bool {
         self.keystone_answers.load(Ordering::Relaxed)
     }
-}
-
-/// Shown in the list of sessions, so it must be short and plain.
-fn user_agent(headers: &HeaderMap) -> String {
-    headers
-        .get(http::header::USER_AGENT)
-        .and_then(|value| value.to_str().ok())
-        .map(|text| text.chars().filter(|c| !c.is_control()).take(256).collect())
-        .unwrap_or_default()
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     meters,
+    proxy::health,
     session::{feed, live::Live},
     state::Shared,
 };
@@ -20,6 +21,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled; then streams that would never end by themselves are closed.
 pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
+    let apps = gateway.hosts.apps().into_iter().cloned().collect();
     let all = async {
         tokio::join!(
             every(feed::EVERY, || follow(&gateway)),
@@ -31,6 +33,9 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(2), || refresh_active(&gateway)),
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
+            every(Duration::from_secs(5), || read_certificates(&gateway)),
+            every(Duration::from_secs(3), || read_credentials(&gateway)),
+            health::watch(apps),
         )
     };
     tokio::select! {
@@ -108,6 +113,22 @@ async fn discover(gateway: &Shared) {
             }
         })
         .await;
+}
+
+/// Certificates and authorities of upstreams, where they have changed.
+async fn read_certificates(gateway: &Shared) {
+    for app in gateway.hosts.apps() {
+        if app.upstream.has_files() {
+            let app = Arc::clone(app);
+            // a failed look leaves what there is; the next one comes soon
+            let _ = tokio::task::spawn_blocking(move || app.upstream.follow_files()).await;
+        }
+    }
+}
+
+/// Passwords and tokens of apps, which operators replace while people are signed in.
+async fn read_credentials(gateway: &Shared) {
+    gateway.identities.read_again();
 }
 
 async fn ask_keystone(gateway: &Shared) {

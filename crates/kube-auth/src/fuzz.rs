@@ -1,6 +1,4 @@
-//! Fuzz targets: what strangers can send, changed at random from seeds that are right. Each runs for
-//! `PORTICO_FUZZ_SECONDS` (10 by default) and first replays its seeds. Under a fuzzing engine
-//! (`cargo bolero test`) the same targets are guided by coverage.
+//! Fuzz targets: what strangers can send, changed at random from seeds that are right.
 use crate::access::AccessReview;
 use crate::policy::{Attributes, Policy, ResourceAttributes, Target, User, extra};
 use crate::review::Review;
@@ -9,13 +7,10 @@ use bolero::check;
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PrivateKey, cluster_token};
 use portico_domain::cluster::RawTokens;
+use portico_testkit::fuzz::{Change, edited, time};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use std::time::Duration;
 use uuid::Uuid;
-
-/// What is done to a seed: an operation, where, and with what.
-type Edits = Vec<(u8, u16, u8)>;
 
 /// Pieces at which parsers stumble.
 const PIECES: [&str; 16] = [
@@ -54,39 +49,6 @@ const POLICIES: [&str; 3] = [
     "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\nrules:\n- name: readers\n  subjects: {roleIDs: [r1], projectIDs: [p1]}\n  resources:\n  - {groups: [''], resources: [pods, pods/log], namespaces: ['*'], verbs: [get]}\n  paths:\n  - {paths: [/healthz, '/api/*'], verbs: [get]}\n",
 ];
 
-fn time() -> Duration {
-    let seconds = std::env::var("PORTICO_FUZZ_SECONDS");
-    let seconds = seconds.ok().and_then(|text| text.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(10))
-}
-
-fn edited(seeds: &[&str], seed: u8, edits: &Edits) -> Vec<u8> {
-    let mut bytes = seeds[usize::from(seed) % seeds.len()].as_bytes().to_vec();
-    for &(operation, at, with) in edits.iter().take(32) {
-        let at = usize::from(at) % (bytes.len() + 1);
-        let to = bytes.len().min(at + usize::from(with) % 16);
-        match operation % 6 {
-            0 => bytes.insert(at, with),
-            1 => drop(bytes.drain(at..to)),
-            2 => {
-                if let Some(byte) = bytes.get_mut(at) {
-                    *byte = with;
-                }
-            }
-            3 => {
-                let again = bytes[at..to].to_vec();
-                drop(bytes.splice(at..at, again));
-            }
-            4 => {
-                let piece = PIECES[usize::from(with) % PIECES.len()];
-                drop(bytes.splice(at..to, piece.bytes()));
-            }
-            _ => bytes.truncate(at),
-        }
-    }
-    bytes
-}
-
 #[test]
 fn fuzz_token_reviews() {
     for seed in REVIEWS {
@@ -94,9 +56,9 @@ fn fuzz_token_reviews() {
     }
     check!()
         .with_test_time(time())
-        .with_type::<(u8, Edits)>()
-        .for_each(|(seed, edits)| {
-            let body = edited(&REVIEWS, *seed, edits);
+        .with_type::<Change>()
+        .for_each(|change| {
+            let body = edited(&REVIEWS, &PIECES, change);
             let Ok(review) = Review::decode(&body) else {
                 return;
             };
@@ -120,9 +82,9 @@ fn fuzz_access_reviews() {
         .collect();
     check!()
         .with_test_time(time())
-        .with_type::<(u8, Edits)>()
-        .for_each(|(seed, edits)| {
-            let body = edited(&ACCESS, *seed, edits);
+        .with_type::<Change>()
+        .for_each(|change| {
+            let body = edited(&ACCESS, &PIECES, change);
             let Ok(review) = AccessReview::decode(&body) else {
                 return;
             };
@@ -149,9 +111,9 @@ fn fuzz_tokens() {
     let seeds = [sealed.as_str(), &fernet, jws];
     check!()
         .with_test_time(time())
-        .with_type::<(u8, Edits)>()
-        .for_each(|(seed, edits)| {
-            let bytes = edited(&seeds, *seed, edits);
+        .with_type::<Change>()
+        .for_each(|change| {
+            let bytes = edited(&seeds, &PIECES, change);
             let text = String::from_utf8_lossy(&bytes);
             // nothing but the token itself opens
             let opened = cluster_token::open(&keys, cluster, &text, now).is_ok();
@@ -194,9 +156,9 @@ fn fuzz_policies() {
     }
     check!()
         .with_test_time(time())
-        .with_type::<(u8, Edits)>()
-        .for_each(|(seed, edits)| {
-            let bytes = edited(&POLICIES, *seed, edits);
+        .with_type::<Change>()
+        .for_each(|change| {
+            let bytes = edited(&POLICIES, &PIECES, change);
             let text = String::from_utf8_lossy(&bytes);
             let Ok(policy) = Policy::parse(&text) else {
                 return;

@@ -17,6 +17,8 @@ pub struct Identity {
     /// The provider's own session (`sid`), where it names one.
     pub session: Option<String>,
     pub name: String,
+    /// What people read (`name`), where the provider says it.
+    pub display_name: Option<String>,
     pub email: Option<Email>,
     /// Sorted, each once.
     pub groups: Vec<String>,
@@ -48,6 +50,7 @@ impl Identity {
             subject: subject.to_owned(),
             session: claims.optional_text("sid")?.map(str::to_owned),
             name: String::new(),
+            display_name: None,
             email: None,
             groups: Vec::new(),
             roles: Vec::new(),
@@ -86,6 +89,9 @@ impl Identity {
             .or_else(|| self.email.as_ref().map(|email| email.address.clone()));
         if let Some(name) = name {
             self.name = name;
+        }
+        if let Some(name) = text("/name") {
+            self.display_name = Some(name);
         }
         if let Some(groups) = at(&pointers.groups) {
             self.groups = texts(Some(groups));

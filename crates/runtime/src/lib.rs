@@ -10,6 +10,7 @@ pub mod config;
 pub mod lifecycle;
 pub mod listener;
 pub mod metrics;
+pub mod open_files;
 pub mod request_id;
 pub mod secret_file;
 pub mod telemetry;

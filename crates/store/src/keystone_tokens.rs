@@ -1,4 +1,4 @@
-//! The Keystone tokens of a session, sealed, and the queue of those to revoke.
+//! The Keystone tokens of a session, sealed. What becomes of those to revoke: `pending_revocations`.
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
 use crate::sealing::Place;
@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-const TABLE: &str = "keystone_tokens";
-const COLUMNS: &str = "id, session_id, project, roles, token_sealed, audit_id, expires_at, \
+pub(crate) const TABLE: &str = "keystone_tokens";
+pub(crate) const COLUMNS: &str = "id, session_id, project, roles, token_sealed, audit_id, expires_at, \
      revoke_at, revoke_attempts";
 
 /// The Keystone tokens; see [`Store::keystone_tokens`].
@@ -50,19 +50,6 @@ pub enum Stored {
     Usable(Uuid),
     /// The session has ended meanwhile: do not use it. It is due for revocation.
     SessionEnded(Uuid),
-}
-
-/// A token that must be revoked.
-#[derive(Clone, Debug)]
-pub struct PendingRevocation {
-    pub id: Uuid,
-    pub session: Uuid,
-    /// Whether it is for no project: what a session begins with.
-    pub unscoped: bool,
-    pub token: SecretString,
-    /// How often it was tried.
-    pub attempts: i64,
-    pub expires_at: Timestamp,
 }
 
 impl KeystoneTokens<'_> {
@@ -247,148 +234,7 @@ impl KeystoneTokens<'_> {
         Ok(())
     }
 
-    /// Makes one token due for revocation, for one that another has taken the place of.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn revoke_later(self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.revoke_token_at(id, at, 0).await;
-        }
-        sqlx::query(
-            "UPDATE keystone_tokens
-             SET revoke_at = $1
-             WHERE id = $2",
-        )
-        .bind(at.as_second())
-        .bind(id.to_string())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("queue a revocation"))?;
-        Ok(())
-    }
-
-    /// Tokens that are due for revocation now, oldest first.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn due_revocations(
-        self,
-        limit: i64,
-        now: Timestamp,
-    ) -> Result<Vec<PendingRevocation>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.due_revocations(&self.0.keys, limit, now).await;
-        }
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM keystone_tokens
-             WHERE revoke_at <= $1 AND expires_at > $1
-             ORDER BY revoke_at, id
-             LIMIT $2"
-        );
-        self.revocations(sqlx::query(&query).bind(now.as_second()).bind(limit))
-            .await
-    }
-
-    /// Tokens of the session and its children that wait for their revocation, due or not.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn pending_revocations(
-        self,
-        session: Uuid,
-    ) -> Result<Vec<PendingRevocation>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.pending_revocations(&self.0.keys, session).await;
-        }
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM keystone_tokens
-             WHERE revoke_at IS NOT NULL
-                 AND session_id IN (SELECT id FROM sessions WHERE id = $1 OR parent = $1)
-             ORDER BY revoke_at, id"
-        );
-        self.revocations(sqlx::query(&query).bind(session.to_string()))
-            .await
-    }
-
-    /// Takes the right to try a revocation until `until`; false when another replica has tried or
-    /// is trying since it was read.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn claim_revocation(
-        self,
-        pending: &PendingRevocation,
-        until: Timestamp,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis
-                .claim_revocation(pending.id, pending.attempts, until, now)
-                .await;
-        }
-        let claimed = sqlx::query(
-            "UPDATE keystone_tokens
-             SET revoke_at = $1
-             WHERE id = $2 AND revoke_attempts = $3 AND revoke_at <= $4",
-        )
-        .bind(until.as_second())
-        .bind(pending.id.to_string())
-        .bind(pending.attempts)
-        .bind(now.as_second())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("claim a revocation"))?;
-        Ok(claimed.rows_affected() > 0)
-    }
-
-    /// Puts a revocation that did not work off until `next`.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn revocation_failed(self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.revoke_token_at(id, next, 1).await;
-        }
-        sqlx::query(
-            "UPDATE keystone_tokens
-             SET revoke_at = $1, revoke_attempts = revoke_attempts + 1
-             WHERE id = $2",
-        )
-        .bind(next.as_second())
-        .bind(id.to_string())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("queue a revocation"))?;
-        Ok(())
-    }
-
-    async fn revocations<'q>(
-        self,
-        query: sqlx::query::Query<'q, sqlx::Any, sqlx::any::AnyArguments<'q>>,
-    ) -> Result<Vec<PendingRevocation>, StoreError> {
-        let rows = query
-            .fetch_all(&self.0.pool)
-            .await
-            .map_err(StoreError::database("list revocations"))?;
-        rows.iter()
-            .map(|row| {
-                let token = self.token(row)?;
-                Ok(PendingRevocation {
-                    id: token.id,
-                    session: token.session,
-                    unscoped: token.project.is_none(),
-                    token: token.token,
-                    attempts: Columns::new(TABLE, row).integer("revoke_attempts")?,
-                    expires_at: token.expires_at,
-                })
-            })
-            .collect()
-    }
-
-    fn token(self, row: &AnyRow) -> Result<KeystoneToken, StoreError> {
+    pub(crate) fn token(self, row: &AnyRow) -> Result<KeystoneToken, StoreError> {
         let columns = Columns::new(TABLE, row);
         let id = columns.text("id")?;
         Ok(KeystoneToken {

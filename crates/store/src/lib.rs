@@ -49,12 +49,10 @@ pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, St
 pub use error::StoreError;
 pub use handover::{Handover, Handovers, NewHandover};
 pub use kept_forms::{KeptForm, KeptForms, NewKeptForm};
-pub use keystone_tokens::{
-    KeystoneToken, KeystoneTokens, NewKeystoneToken, PendingRevocation, Stored,
-};
+pub use keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored};
 pub use logout_marks::LogoutMarks;
 pub use measured::describe_metrics;
-pub use pending_revocations::UnfinishedRevocations;
+pub use pending_revocations::{PendingRevocation, UnfinishedRevocations};
 pub use provider_flows::{NewProviderFlow, ProviderFlow, ProviderFlows};
 pub use provider_tokens::{
     EndedTokens, HeldTokens, Lease, NewProviderTokens, ProviderTokens, RefreshedTokens,

@@ -10,6 +10,7 @@
 mod cluster;
 mod counting_proxy;
 mod env;
+pub mod fuzz;
 mod gate;
 mod gateway;
 mod keystone;

@@ -4,13 +4,16 @@
 //! or a value of a form: what is not in [`Line`] cannot get into it. What handlers find out on the
 //! way (who it is, which rule fits) they note with [`caller`] and [`rule`].
 use std::{
+    borrow::Cow,
     cell::RefCell,
+    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use http::{HeaderMap, Method, Request, StatusCode, Uri, header};
+use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use portico_store::Session;
+use uuid::Uuid;
 
 use crate::{
     meters,
@@ -31,13 +34,37 @@ tokio::task_local! {
 /// What is found out while a request is handled.
 #[derive(Clone, Debug, Default)]
 struct Notes {
-    user: Option<String>,
-    session: Option<String>,
+    who: Option<Who>,
     rule: Option<RuleName>,
     refused: bool,
     /// The rule of an app that refuses, whatever the answer is called.
     refused_by: Option<Arc<str>>,
     passed_on: bool,
+}
+
+/// Who it is that a request comes from.
+#[derive(Clone, Debug)]
+enum Who {
+    /// With a session that is in memory anyway.
+    Caller(Arc<Session>),
+    /// With one that has just begun.
+    Named { user: String, session: Uuid },
+}
+
+impl Notes {
+    fn user(&self) -> Option<&str> {
+        self.who.as_ref().map(|who| match who {
+            Who::Caller(session) => session.user.id.as_str(),
+            Who::Named { user, .. } => user,
+        })
+    }
+
+    fn session(&self) -> Option<String> {
+        self.who.as_ref().map(|who| match who {
+            Who::Caller(session) => session.id.to_string(),
+            Who::Named { session, .. } => session.to_string(),
+        })
+    }
 }
 
 /// What the line calls a rule: a word of ours, or a name of the configuration, which is shared.
@@ -115,24 +142,24 @@ impl Decision {
     }
 }
 
-/// What is known of a request when it arrives.
+/// What is known of a request when it arrives. It becomes text when the line is written, if it is.
 #[derive(Debug)]
 pub(crate) struct Line {
-    request_id: String,
-    client: String,
+    request_id: Option<Uuid>,
+    client: Option<IpAddr>,
     method: Method,
-    host: String,
-    path: String,
+    host: Option<HeaderValue>,
+    uri: Uri,
 }
 
 impl Line {
     pub fn of<B>(context: &Context, request: &Request<B>) -> Self {
         Self {
-            request_id: context.request_id_text(),
-            client: context.address_text(),
+            request_id: context.request_id,
+            client: context.client,
             method: request.method().clone(),
-            host: host(request.uri(), request.headers()),
-            path: path(request.uri()),
+            host: request.headers().get(header::HOST).cloned(),
+            uri: request.uri().clone(),
         }
     }
 
@@ -150,7 +177,7 @@ impl Line {
             };
             let handled = handle.await;
             unanswered.answered = true;
-            (handled, NOTES.with(|notes| notes.borrow().clone()))
+            (handled, NOTES.with(RefCell::take))
         });
         let ((status, problem, took, answer), notes) = scope.await;
         let decision = Decision::of(status, problem.map(|(_, source)| source), &notes);
@@ -174,19 +201,21 @@ impl Line {
     ) {
         macro_rules! line {
             ($level:expr) => {
+                // the request's span would say the same once more
                 tracing::event!(
                     target: TARGET,
+                    parent: None,
                     $level,
-                    request_id = self.request_id,
-                    client = self.client,
+                    request_id = text(self.request_id),
+                    client = text(self.client),
                     method = self.method.as_str(),
-                    host = self.host,
-                    path = self.path,
+                    host = &*host(&self.uri, self.host.as_ref()),
+                    path = &*path(&self.uri),
                     route,
                     decision = decision.as_str(),
                     rule,
-                    user = notes.user,
-                    session = notes.session,
+                    user = notes.user(),
+                    session = notes.session(),
                     status = status.map(|status| status.as_u16()),
                     duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                     "{}",
@@ -194,7 +223,7 @@ impl Line {
                 )
             };
         }
-        if decision == Decision::Allowed && is_chatter(&self.path) {
+        if decision == Decision::Allowed && is_chatter(self.uri.path()) {
             line!(tracing::Level::DEBUG);
         } else {
             line!(tracing::Level::INFO);
@@ -228,15 +257,17 @@ impl Drop for Unanswered<'_> {
 
 /// Notes who it is that a request comes from.
 pub(crate) fn caller(caller: &Caller) {
-    session(&caller.session);
+    note(|notes| notes.who = Some(Who::Caller(Arc::clone(&caller.session))));
     rule_unless_known("session");
 }
 
 /// Notes the session that a request comes from, or has just begun.
 pub(crate) fn session(session: &Session) {
     note(|notes| {
-        notes.user = Some(session.user.id.clone());
-        notes.session = Some(session.id.to_string());
+        notes.who = Some(Who::Named {
+            user: session.user.id.clone(),
+            session: session.id,
+        });
     });
 }
 
@@ -283,14 +314,13 @@ fn note(write: impl FnOnce(&mut Notes)) {
 }
 
 /// The path without the query, which may hold codes and what people typed.
-fn path(uri: &Uri) -> String {
+fn path(uri: &Uri) -> Cow<'_, str> {
     shortened(uri.path(), LONGEST_PATH)
 }
 
 /// The host that was asked for, without what a URL may hold before it.
-fn host(uri: &Uri, headers: &HeaderMap) -> String {
-    let named = headers
-        .get(header::HOST)
+fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
+    let named = host
         .and_then(|value| value.to_str().ok())
         .or_else(|| uri.authority().map(http::uri::Authority::as_str))
         .unwrap_or_default();
@@ -298,11 +328,16 @@ fn host(uri: &Uri, headers: &HeaderMap) -> String {
     shortened(host, LONGEST_HOST)
 }
 
-fn shortened(text: &str, longest: usize) -> String {
+fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
     match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
     }
+}
+
+/// Nothing where it is not known.
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
 
 /// What is asked for all the time and says nothing: static files, and probes.
@@ -353,9 +388,8 @@ mod tests {
     fn a_line_has_no_query_and_no_credential_of_a_url() {
         let uri: Uri = "/oauth2/handover?code=s3cret".parse().unwrap();
         assert_eq!(path(&uri), "/oauth2/handover");
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, "me:hush@localhost:8080".parse().unwrap());
-        assert_eq!(host(&uri, &headers), "localhost:8080");
+        let named = HeaderValue::from_static("me:hush@localhost:8080");
+        assert_eq!(host(&uri, Some(&named)), "localhost:8080");
         let long: Uri = format!("/{}", "a".repeat(5000)).parse().unwrap();
         assert!(path(&long).len() < 520);
     }

@@ -8,7 +8,7 @@ use crate::proxy::path;
 const LONGEST: usize = 2048;
 
 /// Endpoints of ours that are steps of a longer way and may be returned to.
-const STEPS: [&str; 6] = [
+pub(crate) const STEPS: [&str; 6] = [
     "/oauth2/authorize",
     "/oauth2/device",
     "/oauth2/handover",

@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use portico_assertion::{SealedClusterToken, cluster_token, keys::PublishedKey};
 use portico_domain::identity::Project;
-use portico_store::Outcome;
+use portico_store::{Outcome, SessionKind};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -23,7 +23,10 @@ use crate::{
     meters::{self, TokenOperation},
     pages::layout::harden,
     problem::Problem,
-    session::live::{Caller, ClusterTokenKey, Live},
+    session::{
+        live::{Caller, ClusterTokenKey, Live},
+        tokens::{OwnToken, TokenError, bound_to},
+    },
     state::{Cluster, Context, Gateway, Shared},
 };
 
@@ -88,7 +91,8 @@ pub(crate) async fn token(
     let started = Instant::now();
     let sealed = gateway
         .cluster_token(&context, &caller, cluster, &project)
-        .await;
+        .await
+        .map_err(Stop::from);
     meters::token(TokenOperation::Cluster, outcome(&sealed), started);
     let sealed = sealed?;
     let mut answer = Json(json!({
@@ -111,13 +115,15 @@ fn outcome(sealed: &Result<SealedClusterToken, Stop>) -> meters::Outcome {
 }
 
 impl Gateway {
-    async fn cluster_token(
+    /// The caller's token for a cluster, in the name of one project: the same one until two thirds
+    /// of its life have passed.
+    pub async fn cluster_token(
         &self,
         context: &Context,
         caller: &Caller,
         cluster: &Cluster,
         project: &Project,
-    ) -> Result<SealedClusterToken, Stop> {
+    ) -> Result<SealedClusterToken, Problem> {
         let now = Timestamp::now();
         let key = ClusterTokenKey {
             session: caller.session.id,
@@ -125,15 +131,14 @@ impl Gateway {
             project: project.id.clone(),
         };
         let kept = caller.live.cluster_tokens.lock().get(&key).cloned();
-        // used again until two thirds of its life have passed
         if let Some(kept) = kept
             && kept.expires_at.as_second() - now.as_second()
                 > cluster_token::MAX_LIFETIME_SECONDS / 3
         {
             return Ok(kept);
         }
-        let Some(token) = self.own_token(caller, &project.id).await? else {
-            return Err(no_such_cluster().into());
+        let Some(token) = self.token_to_seal(caller, &project.id).await? else {
+            return Err(no_such_cluster());
         };
         let sealed = cluster_token::seal(
             &cluster.sealing_key,
@@ -158,11 +163,34 @@ impl Gateway {
             .insert(key, sealed.clone());
         Ok(sealed)
     }
+
+    /// A Keystone token that ends with this session and not only with its family, where it can have
+    /// one: that of a sign-in which cannot be exchanged, and a program's bearer, are all there is.
+    async fn token_to_seal(
+        &self,
+        caller: &Caller,
+        project: &str,
+    ) -> Result<Option<OwnToken>, TokenError> {
+        let session = &caller.session;
+        let own = match session.kind {
+            SessionKind::CommandLine => true,
+            SessionKind::App => session.parent.is_some() && bound_to(&caller.live.root()).is_none(),
+            SessionKind::Browser => false,
+        };
+        if own {
+            return self.own_token(caller, project).await;
+        }
+        let token = self.project_token(&caller.live, project).await?;
+        Ok(token.map(|token| OwnToken {
+            token: token.token.clone(),
+            expires_at: token.expires_at,
+        }))
+    }
 }
 
 /// The project in whose name the session's user comes to the cluster: the one used last where
 /// the cluster accepts several.
-fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
+pub(crate) fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
     let root = live.root();
     let accepted = |project: &&Project| cluster.record.accepts_project(project);
     let last = root.last_project.as_deref();

@@ -115,7 +115,7 @@ impl Gateway {
         let new = NewChild {
             parent,
             kind: ChildKind::CommandLine(client),
-            user_agent: context.user_agent.clone(),
+            user_agent: context.user_agent(),
             address: context.address_text(),
         };
         let Some((_, session)) = self.store.sessions().create_child(&new, now).await? else {

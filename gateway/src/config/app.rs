@@ -7,11 +7,26 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    ConfigError, ProviderConfig, ProviderKind, is_incomplete, is_label, rules::RuleConfig,
+    AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
+    is_incomplete, is_label, rules::RuleConfig, upstream,
 };
+use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
 /// The word for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
+
+/// What the panel and the gateway answer themselves on the main host, by first segment.
+const OWN_PATHS: [&str; 9] = [
+    "oauth2",
+    "ping",
+    "ready",
+    ".well-known",
+    "api",
+    "projects",
+    "pkg",
+    "favicon.svg",
+    "robots.txt",
+];
 
 /// `[[apps]]`: a web application behind the gateway, on a host of its own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,8 +41,22 @@ pub struct AppConfig {
     pub description: String,
     /// ID of the project that owns the app.
     pub project: String,
-    /// The app, as the gateway reaches it.
-    pub url: Url,
+    /// The app, as the gateway reaches it: `http://`, `https://` or `h2c://` (HTTP/2 in clear) with
+    /// host, port and perhaps a path, or `unix:/path/to.sock`. Several servers are named in
+    /// `upstream.backends` instead.
+    #[serde(default)]
+    pub url: Option<Url>,
+    /// How the app is reached: TLS, time limits, several servers, health checks, paths.
+    #[serde(default)]
+    pub upstream: UpstreamConfig,
+    /// Puts the app under this path of the panel's host, such as `/grafana`, in place of a host of
+    /// its own. Its scripts can then do whatever the panel's can: only with `trusted`.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// Says that the app's scripts may run on the panel's own origin, which a `path` means. Never
+    /// for an app of a tenant.
+    #[serde(default)]
+    pub trusted: bool,
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
@@ -49,6 +78,52 @@ pub struct AppConfig {
     /// Passes CORS preflights on to the app, without a session: real ones only.
     #[serde(default)]
     pub preflight: bool,
+    /// How much one person may ask of it.
+    #[serde(default)]
+    pub limits: AppLimits,
+    /// How the app is told who is asking.
+    #[serde(default)]
+    pub identity: IdentityConfig,
+}
+
+impl AppConfig {
+    /// Every rule about who is somebody for the app.
+    pub(crate) fn allow_and_identity(&self) -> impl Iterator<Item = &Rule> {
+        self.allow.iter().chain(self.identity.rules())
+    }
+}
+
+/// What is wrong with `apps.path`.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum AppPathError {
+    #[error(
+        "apps.path of {0} puts its scripts on the panel's own origin: say trusted = true if they \
+         may do there what the panel's may, or give it a host of its own"
+    )]
+    NotTrusted(String),
+    #[error("apps.trusted of {0} means something with a path only")]
+    OnlyWithPath(String),
+    #[error(
+        "apps.path of {0} must be a path such as /grafana: without a slash at the end, a query or \
+         anything to be decoded"
+    )]
+    NoPath(String),
+    #[error("apps.path of {0} begins like a path of the panel or the gateway")]
+    Taken(String),
+    #[error("apps.path of {0} and of {1}: one lies in the other")]
+    Nested(String, String),
+}
+
+impl AppConfig {
+    /// Its servers.
+    pub fn addresses(&self) -> impl Iterator<Item = &Url> {
+        self.url.iter().chain(&self.upstream.backends)
+    }
+
+    /// The address of its first server.
+    pub fn address(&self) -> Option<&Url> {
+        self.addresses().next()
+    }
 }
 
 /// How the panel presents an app.
@@ -71,18 +146,59 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if !is_label(&app.id) {
             return Err(ConfigError::AppId(app.id.clone()));
         }
+        // what is signed for the panel says more than an app may know
+        if app.id == PANEL {
+            return Err(ConfigError::AppIsPanel);
+        }
         if !seen.insert(app.id.as_str()) {
             return Err(ConfigError::AppTwice(app.id.clone()));
         }
-        if app.url.scheme() != "http" || app.url.host_str().is_none() {
-            return Err(ConfigError::AppUrl(app.id.clone(), app.url.clone()));
-        }
+        upstream::validate(app)?;
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
         crate::rules::check(app).map_err(|error| ConfigError::Rules(error.to_string()))?;
+        app.identity
+            .validate()
+            .map_err(|fault| ConfigError::AppIdentity(app.id.clone(), fault))?;
+    }
+    Ok(validate_paths(apps)?)
+}
+
+fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for app in apps {
+        let id = || app.id.clone();
+        let Some(path) = &app.path else {
+            if app.trusted {
+                return Err(AppPathError::OnlyWithPath(id()));
+            }
+            continue;
+        };
+        if !app.trusted {
+            return Err(AppPathError::NotTrusted(id()));
+        }
+        if !upstream::is_prefix(path) {
+            return Err(AppPathError::NoPath(id()));
+        }
+        if !is_path_free(path) {
+            return Err(AppPathError::Taken(id()));
+        }
+        let nested = |other: &str| below(path, other).is_some() || below(other, path).is_some();
+        if let Some((other, _)) = seen.iter().find(|(_, other)| nested(other)) {
+            return Err(AppPathError::Nested(id(), (*other).to_owned()));
+        }
+        seen.push((&app.id, path));
     }
     Ok(())
+}
+
+/// Whether neither the panel nor the gateway answers below a path of the main host.
+pub fn is_path_free(path: &str) -> bool {
+    let first = path.trim_start_matches('/').split('/').next();
+    first.is_some_and(|first| {
+        !first.is_empty() && !OWN_PATHS.iter().any(|own| own.eq_ignore_ascii_case(first))
+    })
 }
 
 /// Checks that whoever is named in `apps.bearer` exists and issues tokens for APIs.
@@ -110,9 +226,75 @@ pub(super) fn validate_bearers(
     Ok(())
 }
 
-fn is_incomplete_rule(rule: &Rule) -> bool {
+pub(super) fn is_incomplete_rule(rule: &Rule) -> bool {
     match rule {
         Rule::Role(rule) => is_incomplete(rule),
         Rule::Group(rule) => rule.group.is_empty() || rule.provider.is_empty(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn app(id: &str, more: Value) -> AppConfig {
+        let mut whole = json!({ "id": id, "name": id, "project": "p", "url": "http://a" });
+        for (key, value) in more.as_object().expect("object") {
+            whole[key] = value.clone();
+        }
+        serde_json::from_value(whole).expect("shape")
+    }
+
+    fn at(path: &str) -> AppConfig {
+        app("a", json!({ "path": path, "trusted": true }))
+    }
+
+    #[test]
+    fn a_path_needs_trust_in_words() {
+        let untrusted = app("a", json!({ "path": "/grafana" }));
+        let refused = AppPathError::NotTrusted("a".to_owned());
+        assert_eq!(validate_paths(&[untrusted]), Err(refused));
+        let nothing = app("a", json!({ "trusted": true }));
+        let refused = AppPathError::OnlyWithPath("a".to_owned());
+        assert_eq!(validate_paths(&[nothing]), Err(refused));
+        assert_eq!(validate_paths(&[at("/grafana")]), Ok(()));
+        assert_eq!(validate_paths(&[at("/tools/grafana")]), Ok(()));
+    }
+
+    #[test]
+    fn no_path_of_ours_can_be_taken() {
+        for path in [
+            "/oauth2",
+            "/oauth2/x",
+            "/OAuth2",
+            "/ping",
+            "/ready/x",
+            "/.well-known",
+            "/api/v1",
+            "/projects",
+            "/projects/p1",
+            "/pkg",
+            "/favicon.svg",
+        ] {
+            let refused = AppPathError::Taken("a".to_owned());
+            assert_eq!(validate_paths(&[at(path)]), Err(refused), "{path}");
+        }
+        for path in ["", "/", "grafana", "/grafana/", "/a/../b", "/%61pi"] {
+            let refused = AppPathError::NoPath("a".to_owned());
+            assert_eq!(validate_paths(&[at(path)]), Err(refused), "{path}");
+        }
+    }
+
+    #[test]
+    fn no_two_apps_share_a_path() {
+        let other = |path: &str| app("b", json!({ "path": path, "trusted": true }));
+        for path in ["/g", "/g/h"] {
+            let refused = AppPathError::Nested("b".to_owned(), "a".to_owned());
+            assert_eq!(validate_paths(&[at("/g"), other(path)]), Err(refused));
+            let turned = AppPathError::Nested("a".to_owned(), "b".to_owned());
+            assert_eq!(validate_paths(&[other(path), at("/g")]), Err(turned));
+        }
+        assert_eq!(validate_paths(&[at("/g"), other("/gh")]), Ok(()));
     }
 }

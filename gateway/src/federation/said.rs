@@ -109,6 +109,7 @@ mod tests {
             subject: "s-1".to_owned(),
             session: None,
             name: "zoë".to_owned(),
+            display_name: None,
             email: Some(Email {
                 address: "zoe@example.org".to_owned(),
                 verified: true,

@@ -61,7 +61,7 @@ pub(crate) async fn post(
     let new = NewChild {
         parent: handover.session,
         kind: ChildKind::App(app.config.id.clone()),
-        user_agent: context.user_agent.clone(),
+        user_agent: context.user_agent(),
         address: context.address_text(),
     };
     let Some((secret, session)) = gateway.store.sessions().create_child(&new, now).await? else {

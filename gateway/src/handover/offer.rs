@@ -28,7 +28,8 @@ pub(crate) async fn get(
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
     let query = Fields::of_query(&uri)?;
-    let Some(app) = gateway.hosts.app(query.get("app")).cloned() else {
+    let app = gateway.hosts.app(query.get("app"));
+    let Some(app) = app.filter(|app| app.has_own_host()).cloned() else {
         return Err(Problem::not_found().into());
     };
     let nonce = query.get("nonce");

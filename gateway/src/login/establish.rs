@@ -62,7 +62,7 @@ impl Gateway {
             user,
             projects: only.iter().cloned().collect(),
             auth_methods: details.methods.clone(),
-            user_agent: context.user_agent.clone(),
+            user_agent: context.user_agent(),
             address: context.address_text(),
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: now + span(self.config.session.absolute),

@@ -11,3 +11,4 @@ pub(crate) mod sign_in;
 pub(crate) mod sign_out;
 pub(crate) mod totp;
 pub(crate) mod websso;
+mod wording;

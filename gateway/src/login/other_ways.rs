@@ -14,7 +14,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
     attempt::{Claimed, Failed},
-    sign_in::{Form, failure},
+    sign_in::Form,
+    wording::failure,
 };
 use crate::{
     access::return_path::ReturnPath,

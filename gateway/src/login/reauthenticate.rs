@@ -21,8 +21,8 @@ use super::{
     attempt::{Claimed, Failed},
     establish::span,
     other_ways::Named,
-    sign_in::failure,
     totp::plain_code,
+    wording::failure,
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},

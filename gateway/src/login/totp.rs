@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
     attempt::{Claimed, Failed},
-    sign_in::failure,
+    wording::failure,
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},

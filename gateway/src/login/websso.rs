@@ -16,10 +16,7 @@ use portico_openstack::keystone::{IssuedToken, TokenScope, federation::websso_ad
 use portico_store::{SignInFlow, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{
-    attempt::Failed,
-    sign_in::{Form, failure},
-};
+use super::{attempt::Failed, sign_in::Form, wording::failure};
 use crate::{
     access::{csrf, origin::OriginFault, return_path::ReturnPath},
     forms::Fields,

@@ -7,7 +7,7 @@ use super::layout::{Page, note};
 pub(crate) struct OpenApp<'a> {
     pub name: &'a str,
     pub description: &'a str,
-    pub origin: &'a str,
+    pub home: &'a str,
 }
 
 /// The home of somebody without a Keystone account: apps, no clusters, and why.
@@ -35,7 +35,7 @@ pub(crate) fn without_keystone(
             ul.choices {
                 @for app in apps {
                     li {
-                        a href={ (app.origin) "/" } {
+                        a href={ (app.home) "/" } {
                             span.what {
                                 strong { (app.name) }
                                 @if !app.description.is_empty() { small { (app.description) } }

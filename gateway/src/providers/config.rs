@@ -270,7 +270,7 @@ pub(crate) fn validate(
         return Err(ProviderError::TwoKeystones);
     }
     for app in apps {
-        let of_list = app.allow.iter().filter_map(Rule::group);
+        let of_list = app.allow_and_identity().filter_map(Rule::group);
         let of_rules = app.rules.iter().flat_map(RuleConfig::named);
         let of_rules = of_rules.filter_map(|who| match who {
             Who::Group(group) => Some(group),
@@ -413,6 +413,15 @@ mod tests {
         let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
         assert!(matches!(
             validate(&[], &apps),
+            Err(ProviderError::NoSuchProvider { .. })
+        ));
+        let roles_of = json!({ "kind": "jwt", "roles": [
+            { "value": "Admin", "for": [{ "group": "ops", "provider": "corp" }] },
+        ]});
+        let mut telling = app(json!([]));
+        telling.identity = serde_json::from_value(roles_of).expect("identity");
+        assert!(matches!(
+            validate(&[], &[telling]),
             Err(ProviderError::NoSuchProvider { .. })
         ));
         let blind = provider(json!({ "claims": { "groups": "" } }));

@@ -55,7 +55,7 @@ impl Gateway {
             user,
             projects: Vec::new(),
             auth_methods: identity.methods.clone(),
-            user_agent: context.user_agent.clone(),
+            user_agent: context.user_agent(),
             address: context.address_text(),
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: absolute,
@@ -156,6 +156,7 @@ pub(crate) fn profile_of(identity: &Identity, keystone: bool) -> ProviderProfile
     ProviderProfile {
         email: identity.email.as_ref().map(|email| email.address.clone()),
         email_verified: identity.email.as_ref().is_some_and(|email| email.verified),
+        display_name: identity.display_name.clone(),
         groups: identity.groups.clone(),
         roles: identity.roles.clone(),
         keystone,

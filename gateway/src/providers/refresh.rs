@@ -382,6 +382,7 @@ fn identity_of(root: &Session, provider: &OidcProvider) -> Identity {
         subject: known.map(|known| known.subject.clone()).unwrap_or_default(),
         session: known.and_then(|known| known.sid.clone()),
         name: root.user.name.clone(),
+        display_name: known.and_then(|known| known.profile.display_name.clone()),
         email: None,
         groups: Vec::new(),
         roles: Vec::new(),

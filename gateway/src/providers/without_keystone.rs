@@ -44,7 +44,7 @@ impl Gateway {
                 apps.push(OpenApp {
                     name: &app.config.name,
                     description: &app.config.description,
-                    origin: &app.origin,
+                    home: &app.home,
                 });
             }
         }

@@ -6,16 +6,18 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use tokio::time::{Instant, Sleep, sleep_until};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use portico_store::EndReason;
 
-use super::event_stream::EventStream;
+use super::{event_stream::EventStream, trailers};
 use crate::{meters, session::lock::Lock};
 
 /// Why something that was open is closed from our side.
@@ -27,6 +29,8 @@ pub(crate) enum Closing {
     Renewed,
     /// The process stops: whoever is told may come back, to another replica.
     Stopping,
+    /// Nothing has come for longer than the app's configuration allows.
+    Idle,
 }
 
 impl Closing {
@@ -36,6 +40,7 @@ impl Closing {
             Self::Ended(reason) => reason.as_str(),
             Self::Renewed => "renewed",
             Self::Stopping => "restarting",
+            Self::Idle => "idle",
         }
     }
 }
@@ -120,12 +125,42 @@ impl Drop for Connection {
 /// A response body that breaks off when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
-    closed: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Waited for from the first time on that the body has nothing to give.
+    closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
+    /// An event stream would never end by itself: it ends when the process stops.
+    draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    idle: Option<Idle>,
     over: bool,
     connection: Connection,
     _open: meters::Open,
+}
+
+/// How long a response may pause. What the client takes to read it does not count.
+struct Idle {
+    after: Duration,
+    sleep: Pin<Box<Sleep>>,
+    waits: bool,
+}
+
+impl Idle {
+    fn new(after: Duration) -> Self {
+        Self {
+            after,
+            sleep: Box::pin(sleep_until(Instant::now() + after)),
+            waits: false,
+        }
+    }
+
+    /// Whether the time is over, now that nothing has come.
+    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.waits {
+            self.waits = true;
+            self.sleep.as_mut().reset(Instant::now() + self.after);
+        }
+        self.sleep.as_mut().poll(context).is_ready()
+    }
 }
 
 /// The session behind a response ended before the response did.
@@ -133,21 +168,53 @@ pub(crate) struct GuardedBody {
 #[error("the session has ended")]
 pub(crate) struct SessionEnded;
 
+/// The upstream paused for longer than it may.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing more has come from the upstream")]
+pub(crate) struct Paused;
+
 impl GuardedBody {
     pub fn new(
         body: Incoming,
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
+        draining: &CancellationToken,
+        idle: Option<Duration>,
     ) -> Self {
+        let draining = (kind == meters::Kind::EventStream)
+            .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
-            closed: Box::pin(connection.token.clone().cancelled_owned()),
+            draining,
+            closed: None,
             events,
+            idle: idle.map(Idle::new),
             over: false,
             connection,
             _open: meters::open(kind),
         }
+    }
+}
+
+impl GuardedBody {
+    fn stopping(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        let draining = self.draining.as_mut()?.as_mut();
+        draining
+            .poll(context)
+            .is_ready()
+            .then_some(Closing::Stopping)
+    }
+
+    /// What comes last: a word where one may stand, else the body is broken off.
+    fn last(
+        &mut self,
+        closing: Closing,
+        otherwise: impl std::error::Error + Send + Sync + 'static,
+    ) -> Result<Frame<Bytes>, Box<dyn std::error::Error + Send + Sync>> {
+        self.over = true;
+        let last = self.events.as_ref().and_then(|events| events.last(closing));
+        last.map(Frame::data).ok_or_else(|| otherwise.into())
     }
 }
 
@@ -163,22 +230,40 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.closed.as_mut().poll(context).is_ready() {
-            this.over = true;
-            let closing = this.connection.closing();
-            let last = this.events.as_ref().and_then(|events| events.last(closing));
-            return Poll::Ready(Some(match last {
-                Some(event) => Ok(Frame::data(event)),
-                None => Err(Box::new(SessionEnded)),
-            }));
+        let ended = this.connection.token.is_cancelled();
+        let closing = if ended {
+            Some(this.connection.closing())
+        } else {
+            this.stopping(context)
+        };
+        if let Some(closing) = closing {
+            return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        if frame.is_pending() {
+            // most answers are here at once, and never wait for the end of their session
+            let token = &this.connection.token;
+            let closed = this
+                .closed
+                .get_or_insert_with(|| Box::pin(token.clone().cancelled_owned()));
+            if closed.as_mut().poll(context).is_ready() {
+                let closing = this.connection.closing();
+                return Poll::Ready(Some(this.last(closing, SessionEnded)));
+            }
+        }
+        if let Some(idle) = &mut this.idle {
+            if frame.is_ready() {
+                idle.waits = false;
+            } else if idle.is_over(context) {
+                return Poll::Ready(Some(this.last(Closing::Idle, Paused)));
+            }
+        }
         if let (Some(events), Poll::Ready(Some(Ok(frame)))) = (&mut this.events, &frame)
             && let Some(data) = frame.data_ref()
         {
             events.pass(data);
         }
-        frame.map_err(Into::into)
+        frame.map_ok(trailers::cleaned).map_err(Into::into)
     }
 
     fn is_end_stream(&self) -> bool {

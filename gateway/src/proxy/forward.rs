@@ -1,30 +1,34 @@
 //! Passes a decided request on to its upstream and the response back, streaming both ways.
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header};
-use http_body_util::Limited;
-use hyper::body::Body as _;
-use portico_runtime::traces;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery};
+use http_body_util::LengthLimitError;
+use hyper::body::{Body as _, Incoming};
+use hyper_util::client::legacy;
+use portico_runtime::{listener::BodyTimedOut, traces};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     connections::{Connection, GuardedBody},
     event_stream::EventStream,
     headers::{self, Trust},
+    request_body::{Flow, Holdup, RequestBody},
+    rewrite::RewriteFault,
+    send::{Causes, Head, SendError},
     upgrade,
-    upstream::{Upstream, UpstreamClient},
+    upstream::Upstream,
 };
-use crate::{config::LimitsConfig, meters};
+use crate::meters;
 
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
-    /// `host[:port]` that the browser asked for.
-    pub host: HeaderValue,
     pub scheme: &'static str,
     pub client: Option<IpAddr>,
-    /// `Portico-Assertion` and what goes with it.
+    /// Who is asking, as the upstream is told.
     pub identity: Vec<(HeaderName, HeaderValue)>,
+    /// What only the gateway may say to this upstream, whether or not it does.
+    pub named: Arc<[HeaderName]>,
 }
 
 /// Why no response came back.
@@ -38,12 +42,22 @@ pub(crate) enum ForwardError {
     BadUpgrade,
     #[error("the request target does not fit the upstream: {0}")]
     Target(#[from] http::Error),
-    #[error("no connection to the upstream: {0}")]
-    Connect(#[source] hyper_util::client::legacy::Error),
-    #[error("the upstream broke off: {0}")]
-    Broken(#[source] hyper_util::client::legacy::Error),
+    #[error(transparent)]
+    Rewrite(#[from] RewriteFault),
+    #[error("the upstream takes no WebSocket: it is spoken to in HTTP/2 only")]
+    NoSockets,
+    #[error("no server of the upstream is healthy")]
+    NoneHealthy,
+    #[error("no connection to the upstream: {}", Causes(.0))]
+    Connect(#[source] legacy::Error),
+    #[error("the upstream broke off: {}", Causes(.0))]
+    Broken(#[source] legacy::Error),
     #[error("the upstream did not answer within {0:?}")]
     Timeout(Duration),
+    #[error("the client sent nothing of the request's body for {0:?}")]
+    ClientTimeout(Duration),
+    #[error("the headers of the upstream's answer are larger than the gateway accepts")]
+    AnswerTooLarge,
     #[error("the upstream switched protocols without being asked")]
     UnaskedSwitch,
     #[error("the session ended while the upstream was working")]
@@ -51,10 +65,8 @@ pub(crate) enum ForwardError {
 }
 
 /// Everything that forwarding needs and that is the same for every request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Forwarder {
-    pub client: UpstreamClient,
-    pub limits: LimitsConfig,
     /// Cancelled when the process stops: streams that would never end by themselves end.
     pub draining: CancellationToken,
     /// WebSockets under way: they are told before the process goes.
@@ -72,67 +84,142 @@ impl Forwarder {
         added: Added,
         connection: Connection,
     ) -> Result<Response<Body>, ForwardError> {
-        if headers::size(request.headers()) > self.limits.headers {
+        let limits = &upstream.limits;
+        if headers::size(request.headers()) > limits.headers {
             return Err(ForwardError::HeadersTooLarge);
         }
-        if request.body().size_hint().lower() > self.limits.body {
+        if request.body().size_hint().lower() > limits.body {
             return Err(ForwardError::TooLarge);
+        }
+        if let Some(target) = upstream.rewritten(request.uri())? {
+            *request.uri_mut() = target;
         }
         let handshake = if upgrade::asked(&request) {
             Some(upgrade::Handshake::take(&mut request)?)
         } else {
             None
         };
-        let target = upstream.target(request.uri())?;
         let (mut parts, body) = request.into_parts();
-        headers::clean_request(&mut parts.headers);
-        add(&mut parts.headers, added);
+        let trailers = upstream.may_speak_http2() && takes_trailers(&parts.headers);
+        let trailers_without = trailers.then(|| Arc::clone(&added.named));
+        headers::clean_request(&mut parts.headers, &added.named);
+        add(&mut parts.headers, added, upstream);
         traces::pass_on(&mut parts.headers);
+        if trailers {
+            // without it gRPC servers refuse to answer; over HTTP/1.1 it means nothing
+            parts
+                .headers
+                .insert(header::TE, HeaderValue::from_static("trailers"));
+        }
+        let mut flow = None;
         let body = match &handshake {
             Some(_) => {
                 upgrade::Handshake::write(&mut parts.headers);
                 Body::empty()
             }
             None if body.is_end_stream() => Body::empty(),
-            None => Body::new(Limited::new(
-                body,
-                usize::try_from(self.limits.body).unwrap_or(usize::MAX),
-            )),
+            None => {
+                let flow = flow.insert(Arc::new(Flow::new()));
+                let flow = Arc::clone(flow);
+                Body::new(RequestBody::new(body, limits.body, flow, trailers_without))
+            }
         };
-        let mut outgoing = Request::new(body);
-        *outgoing.method_mut() = parts.method;
-        *outgoing.uri_mut() = target;
-        *outgoing.headers_mut() = parts.headers;
+        let target = parts.uri.into_parts().path_and_query;
+        let head = Head {
+            method: parts.method,
+            target: target.unwrap_or(PathAndQuery::from_static("/")),
+            headers: parts.headers,
+        };
 
-        let response = tokio::select! {
-            response = tokio::time::timeout(self.limits.response, self.client.request(outgoing)) =>
-                response.map_err(|_| ForwardError::Timeout(self.limits.response))?,
+        let mut response = tokio::select! {
+            response = upstream.send(head, body, handshake.is_some()) => response?,
+            error = overdue(flow, limits.response) => return Err(error),
             _ = connection.closed() => return Err(ForwardError::SessionEnded),
         };
-        let mut response = response.map_err(|error| {
-            if error.is_connect() {
-                ForwardError::Connect(error)
-            } else {
-                ForwardError::Broken(error)
-            }
-        })?;
+        if headers::size(response.headers()) > limits.headers {
+            return Err(ForwardError::AnswerTooLarge);
+        }
 
         if response.status() == http::StatusCode::SWITCHING_PROTOCOLS {
             let handshake = handshake.ok_or(ForwardError::UnaskedSwitch)?;
-            let draining = self.draining.clone();
-            return handshake.join(response, trust, connection, draining, &self.relays);
+            return handshake.join(response, trust, connection, self, limits.stream_idle);
         }
         headers::clean_response(response.headers_mut(), trust);
-        let events = EventStream::in_answer(response.headers());
-        let kind = kind_of(response.headers());
-        Ok(response.map(|body| {
-            if body.is_end_stream() {
-                Body::empty()
-            } else {
-                Body::new(GuardedBody::new(body, connection, events, kind))
-            }
-        }))
+        if let Some(route) = &upstream.route {
+            route.confine(response.headers_mut());
+        }
+        Ok(streamed(response, upstream, connection, &self.draining))
     }
+}
+
+/// The answer with its body, which ends with the session.
+fn streamed(
+    response: Response<Incoming>,
+    upstream: &Upstream,
+    connection: Connection,
+    draining: &CancellationToken,
+) -> Response<Body> {
+    let events = EventStream::in_answer(response.headers());
+    let kind = kind_of(response.headers());
+    let idle = match kind {
+        meters::Kind::EventStream => upstream.limits.stream_idle,
+        _ => upstream.limits.idle,
+    };
+    response.map(|body| {
+        if body.is_end_stream() {
+            Body::empty()
+        } else {
+            Body::new(GuardedBody::new(
+                body, connection, events, kind, draining, idle,
+            ))
+        }
+    })
+}
+
+/// Comes when the request has waited too long for its response. A body under way is given its
+/// time, as long as it gets on.
+async fn overdue(flow: Option<Arc<Flow>>, after: Duration) -> ForwardError {
+    let Some(flow) = flow else {
+        tokio::time::sleep(after).await;
+        return ForwardError::Timeout(after);
+    };
+    match flow.stalls(after).await {
+        Holdup::Client => ForwardError::ClientTimeout(after),
+        Holdup::Upstream => ForwardError::Timeout(after),
+    }
+}
+
+impl From<SendError> for ForwardError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::NoneHealthy => Self::NoneHealthy,
+            SendError::NoSockets => Self::NoSockets,
+            SendError::Target(error) => Self::Target(error),
+            SendError::Connect(error) => Self::Connect(error),
+            SendError::Broken(error) => by_the_client(&error).unwrap_or(Self::Broken(error)),
+        }
+    }
+}
+
+/// Whether a request broke off because of its body: more of it came than is accepted, or nothing
+/// more. The client that sends it on sees only that it ended.
+fn by_the_client(error: &legacy::Error) -> Option<ForwardError> {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return Some(ForwardError::TooLarge);
+        }
+        if let Some(timed_out) = error.downcast_ref::<BodyTimedOut>() {
+            return Some(ForwardError::ClientTimeout(timed_out.0));
+        }
+        cause = error.source();
+    }
+    None
+}
+
+fn takes_trailers(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(header::TE).iter();
+    lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"trailers"))
 }
 
 fn kind_of(headers: &HeaderMap) -> meters::Kind {
@@ -146,11 +233,13 @@ fn kind_of(headers: &HeaderMap) -> meters::Kind {
     }
 }
 
-fn add(headers: &mut HeaderMap, added: Added) {
+fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     headers.remove(header::EXPECT);
-    headers.insert("x-forwarded-host", added.host.clone());
-    headers.insert(header::HOST, added.host);
+    headers.insert("x-forwarded-host", upstream.public_host.clone());
     headers.insert("x-forwarded-proto", HeaderValue::from_static(added.scheme));
+    if let Some(prefix) = &upstream.rewrite.told {
+        headers.insert("x-forwarded-prefix", prefix.clone());
+    }
     if let Some(client) = added.client
         && let Ok(client) = HeaderValue::try_from(client.to_string())
     {
@@ -158,6 +247,7 @@ fn add(headers: &mut HeaderMap, added: Added) {
     }
     for (name, mut value) in added.identity {
         value.set_sensitive(true);
-        headers.insert(name, value);
+        // what a client said under this name has been removed; a list may have several lines
+        headers.append(name, value);
     }
 }

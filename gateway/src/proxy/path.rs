@@ -110,28 +110,47 @@ fn slashes(text: &str) -> usize {
 }
 
 fn check_escapes(path: &str) -> Result<(), PathFault> {
+    if !path.contains('%') {
+        return Ok(());
+    }
     let bytes = path.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
-    while let Some(found) = bytes
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|b| *b == b'%'))
-    {
-        at += found;
-        let decoded = decode(bytes, at).ok_or(PathFault::BrokenEscape)?;
-        if decoded < b' ' || matches!(decoded, b'/' | b'\\' | 0x7f) {
+    while let Some(byte) = bytes.get(at) {
+        if *byte != b'%' {
+            decoded.push(*byte);
+            at += 1;
+            continue;
+        }
+        let byte = decode(bytes, at).ok_or(PathFault::BrokenEscape)?;
+        if is_separator(byte) {
             return Err(PathFault::EncodedSeparator);
         }
-        // a second decoding somewhere behind us must not turn %252e or %252f into more than a letter
-        if decoded == b'%' {
-            let mut twice = Vec::from(&b"%"[..]);
-            twice.extend(bytes.iter().skip(at + 3).take(2));
-            if let Some(b'.' | b'/' | b'\\' | 0) = decode(&twice, 0) {
-                return Err(PathFault::EncodedSeparator);
-            }
-        }
+        decoded.push(byte);
         at += 3;
     }
+    // a second decoding somewhere behind us must not turn %252e or %25%32%66 into more than a letter
+    let again = (0..decoded.len())
+        .filter(|at| decoded.get(*at) == Some(&b'%'))
+        .filter_map(|at| decode(&decoded, at))
+        .any(|byte| byte == b'.' || is_separator(byte));
+    if again || decoded.windows(2).any(is_overlong) {
+        return Err(PathFault::EncodedSeparator);
+    }
     Ok(())
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte < b' ' || matches!(byte, b'/' | b'\\' | 0x7f)
+}
+
+/// The beginning of a sequence of more bytes than its character needs, which UTF-8 forbids (RFC
+/// 3629, section 3) and careless decoders take for a `.` or `/`.
+fn is_overlong(pair: &[u8]) -> bool {
+    matches!(
+        pair,
+        [0xc0 | 0xc1, 0x80..=0xbf] | [0xe0, 0x80..=0x9f] | [0xf0, 0x80..=0x8f]
+    )
 }
 
 fn decode(bytes: &[u8], at: usize) -> Option<u8> {

@@ -16,7 +16,10 @@ use tokio_tungstenite::tungstenite::protocol::frame::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::connections::{Closing, Connection};
+use super::{
+    connections::{Closing, Connection},
+    request_body::Flow,
+};
 
 /// Small, as most WebSockets are idle most of the time.
 const BUFFER: usize = 4096;
@@ -30,6 +33,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) struct Ending<'a> {
     pub connection: &'a Connection,
     pub draining: &'a CancellationToken,
+    /// Where a relay may not be silent for ever: what is heard, and how long it may be silent.
+    pub silence: Option<(Flow, Duration)>,
 }
 
 impl Ending<'_> {
@@ -37,6 +42,22 @@ impl Ending<'_> {
         tokio::select! {
             closing = self.connection.closed() => closing,
             () = self.draining.cancelled() => Closing::Stopping,
+            () = self.is_silent() => Closing::Idle,
+        }
+    }
+
+    async fn is_silent(&self) {
+        match &self.silence {
+            Some((flow, after)) => {
+                flow.stalls(*after).await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    fn hears(&self) {
+        if let Some((flow, _)) = &self.silence {
+            flow.moves();
         }
     }
 
@@ -109,11 +130,11 @@ where
     tokio::select! {
         biased;
         _ = ending.comes() => Over::Quiet,
-        passed = pass_all(from, to) => passed.map_or(Over::Broken, |()| Over::Quiet),
+        passed = pass_all(from, to, ending) => passed.map_or(Over::Broken, |()| Over::Quiet),
     }
 }
 
-async fn pass_all<R, W>(mut from: R, mut to: W) -> std::io::Result<()>
+async fn pass_all<R, W>(mut from: R, mut to: W, ending: &Ending<'_>) -> std::io::Result<()>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -124,6 +145,7 @@ where
         if read == 0 {
             return to.shutdown().await;
         }
+        ending.hears();
         to.write_all(buffer.get(..read).unwrap_or_default()).await?;
         to.flush().await?;
     }
@@ -164,6 +186,7 @@ where
         if bytes.is_empty() {
             return to.shutdown().await.map_or(Over::Broken, |()| Over::Quiet);
         }
+        ending.hears();
         let whole = frames.pass(bytes, ends.is_some());
         let bytes = bytes.get(..whole).unwrap_or_default();
         tokio::select! {
@@ -188,7 +211,8 @@ fn until(ends: Option<(Closing, Instant)>) -> impl Future<Output = ()> {
 fn close_frame(closing: Closing) -> Vec<u8> {
     let code = match closing {
         Closing::Ended(_) => CloseCode::Policy,
-        Closing::Renewed | Closing::Stopping => CloseCode::Restart,
+        Closing::Renewed => CloseCode::Restart,
+        Closing::Stopping | Closing::Idle => CloseCode::Away,
     };
     let reason = closing.as_str().into();
     let mut bytes = Vec::new();

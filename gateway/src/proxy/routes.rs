@@ -2,21 +2,21 @@
 use std::{sync::Arc, time::Instant};
 
 use axum::{Extension, body::Body, extract::State, response::Response};
-use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use jiff::Timestamp;
 use tracing::{Instrument as _, field::Empty};
 
 use super::{connections::Connection, forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::{line, origin::OriginFault, rules::Key},
+    access::{line, origin::OriginFault},
     api_callers::{Bearer, watch},
     dispatch::FromElsewhere,
-    guard::Stop,
+    guard::{Missing, Stop},
     handover,
     hosts::{App, Site},
     meters,
     problem::Problem,
-    rules::{Asked, Decision},
+    rules::{Asked, Decision, Refusal},
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
 };
@@ -76,39 +76,33 @@ pub(crate) async fn app(
         let fault = elsewhere.0;
         return anonymous(&gateway, &context, app, fault, request).await;
     }
-    let id = app.config.id.as_str();
     let bearer = gateway
-        .api_caller(&context, app, request.headers(), Some(id))
+        .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;
     if let Some(bearer) = bearer {
         return program(gateway, &context, app, bearer, request).await;
     }
-    let mut caller = gateway.lookup(request.headers(), Some(id)).await?.ok();
-    if let Some(known) = &caller
-        && gateway.standing(&context, known).await?.is_err()
-    {
-        caller = None;
-    }
-    let caller = caller.as_ref();
+    let (headers, uri) = (request.headers(), request.uri());
+    let known = gateway.app_caller(&context, app, headers, uri).await?;
+    let caller = known.as_ref().ok();
+    app.limits.admit(&context, caller)?;
     let decision = gateway
         .decide(app, &asked(&context, &request), caller)
         .await?;
     let identity = match (decision, caller) {
-        (Decision::Open(key), Some(caller)) => gateway.identity_headers(caller, id, key.token())?,
-        (Decision::Public, Some(caller)) => gateway.identity_headers(caller, id, None)?,
-        (Decision::Public, None) => Vec::new(),
+        (Decision::Open(key), Some(caller)) => {
+            gateway.identity(app, Some(caller), Some(&key)).await?
+        }
+        (Decision::Public, caller) => gateway.identity(app, caller, None).await?,
         (Decision::Preflight, _) => {
             return gateway.pass_on_bare(&context, app, request).await;
         }
         (Decision::Open(_), None) | (Decision::SignIn, _) => {
-            return Err(handover::begin(&gateway, &context, app, &request));
+            let missing = known.err().unwrap_or(Missing::NoCookie);
+            return Err(gateway.sign_in_for(&context, app, request, missing).await);
         }
         (Decision::SignInAgain(refusal), _) => {
-            if context.navigation && request.method().is_safe() {
-                // the main host asks for the confirmation on the way
-                return Err(handover::begin(&gateway, &context, app, &request));
-            }
-            return Err(gateway.ask_to_sign_in_again(app, &refusal).into());
+            return Err(gateway.confirm_for(&context, app, &request, &refusal));
         }
         (Decision::Refused(refusal), caller) => {
             return Ok(gateway.refuse_app(&context, caller, app, &refusal).await);
@@ -160,6 +154,7 @@ async fn program(
     request: Request<Body>,
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
+    app.limits.admit(context, Some(caller))?;
     let decision = gateway
         .decide(app, &asked(context, &request), Some(caller))
         .await?;
@@ -175,8 +170,7 @@ async fn program(
                 .await);
         }
     };
-    let token = key.as_ref().and_then(Key::token);
-    let identity = gateway.identity_headers(caller, &app.config.id, token)?;
+    let identity = gateway.identity(app, Some(caller), key.as_ref()).await?;
     let response = gateway
         .pass_on(
             context,
@@ -192,6 +186,70 @@ async fn program(
 }
 
 impl Gateway {
+    /// Who opens an app: by the session of the app's host, or, where the app is on the main host,
+    /// by that of the main host.
+    async fn app_caller(
+        &self,
+        context: &Context,
+        app: &App,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<Result<Caller, Missing>, Stop> {
+        let caller = match self.lookup(headers, app.cookie_of()).await? {
+            Ok(caller) => caller,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        if let Err(missing) = self.standing(context, &caller).await? {
+            return Ok(Err(missing));
+        }
+        if !app.has_own_host() {
+            self.leave_arrival_behind(context, uri)?;
+        }
+        Ok(Ok(caller))
+    }
+
+    /// Leads somebody to sign-in who opens an app: by the hand-over to the app's host, or, where
+    /// the app is on the main host, at once; a form that they have sent is kept there.
+    async fn sign_in_for(
+        &self,
+        context: &Context,
+        app: &App,
+        request: Request<Body>,
+        missing: Missing,
+    ) -> Stop {
+        if app.has_own_host() {
+            return handover::begin(self, context, app, &request);
+        }
+        let stop = self.not_signed_in(context, request.headers(), request.uri(), missing);
+        self.keep_form(context, request, stop).await
+    }
+
+    /// Leads somebody at a page to where they confirm who they are, and tells everything else.
+    fn confirm_for(
+        &self,
+        context: &Context,
+        app: &App,
+        request: &Request<Body>,
+        refusal: &Refusal,
+    ) -> Stop {
+        if !(context.navigation && request.method().is_safe()) {
+            return self.ask_to_sign_in_again(app, refusal).into();
+        }
+        if app.has_own_host() {
+            // the main host asks on the way
+            return handover::begin(self, context, app, request);
+        }
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("rd", &here(request))
+            .finish();
+        self.ask_to_sign_in_again(app, refusal)
+            .leads_to(
+                "Confirm who you are",
+                format!("/oauth2/reauthenticate?{query}"),
+            )
+            .into()
+    }
+
     async fn pass_on(
         &self,
         context: &Context,
@@ -201,13 +259,11 @@ impl Gateway {
         identity: Vec<(HeaderName, HeaderValue)>,
         request: Request<Body>,
     ) -> Result<Response, Stop> {
-        let origin = context.site.origin(&self.hosts);
-        let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
         let added = Added {
-            host: HeaderValue::from_str(host).map_err(|_| Problem::internal())?,
-            scheme: if scheme == "https" { "https" } else { "http" },
+            scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
             identity,
+            named: self.identities.named(&upstream.id),
         };
         let started = Instant::now();
         let span = tracing::debug_span!(

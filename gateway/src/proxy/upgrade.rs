@@ -2,6 +2,8 @@
 //!
 //! No byte of the client's goes to the upstream before it has answered 101, and no other
 //! protocol is switched to.
+use std::time::Duration;
+
 use axum::body::Body;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
 use hyper::{
@@ -9,13 +11,14 @@ use hyper::{
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     connections::Connection,
-    forward::ForwardError,
+    forward::{ForwardError, Forwarder},
     headers::{self, Trust},
     relay::{Ending, relay},
+    request_body::Flow,
 };
 use crate::meters;
 
@@ -39,6 +42,14 @@ fn connection_upgrades(headers: &HeaderMap) -> bool {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|line| line.split(','))
         .any(|name| name.trim().eq_ignore_ascii_case("upgrade"))
+}
+
+/// How long both halves may take to come together once the process stops.
+const LATE: Duration = Duration::from_millis(500);
+
+async fn overdue(draining: &CancellationToken) {
+    draining.cancelled().await;
+    tokio::time::sleep(LATE).await;
 }
 
 /// A client that asked for a WebSocket and waits for the answer.
@@ -65,14 +76,15 @@ impl Handshake {
         headers.remove(header::CONTENT_LENGTH);
     }
 
-    /// Joins both halves, until either closes, the session ends or the process stops.
+    /// Joins both halves, until either closes, the session ends, nothing has come for `idle` or
+    /// the process stops.
     pub fn join(
         self,
         mut response: Response<Incoming>,
         trust: Trust,
         connection: Connection,
-        draining: CancellationToken,
-        relays: &TaskTracker,
+        forwarder: &Forwarder,
+        idle: Option<Duration>,
     ) -> Result<Response<Body>, ForwardError> {
         let websocket = response
             .headers()
@@ -84,17 +96,20 @@ impl Handshake {
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
         let open = meters::open(meters::Kind::WebSocket);
-        relays.spawn(async move {
+        let draining = forwarder.draining.clone();
+        forwarder.relays.spawn(async move {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
                 _ = connection.closed() => return,
-                () = draining.cancelled() => return,
+                // whoever was let in just before a stop is told of it like all others
+                () = overdue(&draining) => return,
             };
             match halves {
                 Ok((client, upstream)) => {
                     let ending = Ending {
                         connection: &connection,
                         draining: &draining,
+                        silence: idle.map(|after| (Flow::new(), after)),
                     };
                     relay(TokioIo::new(client), TokioIo::new(upstream), ending).await;
                 }

@@ -12,7 +12,6 @@ use portico_store::Session;
 use super::{
     facts::{Fit, Person, RequestFacts, proves},
     preflight,
-    reading::Readings,
     refusal::Refusal,
     set::{Naming, Otherwise, RuleSet, Verdict},
 };
@@ -57,10 +56,10 @@ pub(crate) enum Decision {
 }
 
 impl<'r> Asked<'r> {
-    fn facts(&self) -> RequestFacts<'r> {
+    fn facts(&self, rules: &RuleSet) -> RequestFacts<'r> {
         RequestFacts {
             method: self.method,
-            path: Readings::of(self.path),
+            path: rules.readings(self.path),
             client: self.client,
         }
     }
@@ -78,7 +77,7 @@ impl Gateway {
         caller: Option<&Caller>,
     ) -> Result<Decision, TokenError> {
         let rules = self.rules.of(app);
-        let request = asked.facts();
+        let request = asked.facts(&rules);
         if preflight::passes(&rules, asked, &request) {
             line::rule("preflight");
             return Ok(Decision::Preflight);
@@ -121,7 +120,7 @@ impl Gateway {
     /// sends it: where everybody may send it from anywhere.
     pub fn is_open_to_pages_elsewhere(&self, app: &App, asked: &Asked<'_>) -> bool {
         let rules = self.rules.of(app);
-        let request = asked.facts();
+        let request = asked.facts(&rules);
         if preflight::passes(&rules, asked, &request) {
             return true;
         }

@@ -6,7 +6,6 @@ use http::Method;
 use super::{
     facts::{Fit, RequestFacts},
     policy::{Asking, Outcome, Policy, Somebody},
-    reading::Readings,
     refusal::conditions,
     rule::Rule,
 };
@@ -82,7 +81,7 @@ impl Policy {
         }
         let request = RequestFacts {
             method: &question.method,
-            path: Readings::of(&question.path),
+            path: self.rules.readings(&question.path),
             client: question.client,
         };
         let steps = self.rules.rules.iter().map(|rule| {

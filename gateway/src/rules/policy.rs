@@ -11,7 +11,6 @@ use super::{
     error::{Fault, RulesError},
     facts::{Fit, Person, RequestFacts, SEVERAL_FACTORS},
     file::{self, Print, RulesFile},
-    reading::Readings,
     set::{Otherwise, RuleSet, Verdict},
 };
 use crate::{
@@ -204,7 +203,7 @@ impl Policy {
         }
         let request = RequestFacts {
             method: asking.method,
-            path: Readings::of(asking.path),
+            path: self.rules.readings(asking.path),
             client: asking.client,
         };
         let naming = self.rules.naming(&request);

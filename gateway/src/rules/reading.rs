@@ -11,6 +11,8 @@ pub(crate) struct Readings<'r> {
     /// Percent-decoded once, and nothing else: what a careful upstream sees.
     plain: Cow<'r, str>,
     lenient: Option<String>,
+    /// The same of the path that the app gets, where that is another.
+    rewritten: Option<Box<Readings<'static>>>,
 }
 
 impl<'r> Readings<'r> {
@@ -19,17 +21,43 @@ impl<'r> Readings<'r> {
         // the check has made sure that it is UTF-8
         let plain = percent_decode_str(raw).decode_utf8_lossy();
         let lenient = lenient(&plain).filter(|lenient| *lenient != plain);
-        Self { plain, lenient }
+        Self {
+            plain,
+            lenient,
+            rewritten: None,
+        }
+    }
+
+    /// The readings of a path and of what becomes of it on the way.
+    pub fn with(raw: &'r str, rewritten: &str) -> Self {
+        let Readings { plain, lenient, .. } = Readings::of(rewritten);
+        let rewritten = Readings {
+            plain: Cow::Owned(plain.into_owned()),
+            lenient,
+            rewritten: None,
+        };
+        Self {
+            rewritten: Some(Box::new(rewritten)),
+            ..Self::of(raw)
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = &str> {
+        let own = std::iter::once(&*self.plain).chain(self.lenient.as_deref());
+        let after = self.rewritten.as_deref().into_iter();
+        own.chain(after.flat_map(|readings| {
+            std::iter::once(&*readings.plain).chain(readings.lenient.as_deref())
+        }))
     }
 
     /// Whether every reading is `wanted`.
     pub fn all(&self, wanted: impl Fn(&str) -> bool) -> bool {
-        wanted(&self.plain) && self.lenient.as_deref().is_none_or(wanted)
+        self.each().all(wanted)
     }
 
     /// Whether some reading is `wanted`.
     pub fn any(&self, wanted: impl Fn(&str) -> bool) -> bool {
-        wanted(&self.plain) || self.lenient.as_deref().is_some_and(wanted)
+        self.each().any(wanted)
     }
 }
 

@@ -97,10 +97,16 @@ impl Rule {
 
     pub fn about_path(&self, request: &RequestFacts<'_>) -> bool {
         self.paths.is_empty()
-            || self.paths.iter().any(|pattern| match self.effect {
-                Effect::Deny => pattern.perhaps(&request.path),
-                Effect::Public | Effect::Allow => pattern.surely(&request.path),
-            })
+            || match self.effect {
+                Effect::Deny => self
+                    .paths
+                    .iter()
+                    .any(|pattern| pattern.perhaps(&request.path)),
+                // each way to read it must be named
+                Effect::Public | Effect::Allow => request
+                    .path
+                    .all(|text| self.paths.iter().any(|pattern| pattern.names(text))),
+            }
     }
 
     pub fn about_client(&self, request: &RequestFacts<'_>) -> bool {

@@ -9,11 +9,15 @@ use portico_domain::access;
 use super::{
     error::{RuleError, RulesError},
     facts::{Fit, Names, Person, RequestFacts, is_meant},
+    reading::Readings,
     rule::{Rule, compile},
 };
-use crate::config::{
-    AppConfig,
-    rules::{Effect, RuleConfig, Who},
+use crate::{
+    config::{
+        AppConfig,
+        rules::{Effect, RuleConfig, Who},
+    },
+    proxy::rewrite::Rewrite,
 };
 
 /// Rules that an app may have.
@@ -27,6 +31,8 @@ pub(crate) struct RuleSet {
     pub list: Vec<Listed>,
     /// `apps.preflight`.
     pub preflight: bool,
+    /// What becomes of paths on their way to the app: rules are about both.
+    rewrite: Rewrite,
 }
 
 /// An entry of `apps.allow`.
@@ -106,6 +112,10 @@ impl RuleSet {
             rules,
             list: list.collect(),
             preflight: app.preflight,
+            rewrite: Rewrite::new(
+                app.upstream.strip_prefix.as_deref(),
+                app.upstream.add_prefix.as_deref(),
+            ),
         }))
     }
 
@@ -115,6 +125,15 @@ impl RuleSet {
             rules: Vec::new(),
             list: Vec::new(),
             preflight: false,
+            rewrite: Rewrite::default(),
+        }
+    }
+
+    /// A path as rules see it, with what the app gets in its place.
+    pub fn readings<'r>(&self, raw: &'r str) -> Readings<'r> {
+        match self.rewrite.path(raw) {
+            Some(rewritten) => Readings::with(raw, &rewritten),
+            None => Readings::of(raw),
         }
     }
 

@@ -521,3 +521,34 @@ proptest! {
         prop_assert!(decided(&rules).1 || !open_before, "an allow took something away");
     }
 }
+
+#[test]
+fn attack_31_a_rewritten_path_is_judged_before_and_after() {
+    let mut app = app(
+        members(),
+        json!([
+            { "name": "adm", "effect": "deny", "paths": ["/adm/"] },
+            { "name": "asked", "effect": "deny", "paths": ["/mounted/secret/"] },
+            { "name": "half", "effect": "public", "paths": ["/half/"] },
+            { "name": "open", "effect": "public", "paths": ["/open/", "/mounted/open/"] },
+        ]),
+    );
+    app.upstream.strip_prefix = Some("/mounted".to_owned());
+    let policy = Policy::read(&app, &[]).expect("policy");
+    let member = with_role("member");
+    assert_eq!(
+        ask(&policy, "GET", "/mounted/adm/x", Some(&member)),
+        refused("adm")
+    );
+    assert_eq!(
+        ask(&policy, "GET", "/mounted/adm;x/y", Some(&member)),
+        refused("adm")
+    );
+    assert_eq!(
+        ask(&policy, "GET", "/mounted/secret/x", Some(&member)),
+        refused("asked")
+    );
+    assert!(ask(&policy, "GET", "/mounted/other", Some(&member)).is_open());
+    assert!(!ask(&policy, "GET", "/mounted/half/x", None).is_open());
+    assert!(ask(&policy, "GET", "/mounted/open/x", None).is_open());
+}

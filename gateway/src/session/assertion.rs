@@ -22,30 +22,39 @@ const PORTICO_TOKEN: HeaderName = HeaderName::from_static("portico-token");
 /// The panel as the audience of assertions.
 pub(crate) const PANEL: &str = "panel";
 /// Half the life of an assertion: what is handed out is good for at least as long again.
-const USED_FOR: Duration = Duration::from_secs(30);
+pub(crate) const USED_FOR: Duration = Duration::from_secs(30);
 
-/// Headers that say who is asking.
+/// Headers that say who is asking, kept with the session for a while.
 #[derive(Debug)]
 pub(crate) struct Signed {
-    assertion: HeaderValue,
-    token: Option<HeaderValue>,
-    signed_at: Instant,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    until: Instant,
+    /// Which reading of the app's credential they were made with; see [`crate::identity`].
+    reading: u64,
 }
 
 impl Signed {
-    fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        let mut headers = Vec::with_capacity(2);
-        headers.push((PORTICO_ASSERTION, self.assertion.clone()));
-        if let Some(token) = &self.token {
-            headers.push((PORTICO_TOKEN, token.clone()));
+    pub fn new(headers: Vec<(HeaderName, HeaderValue)>, until: Instant, reading: u64) -> Self {
+        Self {
+            headers,
+            until,
+            reading,
         }
-        headers
+    }
+
+    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        self.headers.clone()
+    }
+
+    /// Whether they may be used now, with the credential of this reading.
+    pub fn is_good(&self, reading: u64) -> bool {
+        self.reading == reading && Instant::now() < self.until
     }
 }
 
 impl Gateway {
-    /// The identity headers for an upstream. Only the panel gets the Keystone token, the list of
-    /// projects and the CSRF token.
+    /// The identity headers for the panel, and no other upstream's: the Keystone token, the list of
+    /// projects and the CSRF token are among them.
     pub fn identity_headers(
         &self,
         caller: &Caller,
@@ -59,7 +68,7 @@ impl Gateway {
         );
         let signed = caller.live.signed.lock().get(&key).cloned();
         if let Some(signed) = signed
-            && signed.signed_at.elapsed() < USED_FOR
+            && signed.is_good(0)
         {
             return Ok(signed.headers());
         }
@@ -69,7 +78,8 @@ impl Gateway {
         Ok(headers)
     }
 
-    fn sign(
+    /// Portico's own assertion for an upstream; of an app it says less than of the panel.
+    pub fn sign(
         &self,
         caller: &Caller,
         audience: &str,
@@ -140,11 +150,11 @@ impl Gateway {
             ),
             _ => None,
         };
-        Ok(Signed {
-            assertion: header(&assertion)?,
-            token: token.as_deref().map(header).transpose()?,
-            signed_at: Instant::now(),
-        })
+        let mut headers = vec![(PORTICO_ASSERTION, header(&assertion)?)];
+        if let Some(token) = &token {
+            headers.push((PORTICO_TOKEN, header(token)?));
+        }
+        Ok(Signed::new(headers, Instant::now() + USED_FOR, 0))
     }
 }
 

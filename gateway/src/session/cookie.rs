@@ -51,16 +51,6 @@ pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
 }
 
 impl Purpose {
-    const ALL: [Purpose; 7] = [
-        Purpose::Session,
-        Purpose::SignIn,
-        Purpose::Flow,
-        Purpose::Handover,
-        Purpose::Form,
-        Purpose::Rounds,
-        Purpose::Provider,
-    ];
-
     fn plain_name(self) -> &'static str {
         match self {
             Purpose::Session => "portico",
@@ -194,18 +184,18 @@ impl Cookies {
     }
 }
 
-/// Whether a cookie name is one of ours, in any spelling.
+/// What browsers treat specially at the beginning of a name, in any spelling (RFC 6265bis 4.1.3).
+const PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
+
+/// Whether a cookie name is one of ours, or could be one day, in any spelling.
 pub(crate) fn is_ours(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
-    let plain = ["__host-", "__secure-"]
+    let plain = PREFIXES
         .iter()
         .find_map(|prefix| name.strip_prefix(prefix))
         .unwrap_or(&name);
-    let slot = plain.strip_prefix(Purpose::SignIn.plain_name());
-    Purpose::ALL
-        .iter()
-        .any(|purpose| plain == purpose.plain_name())
-        || slot.is_some_and(|rest| rest.starts_with('-'))
+    let rest = plain.strip_prefix(Purpose::Session.plain_name());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 /// A value that has the form of our secrets.

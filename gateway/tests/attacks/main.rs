@@ -10,6 +10,7 @@
 
 mod bearers;
 mod cookies;
+mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod keystone;
@@ -18,6 +19,7 @@ mod login;
 #[path = "../services/oidc.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
+mod outage;
 mod path_confusion;
 mod providers;
 mod raw;
@@ -31,3 +33,4 @@ mod stored;
 mod support;
 mod throttle;
 mod tokens;
+mod upstreams;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
-use portico_store::{Lease, ProviderProfile, RefreshedTokens};
+use portico_store::{Lease, ProviderProfile, RefreshedTokens, Session};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use uuid::Uuid;
@@ -18,6 +18,15 @@ use crate::{
         stack::{MAIN, Stack},
     },
 };
+
+/// A provider, a gateway that knows it, and somebody signed in.
+async fn alice() -> (Registered, Stack, Browser, Session) {
+    let corp = registered("corp").await;
+    let stack = gateway(json!([corp.entry(&json!({}))])).await;
+    let (browser, _) = signed_in(&stack, "corp", "alice").await;
+    let session = session(&stack).await;
+    (corp, stack, browser, session)
+}
 
 /// Parallel requests of one browser, shared out over gateways; every one must succeed.
 async fn storm(browser: &Browser, stacks: &[&Stack], requests: usize) -> Duration {
@@ -50,10 +59,7 @@ async fn settled(corp: &Registered, refreshes: usize) {
 
 #[tokio::test]
 async fn attack_76_parallel_requests_at_refresh_time_refresh_once() {
-    let corp = registered("corp").await;
-    let stack = gateway(json!([corp.entry(&json!({}))])).await;
-    let (browser, _) = signed_in(&stack, "corp", "alice").await;
-    let session = session(&stack).await;
+    let (corp, stack, browser, session) = alice().await;
     for (seconds, refreshes) in [(30, 1), (-1, 2)] {
         expires_in(&stack, &session, seconds).await;
         storm(&browser, &[&stack], 200).await;
@@ -67,12 +73,8 @@ async fn attack_76_parallel_requests_at_refresh_time_refresh_once() {
 
 #[tokio::test]
 async fn attack_76_two_replicas_refresh_once_between_them() {
-    let corp = registered("corp").await;
-    let providers = json!([corp.entry(&json!({}))]);
-    let one = gateway(providers.clone()).await;
-    let two = replica(providers, &one).await;
-    let (browser, _) = signed_in(&one, "corp", "alice").await;
-    let session = session(&one).await;
+    let (corp, one, browser, session) = alice().await;
+    let two = replica(json!([corp.entry(&json!({}))]), &one).await;
     for (seconds, refreshes) in [(30, 1), (-1, 2)] {
         expires_in(&one, &session, seconds).await;
         storm(&browser, &[&one, &two], 200).await;
@@ -82,12 +84,8 @@ async fn attack_76_two_replicas_refresh_once_between_them() {
 
 #[tokio::test]
 async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() {
-    let corp = registered("corp").await;
-    let providers = json!([corp.entry(&json!({}))]);
-    let one = gateway(providers.clone()).await;
-    let two = replica(providers, &one).await;
-    let (browser, _) = signed_in(&one, "corp", "alice").await;
-    let session = session(&one).await;
+    let (corp, one, browser, session) = alice().await;
+    let two = replica(json!([corp.entry(&json!({}))]), &one).await;
     corp.provider
         .control(json!({ "tokenDelay": 6000 }))
         .await
@@ -109,10 +107,7 @@ async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() 
 
 #[tokio::test]
 async fn attack_76_a_holder_that_dies_before_it_asks_loses_nobody() {
-    let corp = registered("corp").await;
-    let stack = gateway(json!([corp.entry(&json!({}))])).await;
-    let (browser, _) = signed_in(&stack, "corp", "alice").await;
-    let session = session(&stack).await;
+    let (corp, stack, browser, session) = alice().await;
     let lease = stack
         .store
         .provider_tokens()
@@ -164,10 +159,7 @@ async fn attack_76_a_holder_that_dies_with_the_new_token_loses_nobody_where_reus
 
 #[tokio::test]
 async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
-    let corp = registered("corp").await;
-    let stack = gateway(json!([corp.entry(&json!({}))])).await;
-    let (browser, _) = signed_in(&stack, "corp", "alice").await;
-    let session = session(&stack).await;
+    let (corp, stack, browser, session) = alice().await;
     let control = json!({ "tokenDelay": 1500, "tokenError": "invalid_grant" });
     corp.provider.control(control).await.expect("control");
     expires_in(&stack, &session, -1).await;
@@ -207,10 +199,7 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
 
 #[tokio::test]
 async fn attack_77_a_wrong_secret_of_ours_signs_nobody_out() {
-    let corp = registered("corp").await;
-    let stack = gateway(json!([corp.entry(&json!({}))])).await;
-    let (browser, _) = signed_in(&stack, "corp", "alice").await;
-    let session = session(&stack).await;
+    let (corp, stack, browser, session) = alice().await;
     let wrong = json!({ "tokenError": "invalid_client" });
     corp.provider.control(wrong).await.expect("control");
     expires_in(&stack, &session, -1).await;
@@ -236,10 +225,7 @@ async fn attack_77_a_wrong_secret_of_ours_signs_nobody_out() {
 
 #[tokio::test]
 async fn attack_62_a_refresh_about_somebody_else_ends_the_session() {
-    let corp = registered("corp").await;
-    let stack = gateway(json!([corp.entry(&json!({}))])).await;
-    let (browser, _) = signed_in(&stack, "corp", "alice").await;
-    let session = session(&stack).await;
+    let (corp, stack, browser, session) = alice().await;
     corp.provider
         .control(json!({ "refreshAs": "bob" }))
         .await

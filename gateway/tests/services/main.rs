@@ -7,6 +7,7 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod apps;
 mod federation;
 mod keystone;
 #[allow(dead_code, reason = "shared with the attacks")]

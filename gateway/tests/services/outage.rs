@@ -27,6 +27,14 @@ async fn gateway_on(url: &str) -> Stack {
     .await
 }
 
+/// A gateway on this store, and a browser that it shows the panel to.
+async fn signed_in_on(url: &str) -> (Stack, Browser) {
+    let stack = gateway_on(url).await;
+    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    (stack, browser)
+}
+
 async fn panel(browser: &mut Browser) -> Page {
     browser.open(&format!("{MAIN}/projects/p1")).await
 }
@@ -104,9 +112,7 @@ async fn ended_session(stack: &Stack) -> String {
 #[tokio::test]
 async fn attack_26_a_redis_that_stands_still_signs_nobody_out() {
     let server = RedisServer::start().unwrap();
-    let stack = gateway_on(&server.url()).await;
-    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
-    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
     sleep(REMEMBERED).await;
@@ -120,9 +126,7 @@ async fn attack_26_a_redis_that_stands_still_signs_nobody_out() {
 #[tokio::test]
 async fn attack_26_a_redis_that_is_killed_signs_nobody_out() {
     let mut server = RedisServer::start().unwrap();
-    let stack = gateway_on(&server.url()).await;
-    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
-    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
     sleep(REMEMBERED).await;
@@ -138,9 +142,7 @@ async fn attack_26_a_redis_that_is_killed_signs_nobody_out() {
 #[tokio::test]
 async fn attack_26_a_redis_that_lost_everything_signs_nobody_out_by_itself() {
     let server = RedisServer::start().unwrap();
-    let stack = gateway_on(&server.url()).await;
-    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
-    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    let (stack, mut browser) = signed_in_on(&server.url()).await;
     stack.store.revert_all().await.unwrap();
     sleep(REMEMBERED).await;
     says_so(&mut browser).await;
@@ -152,9 +154,7 @@ async fn attack_26_a_redis_that_lost_everything_signs_nobody_out_by_itself() {
 #[tokio::test]
 async fn attack_26_a_postgresql_that_stands_still_signs_nobody_out() {
     let server = PostgresServer::start().unwrap();
-    let stack = gateway_on(&server.url()).await;
-    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
-    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
     sleep(REMEMBERED).await;
@@ -168,9 +168,7 @@ async fn attack_26_a_postgresql_that_stands_still_signs_nobody_out() {
 #[tokio::test]
 async fn attack_26_a_postgresql_that_is_killed_signs_nobody_out() {
     let mut server = PostgresServer::start().unwrap();
-    let stack = gateway_on(&server.url()).await;
-    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
-    assert_eq!(panel(&mut browser).await.status, StatusCode::OK);
+    let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
     sleep(REMEMBERED).await;

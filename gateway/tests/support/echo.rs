@@ -2,6 +2,7 @@
 use std::{
     convert::Infallible,
     net::SocketAddr,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -11,7 +12,7 @@ use std::{
 
 use axum::{
     Json, Router,
-    body::{Body, to_bytes},
+    body::Body,
     extract::{Request, State, ws::WebSocketUpgrade},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -19,19 +20,61 @@ use axum::{
 };
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http_body_util::BodyExt as _;
+use portico_runtime::{
+    lifecycle::Lifecycle,
+    listener::{Listener, PeerCertificates},
+    tls::{ReloadingTls, TlsFiles},
+};
 use serde_json::json;
-use tokio::{io::AsyncWriteExt as _, net::TcpListener, sync::Notify};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::{TcpListener, UnixListener},
+    sync::Notify,
+};
 
 pub struct Echo {
     pub address: SocketAddr,
+    url: String,
     /// Lets `/stream` send its second part.
     pub go_on: Arc<Notify>,
     asked: Arc<AtomicUsize>,
 }
 
 impl Echo {
+    /// HTTP/1.1, and HTTP/2 for whoever speaks it at once.
     pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
+        let address = listener.local_addr().expect("address");
+        let (echo, router) = Self::new(address, format!("http://{address}"));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        echo
+    }
+
+    /// On a unix socket.
+    pub fn on_socket(path: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("socket");
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 9));
+        let (echo, router) = Self::new(nowhere, format!("unix:{}", path.display()));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        echo
+    }
+
+    /// Over TLS, HTTP/2 by ALPN; known as `localhost`.
+    pub async fn over_tls(files: TlsFiles) -> Self {
+        let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await;
+        let listener = listener.expect("port");
+        let address = listener.address();
+        let url = format!("https://localhost:{}", address.port());
+        let (echo, router) = Self::new(address, url);
+        let tls = ReloadingTls::load(files).expect("certificates");
+        let lifecycle = Lifecycle::new(Duration::from_secs(1));
+        listener.with_tls(tls).serve(router, &lifecycle);
+        echo
+    }
+
+    fn new(address: SocketAddr, url: String) -> (Self, Router) {
         let go_on = Arc::new(Notify::new());
         let asked = Arc::new(AtomicUsize::new(0));
         let router = Router::new()
@@ -39,25 +82,28 @@ impl Echo {
             .route("/events", get(events))
             .route("/half-event", get(half_event))
             .route("/slow", get(slow))
+            .route("/large", get(large))
             .route("/cookies", get(cookies))
+            .route("/set-cookies", get(set_cookies))
             .route("/socket", any(socket))
             .route("/half-a-frame", any(half_a_frame))
+            .route("/mirror", any(mirror))
+            .route("/pauses", get(pauses))
             .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
             .fallback(tell)
             .with_state(Arc::clone(&go_on))
             .layer(from_fn_with_state(Arc::clone(&asked), count));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
-        let address = listener.local_addr().expect("address");
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        Self {
+        let echo = Self {
             address,
+            url,
             go_on,
             asked,
-        }
+        };
+        (echo, router)
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.url.clone()
     }
 
     /// How many requests have arrived.
@@ -73,21 +119,34 @@ async fn count(State(asked): State<Arc<AtomicUsize>>, request: Request, next: Ne
 
 async fn tell(request: Request) -> Json<serde_json::Value> {
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, 1 << 20).await.unwrap_or_default();
-    let headers: Vec<(String, String)> = parts
-        .headers
+    let (body, trailers) = match body.collect().await {
+        Ok(body) => {
+            let trailers = body.trailers().cloned().unwrap_or_default();
+            (body.to_bytes(), listed(&trailers))
+        }
+        Err(_) => (Bytes::new(), Vec::new()),
+    };
+    let headers = listed(&parts.headers);
+    Json(json!({
+        "method": parts.method.as_str(),
+        "target": parts.uri.path_and_query().map(ToString::to_string),
+        "authority": parts.uri.authority().map(ToString::to_string),
+        "version": format!("{:?}", parts.version),
+        "certificates": parts.extensions.get::<PeerCertificates>().map_or(0, |shown| shown.0.len()),
+        "headers": headers,
+        "trailers": trailers,
+        "body": String::from_utf8_lossy(&body),
+    }))
+}
+
+fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
+    headers
         .iter()
         .map(|(name, value)| {
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
             (name.to_string(), value)
         })
-        .collect();
-    Json(json!({
-        "method": parts.method.as_str(),
-        "target": parts.uri.to_string(),
-        "headers": headers,
-        "body": String::from_utf8_lossy(&body),
-    }))
+        .collect()
 }
 
 async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
@@ -97,6 +156,22 @@ async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
         Ok(Bytes::from_static(b"two"))
     });
     Body::from_stream(first.chain(second)).into_response()
+}
+
+/// Whatever comes goes back, trailers too, as soon as it is there.
+async fn mirror(request: Request) -> Response {
+    let te = request.headers().get(header::TE).cloned();
+    let mut answer = Response::new(request.into_body());
+    if let Some(te) = te {
+        answer.headers_mut().insert("x-te", te);
+    }
+    answer
+}
+
+/// A beginning, and nothing more for half a minute.
+async fn pauses() -> Response {
+    let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"one")) });
+    Body::from_stream(first.chain(stream::pending())).into_response()
 }
 
 async fn events() -> Response {
@@ -113,6 +188,16 @@ fn open_stream(first: &'static str) -> Response {
         stream::once(async move { Ok::<_, Infallible>(Bytes::from_static(first.as_bytes())) });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
+}
+
+/// As many MiB as `mib` says.
+async fn large(uri: http::Uri) -> Body {
+    let mib = uri.query().and_then(|query| query.strip_prefix("mib="));
+    let mib: usize = mib.and_then(|text| text.parse().ok()).unwrap_or(64);
+    let piece = Bytes::from(vec![b'x'; 64 << 10]);
+    Body::from_stream(stream::iter(
+        (0..mib * 16).map(move |_| Ok::<_, Infallible>(piece.clone())),
+    ))
 }
 
 async fn slow() -> StatusCode {
@@ -134,6 +219,17 @@ async fn cookies() -> impl IntoResponse {
     headers.insert("connection", HeaderValue::from_static("x-hop"));
     headers.insert("x-hop", HeaderValue::from_static("1"));
     (headers, "cookies")
+}
+
+/// Sets what the query asks for: `?line=…&line=…`.
+async fn set_cookies(uri: Uri) -> impl IntoResponse {
+    let mut headers = HeaderMap::new();
+    let query = uri.query().unwrap_or_default();
+    for (_, line) in url::form_urlencoded::parse(query.as_bytes()) {
+        let line = HeaderValue::from_bytes(line.as_bytes()).expect("a value");
+        headers.append(header::SET_COOKIE, line);
+    }
+    (headers, "set")
 }
 
 async fn socket(upgrade: WebSocketUpgrade) -> Response {

@@ -5,4 +5,8 @@ pub mod database;
 pub mod echo;
 pub mod form;
 pub mod log;
+pub mod pki;
+pub mod raw;
 pub mod stack;
+pub mod told;
+pub mod wire;

@@ -8,7 +8,8 @@ use portico_domain::identity::{Named, Project, User};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
 use portico_store::{
-    AuditFilter, ChildKind, NewChild, NewKeystoneToken, NewSession, Session, Store,
+    AuditFilter, ChildKind, NewChild, NewKeystoneToken, NewSession, ProviderProfile, Session,
+    SessionProvider, Store,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -48,6 +49,8 @@ pub struct Wanted<'a> {
     pub keystone: &'a str,
     /// Overrides in `[gateway]`.
     pub gateway: Value,
+    /// Overrides in the app's section.
+    pub app: Value,
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
@@ -55,8 +58,6 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
-    /// Overrides in `[[apps]]`.
-    pub app: Value,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -133,14 +134,14 @@ impl Stack {
                     .map(|(group, provider)| json!({ "group": group, "provider": provider })),
             )
             .collect();
-        let mut app_config = json!({
+        let mut section = json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
             "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         });
         for (key, value) in wanted.app.as_object().expect("object") {
-            app_config[key] = value.clone();
+            section[key] = value.clone();
         }
-        let app_config: AppConfig = serde_json::from_value(app_config).expect("app");
+        let app_config: AppConfig = serde_json::from_value(section).expect("app");
         let keystone: KeystoneConfig =
             serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
                 .expect("keystone section");
@@ -265,9 +266,15 @@ impl Stack {
             .into_iter()
             .find(|session| session.parent == Some(root.id))
             .expect("a command line");
+        self.own_token(&child, token).await;
+    }
+
+    /// Gives a child a token of its own for the project, as Keystone would when first asked.
+    pub async fn own_token(&self, child: &Session, token: &str) {
+        let now = Timestamp::now();
         let new = NewKeystoneToken {
             session: child.id,
-            project: root.projects.first().cloned(),
+            project: child.projects.first().cloned(),
             roles: Vec::new(),
             token: SecretString::from(token),
             audit_id: "audit".to_owned(),
@@ -275,6 +282,47 @@ impl Stack {
         };
         let stored = self.store.keystone_tokens().store(&new, now).await;
         assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
+    }
+
+    /// A browser that has opened the app with this session.
+    pub async fn at_app(&self, root: &Session) -> (super::browser::Browser, Session) {
+        let child = NewChild {
+            parent: root.id,
+            kind: ChildKind::App("prometheus".to_owned()),
+            user_agent: FIREFOX.to_owned(),
+            address: "192.0.2.7".to_owned(),
+        };
+        let created = self.store.sessions().create_child(&child, Timestamp::now());
+        let (secret, session) = created.await.expect("store").expect("a live parent");
+        let mut browser = super::browser::Browser::new(self.address);
+        browser.set_cookie(APP_HOST, "portico", secret.expose_secret());
+        (browser, session)
+    }
+
+    /// A session for whom the provider `corp` vouches, with these groups and no Keystone.
+    pub async fn session_of_provider(&self, name: &str, groups: &[&str]) -> Session {
+        let (_, like) = self.session_of("u9", name, &[]).await;
+        let provider = SessionProvider {
+            id: "corp".to_owned(),
+            subject: name.to_owned(),
+            sid: None,
+            profile: ProviderProfile {
+                email: Some(format!("{name}@corp.example")),
+                email_verified: name != "mallory",
+                display_name: Some(format!("{name} of Corp")),
+                groups: groups.iter().map(|group| (*group).to_owned()).collect(),
+                roles: Vec::new(),
+                keystone: false,
+            },
+            expires_at: None,
+        };
+        let new = NewSession {
+            projects: Vec::new(),
+            ..self.new_session(&like)
+        };
+        let sessions = self.store.sessions();
+        let created = sessions.create_of_provider(&new, provider, Timestamp::now());
+        created.await.expect("session").1
     }
 
     /// A session whose time is over, and that nobody has cleared away yet.
@@ -338,6 +386,17 @@ impl Stack {
         let mut browser = super::browser::Browser::new(self.address);
         browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
         (browser, session)
+    }
+
+    /// A browser that has been let into the app on its own host.
+    pub async fn in_app(&self) -> super::browser::Browser {
+        let (mut browser, _) = self.signed_in(&["k8s_admin"]).await;
+        let form = browser.follow(APP).await;
+        let code = form.field("code");
+        let url = format!("{APP}/oauth2/handover");
+        let page = browser.submit(MAIN, &url, &[("code", &code)]).await;
+        assert_eq!(page.status, http::StatusCode::SEE_OTHER, "{}", page.body);
+        browser
     }
 
     /// A browser that has this session's cookie.

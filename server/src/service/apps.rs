@@ -106,7 +106,10 @@ impl Apps {
     /// Where the card leads: the app's own host, or the panel's page about it.
     fn link(&self, app: &AppConfig) -> String {
         if app.kind == Kind::Web {
-            format!("{}/", self.origin(&app.id))
+            match &app.path {
+                Some(path) => format!("{path}/"),
+                None => format!("{}/", self.origin(&app.id)),
+            }
         } else {
             format!("/projects/{}/apps/{}", app.project, app.id)
         }
@@ -125,10 +128,13 @@ impl Apps {
     }
 
     async fn health(&self, app: &AppConfig) -> (Health, String) {
+        let Some(base) = reachable(app) else {
+            return (Health::Unknown, "Only the gateway reaches it".to_owned());
+        };
         let probe = match app.kind {
-            Kind::Web => join(&app.url, ""),
-            Kind::Registry => join(&app.url, "v2/"),
-            Kind::Alertmanager => join(&app.url, "-/healthy"),
+            Kind::Web => join(base, ""),
+            Kind::Registry => join(base, "v2/"),
+            Kind::Alertmanager => join(base, "-/healthy"),
         };
         match self.http.get(probe).send().await {
             Ok(answer) if answer.status().is_server_error() => (
@@ -267,9 +273,11 @@ impl Apps {
             )
             .next("Try again in a moment.")
         };
+        let base = reachable(app)
+            .ok_or_else(|| outage("its address is one for the gateway only".to_owned()))?;
         let mut answer = self
             .http
-            .get(join(&app.url, path))
+            .get(join(base, path))
             .send()
             .await
             .and_then(reqwest::Response::error_for_status)
@@ -313,6 +321,20 @@ fn opened_by(
         .collect();
     names.dedup();
     names
+}
+
+/// The address at which the panel, too, can ask the app: in clear, or by a certificate that
+/// everybody trusts.
+fn reachable(app: &AppConfig) -> Option<&Url> {
+    let upstream = &app.upstream;
+    let special = upstream.ca_file.is_some()
+        || upstream.client_cert_file.is_some()
+        || upstream.server_name.is_some();
+    app.address().filter(|url| match url.scheme() {
+        "http" => true,
+        "https" => !special,
+        _ => false,
+    })
 }
 
 /// The app's URL with a path below its own.

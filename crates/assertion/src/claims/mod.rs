@@ -116,4 +116,6 @@ impl Claims {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use crate::keys::signing::{jwk_x, thumbprint};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ed25519_dalek::Signer as _;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// An assertion cannot be written as JSON.
 #[derive(Debug, thiserror::Error)]
@@ -43,12 +43,25 @@ impl Signer {
     /// # Errors
     /// When the claims cannot be written as JSON.
     pub fn sign(&self, claims: &Claims) -> Result<String, SignError> {
+        Ok(self.sign_bytes(&serde_json::to_vec(claims)?))
+    }
+
+    /// A signed token with other claims, for an upstream that reads claims of its own. Its `aud` must
+    /// not be another upstream's.
+    ///
+    /// # Errors
+    /// When the claims cannot be written as JSON.
+    pub fn sign_map(&self, claims: &Map<String, Value>) -> Result<String, SignError> {
+        Ok(self.sign_bytes(&serde_json::to_vec(claims)?))
+    }
+
+    fn sign_bytes(&self, claims: &[u8]) -> String {
         let mut token = self.header.clone();
-        URL_SAFE_NO_PAD.encode_string(serde_json::to_vec(claims)?, &mut token);
+        URL_SAFE_NO_PAD.encode_string(claims, &mut token);
         let signature = self.key.0.sign(token.as_bytes());
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(signature.to_bytes(), &mut token);
-        Ok(token)
+        token
     }
 
     /// The public key as a JWK set, for `/.well-known/jwks.json`.

@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
 
-const NOW: i64 = 1_800_000_000;
-const ISSUER: &str = "https://portico.example.org";
+pub(super) const NOW: i64 = 1_800_000_000;
+pub(super) const ISSUER: &str = "https://portico.example.org";
 
-fn at(seconds: i64) -> Timestamp {
+pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap()
 }
 
-fn claims() -> Claims {
+pub(super) fn claims() -> Claims {
     let named = |name: &str| Named {
         id: format!("{name}-id"),
         name: name.to_owned(),

@@ -141,6 +141,7 @@ impl StandIn {
             subject: "ada".to_owned(),
             session: None,
             name: "ada".to_owned(),
+            display_name: None,
             email: None,
             groups: vec!["ops".to_owned()],
             roles: Vec::new(),

@@ -31,6 +31,9 @@ pub struct ProviderProfile {
     pub email: Option<String>,
     #[serde(default)]
     pub email_verified: bool,
+    /// The name that people read.
+    #[serde(default)]
+    pub display_name: Option<String>,
     #[serde(default)]
     pub groups: Vec<String>,
     #[serde(default)]

@@ -1,0 +1,195 @@
+//! Who is compared, and whom the upstream must be told about.
+use super::apache::{self, Apache};
+use super::load::Ask;
+use super::nginx;
+use super::portico::{APP_HOST, APP_ID, MAIN, Person, Session, Workplace};
+use super::upstream::{LARGE, SMALL, Upstream, WHOAMI};
+use super::wire::{Answer, Kept, get};
+use crate::process::{Forking, Server, Trees};
+use anyhow::{Context as _, Result, bail, ensure};
+use jiff::Timestamp;
+use portico_assertion::Verifier;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How the upstream learns who is asking.
+#[derive(Clone, Debug)]
+pub enum Identity {
+    /// It is told nothing.
+    Nobody,
+    /// A signed assertion for this user.
+    Assertion(Verifier, String),
+    /// `X-Auth-Request-User` with this user.
+    AuthRequestUser(String),
+    /// `OIDC_CLAIM_sub` with this subject.
+    OidcClaim(String),
+}
+
+impl Identity {
+    /// Compares what the upstream saw.
+    pub fn check(&self, answer: &Answer<'_>) -> Result<()> {
+        let text = answer.text()?;
+        ensure!(answer.status == 200, "status {}: {text}", answer.status);
+        let mut lines = text.split('\n');
+        let mut line = || lines.next().context("a short answer");
+        let (assertion, user, claim) = (line()?, line()?, line()?);
+        let expected = match self {
+            Self::Nobody => ["", "", ""],
+            Self::AuthRequestUser(user) => ["", user, ""],
+            Self::OidcClaim(subject) => ["", "", subject],
+            Self::Assertion(verifier, id) => {
+                let claims = verifier.verify(assertion, APP_ID, MAIN, Timestamp::now())?;
+                ensure!(claims.sub == *id, "somebody else: {}", claims.sub);
+                [assertion, "", ""]
+            }
+        };
+        ensure!(
+            [assertion, user, claim] == expected,
+            "the upstream was told {text:?}"
+        );
+        Ok(())
+    }
+}
+
+/// One of those who are compared.
+pub struct Contender {
+    /// Its object in the results.
+    pub name: &'static str,
+    pub address: SocketAddr,
+    pub processes: Trees,
+    pub identity: Identity,
+    host: String,
+    cookie: String,
+    logs: Vec<PathBuf>,
+}
+
+impl Contender {
+    fn get(&self, path: &str, length: usize) -> Ask {
+        Ask {
+            request: get(&self.host, path, &self.cookie).into(),
+            length,
+        }
+    }
+
+    pub fn small(&self) -> Ask {
+        self.get(SMALL.0, SMALL.1)
+    }
+
+    pub fn large(&self) -> Ask {
+        self.get(LARGE.0, LARGE.1)
+    }
+
+    /// The question whom the upstream is told about, with a session of somebody's.
+    pub fn whoami(&self, cookie: &str) -> Arc<[u8]> {
+        get(&self.host, WHOAMI, cookie).into()
+    }
+
+    pub fn own_cookie(&self) -> &str {
+        &self.cookie
+    }
+
+    /// Ends the logs' old parts, and counts the lines about `path`.
+    pub fn take_log_lines(&self, path: &str) -> Result<u64> {
+        let mut lines = 0;
+        for log in &self.logs {
+            let text = std::fs::read_to_string(log).with_context(|| log.display().to_string())?;
+            lines += text.lines().filter(|line| line.contains(path)).count();
+            File::options().write(true).open(log)?.set_len(0)?;
+        }
+        Ok(lines as u64)
+    }
+}
+
+/// Everything that runs during the rounds.
+pub struct Arena {
+    pub contenders: Vec<Contender>,
+    pub gateway: Server,
+    pub apache: Apache,
+    _session: Session,
+    _apache_session: apache::Session,
+    _proxies: [Forking; 2],
+    _upstream: Upstream,
+}
+
+impl Arena {
+    /// Starts all of them, and signs in where there is something to sign in to.
+    pub async fn start(place: &Workplace, person: &Person) -> Result<Self> {
+        let dir = place.dir.path();
+        let upstream = Upstream::start(dir).await?;
+        let gateway = place.start("gateway", upstream.address, "").await?;
+        let session = person.sign_in(gateway.address).await?;
+        let verifier = published_keys(gateway.address).await?;
+        let (plain, asking) = (nginx::free_port()?, nginx::free_port()?);
+        let blocks = nginx::plain(plain, upstream.address);
+        let plain_proxy = nginx::start(dir, "nginx-plain", plain, &blocks).await?;
+        let blocks = nginx::auth_request(asking, upstream.address, gateway.address);
+        let asking_proxy = nginx::start(dir, "nginx-asking", asking, &blocks).await?;
+        let apache = Apache::start(dir, upstream.address).await?;
+        let apache_session = apache.sign_in().await?;
+        let user = person.user.id.clone();
+        let of_the_gateway = |name, address, processes, identity, log: PathBuf| Contender {
+            name,
+            address,
+            processes: Trees(processes),
+            identity,
+            host: APP_HOST.to_owned(),
+            cookie: session.cookie.clone(),
+            logs: vec![log],
+        };
+        let contenders = vec![
+            of_the_gateway(
+                "nginx_proxy",
+                plain,
+                vec![plain_proxy.id()],
+                Identity::Nobody,
+                dir.join("nginx-plain/access.log"),
+            ),
+            of_the_gateway(
+                "gateway",
+                gateway.address,
+                vec![gateway.id()],
+                Identity::Assertion(verifier, user.clone()),
+                place.log("gateway"),
+            ),
+            of_the_gateway(
+                "nginx_auth_request",
+                asking,
+                vec![asking_proxy.id(), gateway.id()],
+                Identity::AuthRequestUser(user),
+                dir.join("nginx-asking/access.log"),
+            ),
+            Contender {
+                name: "mod_auth_openidc",
+                address: apache.address,
+                processes: Trees(vec![apache.server.id()]),
+                identity: Identity::OidcClaim(apache::SUBJECT.to_owned()),
+                host: apache.host(),
+                cookie: apache_session.cookie.clone(),
+                logs: vec![apache::access_log(dir)?],
+            },
+        ];
+        Ok(Self {
+            contenders,
+            gateway,
+            apache,
+            _session: session,
+            _apache_session: apache_session,
+            _proxies: [plain_proxy, asking_proxy],
+            _upstream: upstream,
+        })
+    }
+}
+
+/// The keys that upstreams verify assertions with.
+async fn published_keys(gateway: SocketAddr) -> Result<Verifier> {
+    let host = MAIN.strip_prefix("http://").context("a host")?;
+    let mut connection = Kept::connect(gateway).await?;
+    let request = get(host, "/.well-known/jwks.json", "");
+    let answer = connection.ask(&request).await?;
+    if answer.status != 200 {
+        bail!("no keys: {}", answer.status);
+    }
+    Ok(Verifier::from_jwks(&serde_json::from_str(answer.text()?)?)?)
+}

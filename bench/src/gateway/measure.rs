@@ -1,0 +1,98 @@
+//! `portico-bench gateway`: one run of everything, and what it is held against.
+use super::contender::Arena;
+use super::portico::{Person, Workplace};
+use super::report::{self, Report, Rest, Sockets};
+use super::{rounds, sockets, storm};
+use crate::machine::{self, Machine};
+use crate::report::Load;
+use anyhow::Result;
+use clap::Args;
+use portico_testkit::TestEnv;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The program, built with --release
+    #[arg(long, default_value = "target/release/portico")]
+    portico: PathBuf,
+    /// The folder of the results
+    #[arg(long, default_value = "docs/performance")]
+    out: PathBuf,
+    /// A minute instead of some: says that everything works, not how fast; writes nothing
+    #[arg(long)]
+    quick: bool,
+    /// Rounds only, as often as told; writes nothing
+    #[arg(long)]
+    only_rounds: Option<usize>,
+}
+
+/// How long and how often.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    pub rounds: usize,
+    pub round: Duration,
+    pub large_round: Duration,
+    pub sockets: usize,
+}
+
+const FULL: Effort = Effort {
+    rounds: 7,
+    round: Duration::from_secs(3),
+    large_round: Duration::from_secs(2),
+    sockets: 10_000,
+};
+const QUICK: Effort = Effort {
+    rounds: 1,
+    round: Duration::from_secs(1),
+    large_round: Duration::from_millis(600),
+    sockets: 1_000,
+};
+
+/// Measures with the real Keystone of the stack that `PORTICO_TEST_ENV` names.
+pub async fn run(options: &Options) -> Result<()> {
+    let env = TestEnv::load()?;
+    let person = Person::create(&env).await?;
+    let result = measure(options, &env, &person).await;
+    person.delete().await?;
+    let Some(report) = result? else {
+        return Ok(());
+    };
+    print!("{}", report.table());
+    if options.quick {
+        println!("A quick run: nothing is written.");
+        return Ok(());
+    }
+    report::write(&report, &options.out)
+}
+
+async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Option<Report>> {
+    let mut effort = if options.quick { QUICK } else { FULL };
+    let machine = Machine::here()?;
+    let before = machine::load()?;
+    let place = Workplace::create(&options.portico, env)?;
+    let arena = Arena::start(&place, person).await?;
+    if let Some(only) = options.only_rounds {
+        effort.rounds = only;
+        rounds::run(&arena, person, &effort).await?;
+        return Ok(None);
+    }
+    let (rounds, revocations) = rounds::run(&arena, person, &effort).await?;
+    drop(arena);
+    let (rss_mb, processes) = sockets::measure(&place, person, effort.sockets).await?;
+    let refresh_storm = storm::run(&place).await?;
+    let load = Load {
+        before,
+        after: machine::load()?,
+    };
+    let rest = Rest {
+        sockets: Sockets {
+            count: effort.sockets,
+            processes,
+            rss_mb,
+        },
+        refresh_storm,
+        revocations,
+    };
+    Ok(Some(Report::new(machine, load, rounds, rest)))
+}

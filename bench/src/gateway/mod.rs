@@ -1,0 +1,16 @@
+//! Measures the gateway beside the proxies that people have now, all before the same upstream.
+mod apache;
+mod browser;
+mod contender;
+mod load;
+pub mod measure;
+mod nginx;
+mod portico;
+mod report;
+mod revocation;
+mod rounds;
+pub mod soak;
+pub mod sockets;
+mod storm;
+mod upstream;
+mod wire;

@@ -1,0 +1,220 @@
+//! The release build of `portico gateway`, with an app behind it, and people who sign in.
+use super::browser::Browser;
+use crate::process::Server;
+use anyhow::{Context as _, Result, ensure};
+use portico_testkit::{KeystoneAdmin, OidcPerson, TestEnv, TestUser};
+use secrecy::ExposeSecret as _;
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// What browsers have in their address line; the gateway listens elsewhere.
+pub const MAIN: &str = "http://localhost:8080";
+pub const APP: &str = "http://bench.apps.localhost:8080";
+pub const APP_HOST: &str = "bench.apps.localhost:8080";
+/// The app, as the audience of assertions.
+pub const APP_ID: &str = "bench";
+const ROLE: &str = "ROLE_ID_K8S_DEVELOPER";
+
+/// Keys and configurations of a run.
+pub struct Workplace {
+    pub dir: TempDir,
+    portico: PathBuf,
+    keystone: String,
+    project: String,
+    role: String,
+}
+
+impl Workplace {
+    /// For the program at `portico` and the Keystone of a stack.
+    pub fn create(portico: &Path, env: &TestEnv) -> Result<Self> {
+        let portico = portico
+            .canonicalize()
+            .with_context(|| format!("{} (build it first)", portico.display()))?;
+        let dir = tempfile::tempdir()?;
+        // Apache's children are nobody in particular; the keys are files of our own
+        std::fs::set_permissions(dir.path(), Permissions::from_mode(0o711))?;
+        let place = Self {
+            dir,
+            portico,
+            keystone: env.get("KEYSTONE_URL")?.to_owned(),
+            project: env.get("PROJECT_ID_ACME")?.to_owned(),
+            role: env.get(ROLE)?.to_owned(),
+        };
+        let keys = place.dir.path().join("keys");
+        place.run(
+            Command::new(&place.portico)
+                .args(["keys", "generate", "--out"])
+                .arg(keys),
+        )?;
+        Ok(place)
+    }
+
+    /// Where a server of this name logs.
+    pub fn log(&self, name: &str) -> PathBuf {
+        self.dir.path().join(format!("{name}.log"))
+    }
+
+    /// Starts a gateway before an app at `upstream`, with further sections in its configuration. It
+    /// logs as in production: JSON, an access line for each request.
+    pub async fn start(&self, name: &str, upstream: SocketAddr, more: &str) -> Result<Server> {
+        let dir = self.dir.path();
+        let file = dir.join(format!("{name}.toml"));
+        std::fs::write(&file, self.configuration(name, upstream, more))?;
+        self.run(self.command(&file).arg("migrate"))?;
+        let mut command = self.command(&file);
+        Server::start(clean(command.arg("gateway")), &self.log(name)).await
+    }
+
+    fn command(&self, file: &Path) -> Command {
+        let mut command = Command::new(&self.portico);
+        command.arg("--config").arg(file);
+        command
+    }
+
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let output = clean(command).output().context("portico")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{command:?}: {said}");
+        Ok(())
+    }
+
+    fn configuration(&self, name: &str, upstream: SocketAddr, more: &str) -> String {
+        format!(
+            r#"
+[log]
+level = "info"
+format = "json"
+
+[admin]
+listen = "127.0.0.1:0"
+
+[store]
+url = "sqlite://{dir}/{name}.db"
+key_files = ["{dir}/keys/store-1.key"]
+
+[keystone]
+url = "{keystone}"
+
+[gateway]
+listen = "127.0.0.1:0"
+public_url = "{MAIN}"
+apps_domain = "apps.localhost"
+assertion_key_file = "{dir}/keys/assertion.pem"
+panel_url = "http://127.0.0.1:9"
+panel_sealing_key_file = "{dir}/keys/panel.pub"
+
+[[apps]]
+id = "{APP_ID}"
+name = "Bench"
+project = "{project}"
+url = "http://{upstream}"
+allow = [{{ role = "{role}", project = "{project}" }}]
+{more}
+"#,
+            dir = self.dir.path().display(),
+            keystone = self.keystone,
+            project = self.project,
+            role = self.role,
+        )
+    }
+}
+
+/// The environment could hold other settings.
+fn clean(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PORTICO_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Somebody in the real Keystone who exists as long as the run.
+pub struct Person {
+    admin: KeystoneAdmin,
+    pub user: TestUser,
+}
+
+impl Person {
+    /// Makes one, with the role that opens the app.
+    pub async fn create(env: &TestEnv) -> Result<Self> {
+        let admin = KeystoneAdmin::sign_in(env).await?;
+        let user = admin.create_user("bench").await?;
+        let person = Self { admin, user };
+        let project = env.get("PROJECT_ID_ACME")?;
+        person
+            .admin
+            .grant(&person.user.id, project, env.get(ROLE)?)
+            .await?;
+        Ok(person)
+    }
+
+    /// Deletes the user.
+    pub async fn delete(self) -> Result<()> {
+        self.admin.delete_user(&self.user.id).await
+    }
+
+    /// Signs in on the gateway's page and opens the app.
+    pub async fn sign_in(&self, gateway: SocketAddr) -> Result<Session> {
+        let mut browser = Browser::new(gateway);
+        let url = format!("{MAIN}/oauth2/sign_in");
+        let page = browser.see(&format!("{url}?rd=/")).await?;
+        let csrf = page.field("csrf_token")?.to_owned();
+        let fields = [
+            ("csrf_token", csrf.as_str()),
+            ("rd", "/"),
+            ("name", &self.user.name),
+            ("password", self.user.password.expose_secret()),
+            ("domain", "Default"),
+        ];
+        let page = browser.submit(MAIN, &url, &fields).await?;
+        ensure!(page.status.is_redirection(), "not signed in: {}", page.body);
+        let away = browser.open(APP).await?.location()?;
+        let form = browser.see(away.as_str()).await?;
+        let code = form.field("code")?.to_owned();
+        let page = browser
+            .submit(MAIN, &format!("{APP}/oauth2/handover"), &[("code", &code)])
+            .await?;
+        ensure!(page.status.is_redirection(), "no hand-over: {}", page.body);
+        let cookie = browser.cookies("bench.apps.localhost");
+        ensure!(!cookie.is_empty(), "no session at the app");
+        Ok(Session { browser, cookie })
+    }
+}
+
+/// Somebody who is signed in.
+pub struct Session {
+    browser: Browser,
+    /// The `Cookie` line for the app.
+    pub cookie: String,
+}
+
+impl Session {
+    /// Signs out on the gateway's page.
+    pub async fn sign_out(&mut self) -> Result<()> {
+        let url = format!("{MAIN}/oauth2/sign_out");
+        let page = self.browser.see(&url).await?;
+        let csrf = page.field("csrf_token")?.to_owned();
+        let fields = [("csrf_token", csrf.as_str())];
+        let page = self.browser.submit(MAIN, &url, &fields).await?;
+        ensure!(page.status.is_success(), "not signed out: {}", page.body);
+        Ok(())
+    }
+}
+
+/// Signs in at the OpenID Provider `corp`; answers with the `Cookie` line for the main host.
+pub async fn sign_in_at_provider(gateway: SocketAddr) -> Result<String> {
+    let mut browser = Browser::new(gateway);
+    let start = format!("{MAIN}/oauth2/start?provider=corp&rd=/");
+    let away = browser.open(&start).await?.location()?;
+    let back = OidcPerson::default()
+        .sign_in(away.as_str(), "alice")
+        .await?;
+    let page = browser.open(&back).await?;
+    ensure!(page.status.is_redirection(), "not signed in: {}", page.body);
+    Ok(browser.cookies("localhost"))
+}

@@ -1,0 +1,216 @@
+//! The results: JSON for programs, a table and a plot for people.
+mod plot;
+mod table;
+
+use super::storm::Storm;
+use crate::machine::Machine;
+use crate::report::{self, Load, median};
+use anyhow::Result;
+use serde::Serialize;
+use std::path::Path;
+
+/// Who is compared, by their objects in the results, and what people call them.
+pub(super) const SUBJECTS: [(&str, &str); 4] = [
+    ("nginx_proxy", "nginx, plain proxy"),
+    ("gateway", "Portico"),
+    ("nginx_auth_request", "nginx, auth_request at Portico"),
+    ("mod_auth_openidc", "Apache, mod_auth_openidc"),
+];
+
+/// One round as it was.
+#[derive(Clone, Debug, Serialize)]
+pub struct Round {
+    pub number: usize,
+    pub subject: &'static str,
+    /// `1k` or `1m`.
+    pub body: &'static str,
+    pub requests: u64,
+    pub seconds: f64,
+    pub requests_per_second: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    /// User and system time of all processes of the subject.
+    pub cpu_us_per_request: f64,
+    /// At its end.
+    pub rss_mb: f64,
+    /// The machine's one-minute load average at its end.
+    pub load: f64,
+}
+
+/// The medians of the rounds of one kind; of the memory the most in any round.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Figures {
+    pub cpu_us_per_request: f64,
+    pub requests_per_second: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    pub rss_mb: f64,
+}
+
+/// Figures with answers of 1 KiB, and those with 1 MiB.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Both {
+    #[serde(flatten)]
+    pub small: Figures,
+    pub one_mib: Figures,
+}
+
+/// How long a session opened anything after its end was answered.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Revocation {
+    pub subject: &'static str,
+    pub milliseconds: f64,
+}
+
+/// Idle WebSockets.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Sockets {
+    pub count: usize,
+    /// How many gateways held them together: one process may have only so many files open.
+    pub processes: usize,
+    /// Of all of them.
+    pub rss_mb: f64,
+}
+
+/// What was measured besides rounds.
+pub struct Rest {
+    pub sockets: Sockets,
+    pub refresh_storm: Storm,
+    pub revocations: Vec<Revocation>,
+}
+
+/// `docs/performance/gateway.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    #[serde(flatten)]
+    pub machine: Machine,
+    pub load: Load,
+    pub connections: usize,
+    pub nginx_proxy: Both,
+    pub gateway: Both,
+    pub nginx_auth_request: Both,
+    pub mod_auth_openidc: Both,
+    /// Only where it was 10,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub websockets_10000_rss_mb: Option<f64>,
+    pub websockets: Sockets,
+    pub refresh_storm: Storm,
+    pub revocations: Vec<Revocation>,
+    pub rounds: Vec<Round>,
+}
+
+impl Report {
+    /// Puts the parts together.
+    pub fn new(machine: Machine, load: Load, rounds: Vec<Round>, rest: Rest) -> Self {
+        let both = |subject| Both {
+            small: figures(&rounds, subject, "1k"),
+            one_mib: figures(&rounds, subject, "1m"),
+        };
+        let sockets = rest.sockets;
+        Self {
+            machine,
+            load,
+            connections: super::rounds::CONNECTIONS,
+            nginx_proxy: both("nginx_proxy"),
+            gateway: both("gateway"),
+            nginx_auth_request: both("nginx_auth_request"),
+            mod_auth_openidc: both("mod_auth_openidc"),
+            websockets_10000_rss_mb: (sockets.count == 10_000).then_some(sockets.rss_mb),
+            websockets: sockets,
+            refresh_storm: rest.refresh_storm,
+            revocations: rest.revocations,
+            rounds,
+        }
+    }
+
+    fn of(&self, subject: &str) -> &Both {
+        match subject {
+            "nginx_proxy" => &self.nginx_proxy,
+            "nginx_auth_request" => &self.nginx_auth_request,
+            "mod_auth_openidc" => &self.mod_auth_openidc,
+            _ => &self.gateway,
+        }
+    }
+}
+
+fn figures(rounds: &[Round], subject: &str, body: &str) -> Figures {
+    let values = |value: fn(&Round) -> f64| -> Vec<f64> {
+        rounds
+            .iter()
+            .filter(|round| round.subject == subject && round.body == body)
+            .map(value)
+            .collect()
+    };
+    let of = |value| median(&values(value));
+    Figures {
+        cpu_us_per_request: of(|round| round.cpu_us_per_request),
+        requests_per_second: of(|round| round.requests_per_second),
+        p50_ms: of(|round| round.p50_ms),
+        p99_ms: of(|round| round.p99_ms),
+        rss_mb: values(|round| round.rss_mb).into_iter().fold(0.0, f64::max),
+    }
+}
+
+/// Writes `gateway.json`, `gateway.svg` and the results in `gateway.md`.
+pub fn write(report: &Report, folder: &Path) -> Result<()> {
+    report::write(
+        folder,
+        "gateway",
+        report,
+        &plot::svg(report)?,
+        &report.table(),
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    const COMMITTED: &str = include_str!("../../../../docs/performance/gateway.json");
+
+    #[test]
+    fn the_committed_results_have_every_figure() {
+        let results: Value = serde_json::from_str(COMMITTED).unwrap();
+        let number = |pointer: &str| {
+            let found = results.pointer(pointer).and_then(Value::as_f64);
+            assert!(
+                found.is_some_and(|found| found > 0.0),
+                "{pointer}: {found:?}"
+            );
+        };
+        for (subject, _) in SUBJECTS {
+            for figure in [
+                "cpu_us_per_request",
+                "requests_per_second",
+                "p50_ms",
+                "p99_ms",
+                "rss_mb",
+            ] {
+                number(&format!("/{subject}/{figure}"));
+                number(&format!("/{subject}/one_mib/{figure}"));
+            }
+        }
+        for pointer in [
+            "/websockets_10000_rss_mb",
+            "/refresh_storm/parallel",
+            "/refresh_storm/refreshes",
+            "/cores",
+        ] {
+            number(pointer);
+        }
+        assert_eq!(results["refresh_storm"]["sign_outs"], 0);
+        for pointer in ["/commit", "/cpu", "/date", "/kernel"] {
+            let text = results.pointer(pointer).and_then(Value::as_str);
+            assert!(text.is_some_and(|text| !text.is_empty()), "{pointer}");
+        }
+        assert!(results["load"]["before"].is_number());
+        let rounds = results["rounds"].as_array().unwrap();
+        assert!(
+            rounds.len() >= 5 * SUBJECTS.len() * 2,
+            "{} rounds",
+            rounds.len()
+        );
+    }
+}

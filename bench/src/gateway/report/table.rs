@@ -1,0 +1,119 @@
+//! The results as Markdown, which a terminal shows well enough.
+use super::{Figures, Report, SUBJECTS};
+use std::fmt::Write as _;
+
+/// What is to be reached: a name, the target, what was measured, and whether that reaches it.
+type Target = (&'static str, &'static str, String, bool);
+
+impl Report {
+    /// All figures.
+    pub fn table(&self) -> String {
+        // writing to a String cannot fail
+        let mut text = String::new();
+        let machine = &self.machine;
+        let _ = writeln!(
+            text,
+            "Commit `{}`, {}; {} cores of {}, Linux {}; load average {:.2} before, {:.2} after.\n",
+            machine.commit,
+            machine.date,
+            machine.cores,
+            machine.cpu,
+            machine.kernel,
+            self.load.before,
+            self.load.after
+        );
+        for (title, large) in [("1 KiB", false), ("1 MiB", true)] {
+            let _ = writeln!(
+                text,
+                "| {title}, {} connections | CPU µs a request | requests/s | p50 ms | p99 ms | memory MB |",
+                self.connections
+            );
+            text.push_str("|---|---:|---:|---:|---:|---:|\n");
+            for (subject, name) in SUBJECTS {
+                let both = self.of(subject);
+                row(
+                    &mut text,
+                    name,
+                    if large { &both.one_mib } else { &both.small },
+                );
+            }
+            text.push('\n');
+        }
+        text.push_str("| to reach | measured | |\n|---|---|---|\n");
+        for (name, target, measured, reached) in self.targets() {
+            let mark = if reached { "reached" } else { "**missed**" };
+            let _ = writeln!(text, "| {name}: {target} | {measured} | {mark} |");
+        }
+        text
+    }
+
+    fn targets(&self) -> Vec<Target> {
+        let cpu = self.gateway.small.cpu_us_per_request;
+        let of_nginx = cpu / self.nginx_proxy.small.cpu_us_per_request;
+        let of_apache = cpu / self.mod_auth_openidc.small.cpu_us_per_request;
+        let (storm, sockets) = (&self.refresh_storm, &self.websockets);
+        let rss = self.gateway.small.rss_mb.max(self.gateway.one_mib.rss_mb);
+        let slowest = self.revocations.iter().map(|one| one.milliseconds);
+        let slowest = slowest.fold(0.0, f64::max);
+        let gateways = match sockets.processes {
+            1 => "one gateway".to_owned(),
+            many => format!("{many} gateways together"),
+        };
+        vec![
+            (
+                "CPU an authenticated request of 1 KiB",
+                "26 µs, or 1.7 times the plain nginx",
+                format!("{cpu:.1} µs; {of_nginx:.2} times the plain nginx"),
+                cpu <= 26.0 || of_nginx <= 1.7,
+            ),
+            (
+                "the same beside mod_auth_openidc",
+                "a third",
+                format!("{of_apache:.2}"),
+                of_apache <= 1.0 / 3.0,
+            ),
+            (
+                "memory under load",
+                "40 MB",
+                format!("{rss:.1} MB"),
+                rss <= 40.0,
+            ),
+            (
+                "memory with 10,000 idle WebSockets",
+                "under 200 MB",
+                format!(
+                    "{:.0} MB with {} at {gateways}",
+                    sockets.rss_mb, sockets.count
+                ),
+                self.websockets_10000_rss_mb.is_some_and(|mb| mb < 200.0),
+            ),
+            (
+                "200 parallel requests when a refresh is due",
+                "one refresh, nobody signed out",
+                format!(
+                    "{} requests: {} refreshes, {} signed out",
+                    storm.parallel, storm.refreshes, storm.sign_outs
+                ),
+                storm.refreshes == 1 && storm.sign_outs == 0,
+            ),
+            (
+                "a session that is ended under load",
+                "opens nothing after a second",
+                format!("nothing after {slowest:.1} ms at the latest"),
+                slowest <= 1000.0,
+            ),
+        ]
+    }
+}
+
+fn row(text: &mut String, name: &str, figures: &Figures) {
+    let _ = writeln!(
+        text,
+        "| {name} | {:.1} | {:.0} | {:.2} | {:.2} | {:.1} |",
+        figures.cpu_us_per_request,
+        figures.requests_per_second,
+        figures.p50_ms,
+        figures.p99_ms,
+        figures.rss_mb
+    );
+}

@@ -1,0 +1,109 @@
+//! Rounds of everybody, in turn, so that whatever else the machine does hits all of them.
+use super::contender::{Arena, Contender};
+use super::load::Load;
+use super::measure::Effort;
+use super::portico::Person;
+use super::report::{Revocation, Round};
+use super::revocation;
+use super::upstream::{LARGE, SMALL};
+use super::wire::Kept;
+use crate::machine;
+use anyhow::{Context as _, Result, ensure};
+use std::time::{Duration, Instant};
+
+pub const CONNECTIONS: usize = 16;
+const WARM_UP: Duration = Duration::from_millis(500);
+/// How often the upstream is asked whom it was told about.
+const SAMPLED: Duration = Duration::from_millis(50);
+
+/// All rounds, as they came, and what became of the sessions that were revoked meanwhile.
+pub async fn run(
+    arena: &Arena,
+    person: &Person,
+    effort: &Effort,
+) -> Result<(Vec<Round>, Vec<Revocation>)> {
+    for contender in &arena.contenders {
+        let load = Load::connect(contender.address, CONNECTIONS, &contender.small()).await?;
+        load.run(WARM_UP).await?;
+        contender.take_log_lines("")?;
+    }
+    let mut rounds = Vec::new();
+    for number in 1..=effort.rounds {
+        for large in [false, true] {
+            for place in 0..arena.contenders.len() {
+                // whoever comes first is another one each time
+                let at = (place + number) % arena.contenders.len();
+                let round = one(&arena.contenders[at], number, large, effort).await?;
+                eprintln!(
+                    "round {number} {:>18} {:>4}: {:>6.0}/s, p99 {:>6.2} ms, {:>6.1} µs CPU, {:>5.1} MB",
+                    round.subject,
+                    round.body,
+                    round.requests_per_second,
+                    round.p99_ms,
+                    round.cpu_us_per_request,
+                    round.rss_mb
+                );
+                rounds.push(round);
+            }
+        }
+    }
+    let mut revocations = Vec::new();
+    for contender in &arena.contenders {
+        let load = Load::connect(contender.address, CONNECTIONS, &contender.small()).await?;
+        let revoked = revocation::run(arena, person, contender);
+        let (_, revoked) = tokio::try_join!(load.run(effort.round), revoked)?;
+        revocations.extend(revoked);
+        contender.take_log_lines("")?;
+    }
+    Ok((rounds, revocations))
+}
+
+async fn one(contender: &Contender, number: usize, large: bool, effort: &Effort) -> Result<Round> {
+    let (ask, time, (path, _)) = if large {
+        (contender.large(), effort.large_round, LARGE)
+    } else {
+        (contender.small(), effort.round, SMALL)
+    };
+    let load = Load::connect(contender.address, CONNECTIONS, &ask).await?;
+    let before = contender.processes.cpu()?;
+    let (outcome, samples) = tokio::try_join!(load.run(time), sample(contender, time))?;
+    let cpu = contender.processes.cpu()? - before;
+    let rss_mb = contender.processes.rss_mb()?;
+    let lines = contender.take_log_lines(path)?;
+    ensure!(
+        lines >= outcome.requests,
+        "{}: {lines} access lines for {} requests",
+        contender.name,
+        outcome.requests
+    );
+    let requests = outcome.requests + samples;
+    Ok(Round {
+        number,
+        subject: contender.name,
+        body: if large { "1m" } else { "1k" },
+        requests,
+        seconds: outcome.took.as_secs_f64(),
+        requests_per_second: outcome.per_second(),
+        p50_ms: outcome.quantile(0.5),
+        p99_ms: outcome.quantile(0.99),
+        cpu_us_per_request: cpu.as_secs_f64() * 1e6 / requests.max(1) as f64,
+        rss_mb,
+        load: machine::load()?,
+    })
+}
+
+/// Asks beside the load whom the upstream was told about; a wrong answer ends the run.
+async fn sample(contender: &Contender, time: Duration) -> Result<u64> {
+    let started = Instant::now();
+    let mut connection = Kept::connect(contender.address).await?;
+    let request = contender.whoami(contender.own_cookie());
+    let mut samples = 0;
+    while started.elapsed() + SAMPLED < time {
+        let answer = connection.ask(&request).await?;
+        contender.identity.check(&answer).context(contender.name)?;
+        samples += 1;
+        tokio::time::sleep(SAMPLED).await;
+    }
+    ensure!(samples > 0, "{}: no sample", contender.name);
+    Ok(samples)
+}

@@ -1,0 +1,129 @@
+//! HTTP/1.1 over one kept connection, with the same few system calls whoever answers.
+use anyhow::{Context as _, Result, bail, ensure};
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const BUFFER: usize = 64 * 1024;
+
+/// A connection for one request at a time.
+pub struct Kept {
+    stream: TcpStream,
+    buffer: Box<[u8]>,
+}
+
+/// What came back. The body was read to its end; only what fitted into the first read is here.
+#[derive(Debug)]
+pub struct Answer<'k> {
+    pub status: u16,
+    pub length: usize,
+    pub body: &'k [u8],
+}
+
+impl Answer<'_> {
+    /// A short body as text.
+    pub fn text(&self) -> Result<&str> {
+        ensure!(self.body.len() == self.length, "the body is too long");
+        Ok(std::str::from_utf8(self.body)?)
+    }
+}
+
+impl Kept {
+    /// Connects.
+    pub async fn connect(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            buffer: vec![0; BUFFER].into_boxed_slice(),
+        })
+    }
+
+    /// Sends a whole request and reads the answer.
+    pub async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
+        self.stream.write_all(request).await?;
+        let (head, read) = self.head().await?;
+        let (status, length) = meaning(&self.buffer[..head])?;
+        let here = (read - head).min(length);
+        let mut left = length - here;
+        while left > 0 {
+            // the front of the buffer is left as it is
+            let rest = &mut self.buffer[read..];
+            let room = rest.len().min(left);
+            let more = self.stream.read(&mut rest[..room]).await?;
+            ensure!(more > 0, "the body was cut off");
+            left -= more;
+        }
+        Ok(Answer {
+            status,
+            length,
+            body: &self.buffer[head..head + here],
+        })
+    }
+
+    /// Reads a head; answers with where it ends and how much was read.
+    async fn head(&mut self) -> Result<(usize, usize)> {
+        let mut read = 0;
+        loop {
+            // room is left for what comes after
+            let more = self.stream.read(&mut self.buffer[read..BUFFER / 2]).await?;
+            ensure!(more > 0, "the connection was closed");
+            let from = read.saturating_sub(3);
+            read += more;
+            let found = self.buffer[from..read]
+                .windows(4)
+                .position(|window| window == b"\r\n\r\n");
+            if let Some(at) = found {
+                return Ok((from + at + 4, read));
+            }
+        }
+    }
+
+    /// The connection itself, after a switch of protocols.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+}
+
+/// The status and the length of the body.
+fn meaning(head: &[u8]) -> Result<(u16, usize)> {
+    let text = std::str::from_utf8(head).context("a head that is no text")?;
+    let mut lines = text.split("\r\n");
+    let status = lines.next().and_then(|line| line.get(9..12));
+    let status: u16 = status.context("no status line")?.parse()?;
+    if status == 101 {
+        return Ok((status, 0));
+    }
+    let length = lines.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim())
+    });
+    match length {
+        Some(length) => Ok((status, length.parse()?)),
+        None => bail!("an answer without Content-Length: {text}"),
+    }
+}
+
+/// A GET as every contender gets it.
+pub fn get(host: &str, path: &str, cookie: &str) -> Vec<u8> {
+    format!(
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: portico-bench\r\nAccept: */*\r\nCookie: {cookie}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_and_length_are_read_from_a_head() {
+        let head = b"HTTP/1.1 200 OK\r\nServer: x\r\ncontent-length: 12\r\n\r\n";
+        assert_eq!(meaning(head).unwrap(), (200, 12));
+        assert!(meaning(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+        let switched = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        assert_eq!(meaning(switched).unwrap(), (101, 0));
+    }
+}

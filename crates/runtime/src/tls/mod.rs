@@ -1,0 +1,297 @@
+//! TLS of our own listeners: certificates from files, read again when they change.
+mod by_name;
+
+use crate::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
+use by_name::ByName;
+use rustls::crypto::CryptoProvider;
+use rustls::server::WebPkiClientVerifier;
+use rustls::sign::CertifiedKey;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
+
+static FROM_1_2: [&SupportedProtocolVersion; 2] =
+    [&rustls::version::TLS13, &rustls::version::TLS12];
+static FROM_1_3: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
+
+/// Where the certificates, their keys and the clients' authority are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate chain (PEM), our own first. Also for clients that name no host.
+    pub cert_file: PathBuf,
+    /// The private key (PEM).
+    pub key_file: PathBuf,
+    /// Certificates for other names: the first one that is good for the name that a client asks
+    /// for is shown, else that of `cert_file`.
+    pub more: Vec<CertificateFiles>,
+    /// The oldest version that is spoken.
+    pub min_version: TlsVersion,
+    /// The authority of client certificates (PEM), where they are asked for.
+    pub client_ca_file: Option<PathBuf>,
+    /// Whether a client without a certificate may connect.
+    pub client_auth: ClientAuth,
+}
+
+/// One more certificate, with its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateFiles {
+    /// Certificate chain (PEM).
+    pub cert_file: PathBuf,
+    /// Private key (PEM) of `cert_file`.
+    pub key_file: PathBuf,
+}
+
+/// A version of TLS. There is nothing older here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TlsVersion {
+    /// TLS 1.2 (RFC 5246), with forward secrecy and authenticated encryption only.
+    #[default]
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// TLS 1.3 (RFC 8446).
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+impl TlsVersion {
+    fn and_newer(self) -> &'static [&'static SupportedProtocolVersion] {
+        match self {
+            Self::Tls12 => &FROM_1_2,
+            Self::Tls13 => &FROM_1_3,
+        }
+    }
+}
+
+/// Whether a client without a certificate may connect; only with a client authority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// The handshake fails without a certificate of the authority.
+    #[default]
+    Required,
+    /// The request decides; see [`crate::listener::PeerCertificates`].
+    Optional,
+}
+
+/// Why TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// A file is no PEM, or holds nothing of what is needed.
+    #[error("{} holds no {what} in PEM form", path.display())]
+    NoPem { path: PathBuf, what: &'static str },
+    /// Certificate and key do not fit each other or are not supported.
+    #[error("the certificate {} cannot be used with its key: {source}", path.display())]
+    Unusable {
+        path: PathBuf,
+        source: rustls::Error,
+    },
+    /// The client authority cannot be used.
+    #[error("the client authority {} cannot be used: {reason}", path.display())]
+    ClientAuthority { path: PathBuf, reason: String },
+}
+
+/// The current TLS configuration of a listener.
+#[derive(Debug)]
+pub struct ReloadingTls {
+    name: &'static str,
+    files: TlsFiles,
+    current: RwLock<Arc<ServerConfig>>,
+    contents: RwLock<Vec<Vec<u8>>>,
+}
+
+impl ReloadingTls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// When one is missing or cannot be used.
+    pub fn load(files: TlsFiles) -> Result<Self, TlsError> {
+        let contents = read_all(&files)?;
+        let config = build(&files, &contents)?;
+        Ok(Self {
+            name: "unnamed",
+            files,
+            current: RwLock::new(Arc::new(config)),
+            contents: RwLock::new(contents),
+        })
+    }
+
+    /// The listener that it is for, as metrics call it.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
+    }
+
+    /// The configuration for the next connection.
+    pub fn current(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Reads the files again and takes them over when they changed; says whether they did.
+    /// Connections that are open keep what they have.
+    ///
+    /// # Errors
+    /// When the new files cannot be used; the old configuration stays.
+    pub fn reload(&self) -> Result<bool, TlsError> {
+        let contents = read_all(&self.files)?;
+        let unchanged = *self.contents.read().unwrap_or_else(PoisonError::into_inner) == contents;
+        if unchanged {
+            return Ok(false);
+        }
+        let config = build(&self.files, &contents)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        *self
+            .contents
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = contents;
+        Ok(true)
+    }
+
+    /// Looks for changed files every few seconds; runs until dropped.
+    pub async fn watch(self: Arc<Self>) {
+        let keys = format!("tls-{}", self.name);
+        let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => keys.clone());
+        let changes = metrics::counter!(KEY_CHANGES, "keys" => keys);
+        unusable.set(0.0);
+        let mut failing = false;
+        loop {
+            tokio::time::sleep(RELOAD_INTERVAL).await;
+            match self.reload() {
+                Ok(changed) => {
+                    if changed {
+                        changes.increment(1);
+                        tracing::info!(file = %self.files.cert_file.display(), "certificate read again");
+                    }
+                    failing = false;
+                }
+                Err(error) => {
+                    // certificate and key are often replaced one after the other: say it once
+                    if !failing {
+                        tracing::warn!(%error, "new certificate not usable, the old one stays");
+                    }
+                    failing = true;
+                }
+            }
+            unusable.set(if failing { 1.0 } else { 0.0 });
+        }
+    }
+}
+
+impl TlsFiles {
+    /// Certificates with their keys, the default one first.
+    fn pairs(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        std::iter::once((self.cert_file.as_path(), self.key_file.as_path())).chain(
+            self.more
+                .iter()
+                .map(|one| (one.cert_file.as_path(), one.key_file.as_path())),
+        )
+    }
+}
+
+/// What the files hold, in the order of [`TlsFiles::pairs`], then the client authority.
+fn read_all(files: &TlsFiles) -> Result<Vec<Vec<u8>>, TlsError> {
+    files
+        .pairs()
+        .flat_map(|(certificate, key)| [certificate, key])
+        .chain(files.client_ca_file.as_deref())
+        .map(|path| {
+            std::fs::read(path).map_err(|source| TlsError::Unreadable {
+                path: path.to_owned(),
+                source,
+            })
+        })
+        .collect()
+}
+
+fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut rest = contents.iter();
+    let mut certified = Vec::new();
+    for (cert_file, key_file) in files.pairs() {
+        let (Some(certificate), Some(key)) = (rest.next(), rest.next()) else {
+            return Err(no_pem(cert_file, "certificate"));
+        };
+        certified.push(certified_key(
+            (cert_file, certificate),
+            (key_file, key),
+            &provider,
+        )?);
+    }
+    let unusable = |source| TlsError::Unusable {
+        path: files.cert_file.clone(),
+        source,
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(files.min_version.and_newer())
+        .map_err(unusable)?;
+    let builder = match (&files.client_ca_file, rest.next()) {
+        (Some(path), Some(pem)) => {
+            let refused = |reason: String| TlsError::ClientAuthority {
+                path: path.clone(),
+                reason,
+            };
+            let mut roots = RootCertStore::empty();
+            for authority in certificates(path, pem)? {
+                roots
+                    .add(authority)
+                    .map_err(|error| refused(error.to_string()))?;
+            }
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+            let verifier = match files.client_auth {
+                ClientAuth::Required => verifier,
+                ClientAuth::Optional => verifier.allow_unauthenticated(),
+            };
+            let verifier = verifier
+                .build()
+                .map_err(|error| refused(error.to_string()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+        _ => builder.with_no_client_auth(),
+    };
+    let mut config = builder.with_cert_resolver(Arc::new(ByName(certified)));
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn certified_key(
+    (cert_file, certificate): (&Path, &[u8]),
+    (key_file, key): (&Path, &[u8]),
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>, TlsError> {
+    let chain = certificates(cert_file, certificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| no_pem(key_file, "private key"))?;
+    CertifiedKey::from_der(chain, key, provider)
+        .map(Arc::new)
+        .map_err(|source| TlsError::Unusable {
+            path: cert_file.to_owned(),
+            source,
+        })
+}
+
+fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        _ => Err(no_pem(path, "certificate")),
+    }
+}
+
+fn no_pem(path: &Path, what: &'static str) -> TlsError {
+    TlsError::NoPem {
+        path: path.to_owned(),
+        what,
+    }
+}

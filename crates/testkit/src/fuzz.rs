@@ -1,0 +1,72 @@
+//! What fuzz targets share. Each runs for `PORTICO_FUZZ_SECONDS` (10 by default), after it has
+//! replayed its seeds. Under a fuzzing engine (`cargo bolero test`) the same targets are guided by
+//! coverage.
+use serde_json::Value;
+use std::time::Duration;
+
+/// Which seed, and what is done to it: an operation, where, and with what.
+pub type Change = (u16, Vec<(u8, u16, u8)>);
+
+/// More edits than this leave nothing of a seed.
+const MOST_EDITS: usize = 32;
+
+/// How long a target runs.
+pub fn time() -> Duration {
+    let seconds = std::env::var("PORTICO_FUZZ_SECONDS");
+    let seconds = seconds.ok().and_then(|text| text.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(10))
+}
+
+/// The texts of a corpus: every string in a JSON file, whatever it is listed under.
+///
+/// # Panics
+/// When it is not JSON or holds none.
+pub fn seeds(json: &str) -> Vec<String> {
+    fn collect(value: Value, into: &mut Vec<String>) {
+        match value {
+            Value::String(text) => into.push(text),
+            Value::Array(values) => values.into_iter().for_each(|value| collect(value, into)),
+            Value::Object(fields) => fields
+                .into_iter()
+                .for_each(|(_, value)| collect(value, into)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    collect(
+        serde_json::from_str(json).expect("a corpus in JSON"),
+        &mut texts,
+    );
+    assert!(!texts.is_empty(), "a corpus without a seed");
+    texts
+}
+
+/// One of the seeds, changed: bytes put in, taken out, replaced and repeated, `pieces` at which the
+/// parser in question stumbles put in their place, the end cut off.
+pub fn edited<S: AsRef<[u8]>>(seeds: &[S], pieces: &[&str], change: &Change) -> Vec<u8> {
+    let (seed, edits) = change;
+    let mut bytes = seeds[usize::from(*seed) % seeds.len()].as_ref().to_vec();
+    for &(operation, at, with) in edits.iter().take(MOST_EDITS) {
+        let at = usize::from(at) % (bytes.len() + 1);
+        let to = bytes.len().min(at + usize::from(with) % 16);
+        match operation % 6 {
+            0 => bytes.insert(at, with),
+            1 => drop(bytes.drain(at..to)),
+            2 => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = with;
+                }
+            }
+            3 => {
+                let again = bytes[at..to].to_vec();
+                drop(bytes.splice(at..at, again));
+            }
+            4 => {
+                let piece = pieces[usize::from(with) % pieces.len()];
+                drop(bytes.splice(at..to, piece.bytes()));
+            }
+            _ => bytes.truncate(at),
+        }
+    }
+    bytes
+}

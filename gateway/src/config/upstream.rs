@@ -1,0 +1,394 @@
+//! `[apps.upstream]`: how the gateway reaches an app, beyond its address.
+use std::{collections::HashSet, path::PathBuf, time::Duration};
+
+use rustls_pki_types::ServerName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::AppConfig;
+use crate::proxy::{address::Address, path};
+
+/// How many servers one app may have.
+pub(crate) const MOST_BACKENDS: usize = 32;
+
+/// `[apps.upstream]`: how the gateway reaches an app, beyond its `url`. Nothing of it is needed
+/// for a single server over plain HTTP.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UpstreamConfig {
+    /// Several servers of the same app, in place of `apps.url`: requests go round among those
+    /// that answer. Each is an address like `apps.url`, all of one scheme; 32 at most.
+    pub backends: Vec<Url>,
+    /// The HTTP version spoken over TLS: `auto` takes HTTP/2 where the server offers it (ALPN),
+    /// `http1` and `http2` take only that one. In clear, `http://` is HTTP/1.1 and `h2c://`
+    /// HTTP/2.
+    pub protocol: Protocol,
+    /// Certificate authorities (PEM) that the server's certificate must come from, in place of
+    /// the public ones. Read again when it changes. There is no way to skip verification.
+    pub ca_file: Option<PathBuf>,
+    /// Certificate chain (PEM) that the gateway shows to the server. Read again when it changes.
+    pub client_cert_file: Option<PathBuf>,
+    /// Private key (PEM) of `client_cert_file`. Read again when it changes.
+    pub client_key_file: Option<PathBuf>,
+    /// The name that is asked for (SNI) and that the server's certificate must have, where it is
+    /// not the host of the address.
+    pub server_name: Option<String>,
+    /// What the server gets as `Host` (`:authority`): `app` is the host that the browser asked
+    /// for, `upstream` that of the server's address. `X-Forwarded-Host` is always the browser's.
+    pub host_header: HostHeader,
+    /// How long to wait for a connection, TLS included; `gateway.limits.connect` by default.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub connect: Option<Duration>,
+    /// How long the server may take until its response begins, counted from the last part of
+    /// the request that was sent; `gateway.limits.response` by default.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub response: Option<Duration>,
+    /// Breaks off a response of which nothing has come for so long. Not set: it may pause for
+    /// ever. WebSockets and event streams are exempt.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub idle: Option<Duration>,
+    /// Closes WebSockets and event streams on which nothing has come for so long. Not set: they
+    /// may be silent for ever.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub stream_idle: Option<Duration>,
+    /// How long an unused connection is kept for the next request. Best a little less than what
+    /// the server grants.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub keep_alive: Duration,
+    /// The largest sum of header names and values, in bytes, of requests and of responses;
+    /// `gateway.limits.headers` by default.
+    pub headers: Option<usize>,
+    /// The largest request body, in bytes; `gateway.limits.body` by default.
+    pub body: Option<u64>,
+    /// A path that requests begin with and that the server does not get to see, such as
+    /// `/grafana`; it is told as `X-Forwarded-Prefix`. What does not begin so is not found. The
+    /// app's rules must allow the path both with and without it.
+    pub strip_prefix: Option<String>,
+    /// A path put in front of every request's, after `strip_prefix`. The app's rules must allow
+    /// the path both with and without it; a path in the address itself is no matter of rules.
+    pub add_prefix: Option<String>,
+    /// Asks each server regularly whether it works. Without it, only connections that fail tell.
+    pub health: Option<HealthConfig>,
+}
+
+/// The HTTP version spoken with an upstream over TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// HTTP/2 where the upstream offers it, else HTTP/1.1.
+    #[default]
+    Auto,
+    /// HTTP/1.1 only.
+    Http1,
+    /// HTTP/2 only; no WebSockets then.
+    Http2,
+}
+
+/// What an upstream gets as `Host`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HostHeader {
+    /// The host that the browser asked for.
+    #[default]
+    App,
+    /// The host of the upstream's own address.
+    Upstream,
+}
+
+/// `[apps.upstream.health]`: how the servers of an app are asked whether they work.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HealthConfig {
+    /// What is asked for (GET), below the address; a status from 200 to 399 is healthy.
+    pub path: String,
+    /// How often each server is asked.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub every: Duration,
+    /// How long its answer may take.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+    /// After so many good answers in a row a server gets requests again.
+    pub healthy: u32,
+    /// After so many bad answers in a row a server gets none.
+    pub unhealthy: u32,
+}
+
+/// What is wrong with `apps.upstream`.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum UpstreamConfigError {
+    #[error("apps.{0}: set either url, or backends in apps.upstream")]
+    NoAddress(String),
+    #[error(
+        "the address {1} of apps.{0} must be http://, https:// or h2c://host[:port][/path], or \
+         unix:/path/to.sock"
+    )]
+    Address(String, Url),
+    #[error("apps.upstream.backends of {0}: at most 32, each once, and all of one scheme")]
+    Backends(String),
+    #[error("apps.upstream.{1} of {0} is for https:// addresses")]
+    OnlyTls(String, &'static str),
+    #[error("apps.upstream of {0}: client_cert_file and client_key_file belong together")]
+    HalfIdentity(String),
+    #[error("apps.upstream.server_name of {0} is neither a DNS name nor an IP address")]
+    ServerName(String),
+    #[error("apps.upstream.{1} of {0} must be more than zero")]
+    Zero(String, &'static str),
+    #[error(
+        "apps.upstream.{1} of {0} must be a path such as /grafana: without a slash at the end, \
+         a query or anything to be decoded"
+    )]
+    Prefix(String, &'static str),
+    #[error("apps.upstream.health.path of {0} must begin with one slash")]
+    HealthPath(String),
+}
+
+impl Default for UpstreamConfig {
+    fn default() -> Self {
+        Self {
+            backends: Vec::new(),
+            protocol: Protocol::Auto,
+            ca_file: None,
+            client_cert_file: None,
+            client_key_file: None,
+            server_name: None,
+            host_header: HostHeader::App,
+            connect: None,
+            response: None,
+            idle: None,
+            stream_idle: None,
+            keep_alive: Duration::from_secs(30),
+            headers: None,
+            body: None,
+            strip_prefix: None,
+            add_prefix: None,
+            health: None,
+        }
+    }
+}
+
+impl Default for HealthConfig {
+    fn default() -> Self {
+        Self {
+            path: "/".to_owned(),
+            every: Duration::from_secs(10),
+            timeout: Duration::from_secs(3),
+            healthy: 2,
+            unhealthy: 3,
+        }
+    }
+}
+
+/// Checks what serde cannot.
+pub(super) fn validate(app: &AppConfig) -> Result<(), UpstreamConfigError> {
+    let (id, upstream) = (&app.id, &app.upstream);
+    validate_addresses(app)?;
+    let tls = app.addresses().any(|url| url.scheme() == "https");
+    for (name, set) in [
+        ("protocol", upstream.protocol != Protocol::Auto),
+        ("ca_file", upstream.ca_file.is_some()),
+        ("client_cert_file", upstream.client_cert_file.is_some()),
+        ("client_key_file", upstream.client_key_file.is_some()),
+        ("server_name", upstream.server_name.is_some()),
+    ] {
+        if set && !tls {
+            return Err(UpstreamConfigError::OnlyTls(id.clone(), name));
+        }
+    }
+    if upstream.client_cert_file.is_some() != upstream.client_key_file.is_some() {
+        return Err(UpstreamConfigError::HalfIdentity(id.clone()));
+    }
+    if let Some(name) = &upstream.server_name
+        && ServerName::try_from(name.as_str()).is_err()
+    {
+        return Err(UpstreamConfigError::ServerName(id.clone()));
+    }
+    for (name, prefix) in [
+        ("strip_prefix", &upstream.strip_prefix),
+        ("add_prefix", &upstream.add_prefix),
+    ] {
+        if prefix.as_deref().is_some_and(|prefix| !is_prefix(prefix)) {
+            return Err(UpstreamConfigError::Prefix(id.clone(), name));
+        }
+    }
+    validate_amounts(id, upstream)
+}
+
+fn validate_addresses(app: &AppConfig) -> Result<(), UpstreamConfigError> {
+    let backends = &app.upstream.backends;
+    if app.url.is_some() != backends.is_empty() {
+        return Err(UpstreamConfigError::NoAddress(app.id.clone()));
+    }
+    for url in app.addresses() {
+        if Address::of(url).is_none() {
+            return Err(UpstreamConfigError::Address(app.id.clone(), url.clone()));
+        }
+    }
+    let schemes: HashSet<&str> = backends.iter().map(Url::scheme).collect();
+    let distinct: HashSet<&Url> = backends.iter().collect();
+    if backends.len() > MOST_BACKENDS || schemes.len() > 1 || distinct.len() < backends.len() {
+        return Err(UpstreamConfigError::Backends(app.id.clone()));
+    }
+    Ok(())
+}
+
+fn validate_amounts(id: &str, upstream: &UpstreamConfig) -> Result<(), UpstreamConfigError> {
+    let mut durations = vec![
+        ("connect", upstream.connect),
+        ("response", upstream.response),
+        ("idle", upstream.idle),
+        ("stream_idle", upstream.stream_idle),
+        ("keep_alive", Some(upstream.keep_alive)),
+    ];
+    if let Some(health) = &upstream.health {
+        if path::check(&health.path).is_err() {
+            return Err(UpstreamConfigError::HealthPath(id.to_owned()));
+        }
+        durations.push(("health.every", Some(health.every)));
+        durations.push(("health.timeout", Some(health.timeout)));
+        for (name, count) in [
+            ("health.healthy", health.healthy),
+            ("health.unhealthy", health.unhealthy),
+        ] {
+            if count == 0 {
+                return Err(UpstreamConfigError::Zero(id.to_owned(), name));
+            }
+        }
+    }
+    for (name, duration) in durations {
+        if duration.is_some_and(|duration| duration.is_zero()) {
+            return Err(UpstreamConfigError::Zero(id.to_owned(), name));
+        }
+    }
+    if upstream.headers == Some(0) {
+        return Err(UpstreamConfigError::Zero(id.to_owned(), "headers"));
+    }
+    Ok(())
+}
+
+/// Whether this can stand in front of a path: one or more plain segments.
+pub(crate) fn is_prefix(prefix: &str) -> bool {
+    let plain = |segment: &str| {
+        !segment.is_empty()
+            && segment
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~'))
+    };
+    path::check(prefix).is_ok() && prefix.split('/').skip(1).all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn check(app: Value) -> Result<(), UpstreamConfigError> {
+        let mut whole = json!({ "id": "a", "name": "A", "project": "p" });
+        for (key, value) in app.as_object().expect("object") {
+            whole[key] = value.clone();
+        }
+        validate(&serde_json::from_value(whole).expect("shape"))
+    }
+
+    #[test]
+    fn every_kind_of_address_is_taken() {
+        for url in [
+            "http://127.0.0.1:9090",
+            "http://[::1]:9090/prometheus/",
+            "https://grafana.internal",
+            "h2c://grpc:50051",
+            "unix:/run/app.sock",
+        ] {
+            assert_eq!(check(json!({ "url": url })), Ok(()), "{url}");
+            let several = json!({ "upstream": { "backends": [url] } });
+            assert_eq!(check(several), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for url in [
+            "ftp://a",
+            "http://user@a/",
+            "http://user:secret@a/",
+            "http://a/?x=1",
+            "http://a/#x",
+            "unix:app.sock",
+            "unix://host/app.sock",
+            "unix:/",
+            "h2c:/a",
+        ] {
+            let refused = check(json!({ "url": url }));
+            assert!(
+                matches!(refused, Err(UpstreamConfigError::Address(..))),
+                "{url}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_address_or_several_never_both_nor_none() {
+        let no_address = Err(UpstreamConfigError::NoAddress("a".to_owned()));
+        assert_eq!(check(json!({})), no_address);
+        let both = json!({ "url": "http://a", "upstream": { "backends": ["http://b"] } });
+        assert_eq!(check(both), no_address);
+        for backends in [
+            json!(["http://a", "https://b"]),
+            json!(["http://a", "http://a"]),
+            (0..33).map(|n| format!("http://a{n}")).collect(),
+        ] {
+            let refused = check(json!({ "upstream": { "backends": backends } }));
+            assert_eq!(refused, Err(UpstreamConfigError::Backends("a".to_owned())));
+        }
+    }
+
+    #[test]
+    fn tls_is_for_https_and_whole() {
+        let with = |url: &str, upstream: Value| check(json!({ "url": url, "upstream": upstream }));
+        for upstream in [
+            json!({ "ca_file": "x" }),
+            json!({ "server_name": "x" }),
+            json!({ "protocol": "http2" }),
+        ] {
+            let refused = with("http://a", upstream.clone());
+            assert!(matches!(refused, Err(UpstreamConfigError::OnlyTls(..))));
+            assert_eq!(with("https://a", upstream), Ok(()));
+        }
+        let half = with("https://a", json!({ "client_cert_file": "x" }));
+        assert!(matches!(half, Err(UpstreamConfigError::HalfIdentity(_))));
+        let name = with("https://a", json!({ "server_name": "no name" }));
+        assert!(matches!(name, Err(UpstreamConfigError::ServerName(_))));
+        let skipped: Result<UpstreamConfig, _> =
+            serde_json::from_value(json!({ "insecure_skip_verify": true }));
+        assert!(skipped.is_err(), "verification can be skipped");
+    }
+
+    #[test]
+    fn prefixes_are_plain_and_amounts_are_not_zero() {
+        for prefix in ["/a", "/a/b-c_d.e~f", "/Grafana"] {
+            assert!(is_prefix(prefix), "{prefix}");
+        }
+        for prefix in [
+            "", "/", "a", "/a/", "//a", "/a//b", "/a?b", "/a#", "/../a", "/a%20", "/a;b", "/ä",
+        ] {
+            assert!(!is_prefix(prefix), "{prefix}");
+        }
+        for upstream in [
+            json!({ "idle": "0s" }),
+            json!({ "keep_alive": "0s" }),
+            json!({ "headers": 0 }),
+            json!({ "health": { "unhealthy": 0 } }),
+            json!({ "health": { "every": "0s" } }),
+        ] {
+            let refused = check(json!({ "url": "http://a", "upstream": upstream }));
+            assert!(matches!(refused, Err(UpstreamConfigError::Zero(..))));
+        }
+    }
+}

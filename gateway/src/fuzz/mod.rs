@@ -1,0 +1,26 @@
+//! Fuzz targets: what strangers can send, and what an operator can write, changed at random from
+//! seeds. See [`portico_testkit::fuzz`].
+mod cookies;
+mod headers;
+mod paths;
+mod return_paths;
+mod rules;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+/// The headers of a text with a `name: value` a line; what HTTP would not take is left out.
+fn headers_in(text: &[u8]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+            continue;
+        };
+        let (name, value) = line.split_at(colon);
+        let name = HeaderName::from_bytes(name);
+        let value = HeaderValue::from_bytes(value[1..].trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}

@@ -1,0 +1,135 @@
+//! Plain headers: one value, a list with a separator, or a line for each entry.
+use http::{HeaderName, HeaderValue};
+
+use super::{
+    Told,
+    escape::{account, escaped},
+    facts::{Facts, Value},
+    refusal::Refusal,
+};
+use crate::config::{Content, Fact, HeaderFrom, IdentityFault, header_name};
+
+/// What a header may take up; upstreams accept only so much.
+const LONGEST: usize = 8 * 1024;
+const SEPARATOR: char = ',';
+
+/// A header that says something about who is asking.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub name: HeaderName,
+    from: HeaderFrom,
+}
+
+impl Header {
+    pub fn new(name: &str, from: &HeaderFrom) -> Result<Self, IdentityFault> {
+        Ok(Self {
+            name: header_name(name)?,
+            from: from.clone(),
+        })
+    }
+
+    /// Adds the header, where there is something to say. An entry of a list that would look like two
+    /// is refused: neither the app nor we could tell what was meant.
+    pub fn add(&self, facts: &Facts<'_>, told: &mut Told) -> Result<(), Refusal> {
+        let lines = match &self.from.content {
+            Content::Text(text) => vec![text.clone()],
+            Content::Fact(fact) => self.lines(*fact, facts.get(*fact))?,
+        };
+        if lines.iter().map(String::len).sum::<usize>() > LONGEST {
+            return Err(Refusal::TooLong(self.fact()));
+        }
+        if lines.is_empty() && self.from.required {
+            return Err(Refusal::Unknown(self.fact()));
+        }
+        for line in lines {
+            let value = HeaderValue::try_from(line).map_err(|_| Refusal::Unwritable)?;
+            told.push((self.name.clone(), value));
+        }
+        Ok(())
+    }
+
+    fn lines(&self, fact: Fact, value: Value<'_>) -> Result<Vec<String>, Refusal> {
+        let entries = match value {
+            Value::Unknown | Value::One("") => return Ok(Vec::new()),
+            Value::One(text) => return Ok(vec![escaped(text, None)]),
+            Value::Account(name, domain) => return Ok(vec![account(name, domain)]),
+            Value::Many(entries) => entries,
+        };
+        let only = &self.from.only;
+        let told = |entry: &&str| only.is_empty() || only.iter().any(|named| named == entry);
+        let entries = entries.into_iter().filter(told);
+        if self.from.lines {
+            // lines of one name are a list with commas to whoever joins them (RFC 9110 5.3)
+            let line = |entry| escaped(entry, Some(SEPARATOR));
+            return Ok(entries.map(line).collect());
+        }
+        let separator = self.from.separator.unwrap_or(SEPARATOR);
+        let mut list = String::new();
+        for entry in entries {
+            if entry.contains(separator) {
+                return Err(Refusal::Separator {
+                    fact,
+                    entry: entry.to_owned(),
+                    separator,
+                });
+            }
+            if !list.is_empty() {
+                list.push(separator);
+            }
+            list.push_str(&escaped(entry, None));
+        }
+        Ok(if list.is_empty() {
+            Vec::new()
+        } else {
+            vec![list]
+        })
+    }
+
+    fn fact(&self) -> Option<Fact> {
+        match self.from.content {
+            Content::Fact(fact) => Some(fact),
+            Content::Text(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value as Json, json};
+
+    fn header(from: Json) -> Header {
+        let from: HeaderFrom = serde_json::from_value(from).expect("shape");
+        Header::new("X-Told", &from).expect("name")
+    }
+
+    fn groups(header: &Header, entries: &[&str]) -> Result<Vec<String>, Refusal> {
+        header.lines(Fact::Groups, Value::Many(entries.to_vec()))
+    }
+
+    #[test]
+    fn a_list_is_joined_and_each_entry_written_plainly() {
+        let told = groups(&header(json!("groups")), &["dev", "öps", "a b"]).expect("told");
+        assert_eq!(told, ["dev,%C3%B6ps,a b"]);
+        let semicolons = header(json!({ "value": "groups", "separator": ";" }));
+        assert_eq!(groups(&semicolons, &["a,b", "c"]).expect("told"), ["a,b;c"]);
+    }
+
+    #[test]
+    fn attack_20_an_entry_with_the_separator_is_never_two() {
+        let commas = header(json!("groups"));
+        assert!(matches!(
+            groups(&commas, &["dev", "a,ops"]),
+            Err(Refusal::Separator { separator: ',', .. })
+        ));
+        let lines = header(json!({ "value": "groups", "lines": true }));
+        assert_eq!(
+            groups(&lines, &["dev", "a,ops"]).expect("told"),
+            ["dev", "a%2Cops"]
+        );
+        // what the app is not told about is in nobody's way
+        let only = header(json!({ "value": "groups", "only": ["dev", "ops"] }));
+        assert_eq!(groups(&only, &["dev", "a,ops"]).expect("told"), ["dev"]);
+        assert_eq!(groups(&commas, &["dev", "ops"]).expect("told"), ["dev,ops"]);
+    }
+}

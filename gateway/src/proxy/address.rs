@@ -1,0 +1,130 @@
+//! The address of an upstream, as the configuration writes it.
+use std::path::PathBuf;
+
+use http::{
+    HeaderValue, Uri,
+    uri::{Authority, Scheme},
+};
+use url::Url;
+
+/// Where a backend is, and how it is spoken to.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub way: Way,
+    /// Whether the connection is encrypted.
+    pub tls: bool,
+    /// HTTP/2 in clear, without asking first (RFC 9113 3.3).
+    pub prior_knowledge: bool,
+    /// The scheme that requests name.
+    pub scheme: Scheme,
+    /// Its own name: `Host` for those who get it, and what logs and metrics say.
+    pub authority: Authority,
+    pub host: HeaderValue,
+    /// Path in front of every request's path, without a slash at the end.
+    pub prefix: String,
+}
+
+/// How the bytes get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// An address that names host and port.
+    Tcp(Uri),
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// `None` for anything but `http`, `https`, `h2c` and `unix` addresses, and for those with a
+    /// user, a query or a fragment.
+    pub fn of(url: &Url) -> Option<Self> {
+        let bare = url.username().is_empty()
+            && url.password().is_none()
+            && url.query().is_none()
+            && url.fragment().is_none();
+        if !bare {
+            return None;
+        }
+        let (tls, port) = match url.scheme() {
+            "unix" => return Self::of_socket(url),
+            "http" | "h2c" => (false, 80),
+            "https" => (true, 443),
+            _ => return None,
+        };
+        let host = url.host_str().filter(|host| !host.is_empty())?;
+        let authority = match url.port().filter(|given| *given != port) {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let port = url.port().unwrap_or(port);
+        Some(Self {
+            way: Way::Tcp(format!("http://{host}:{port}").parse().ok()?),
+            tls,
+            prior_knowledge: url.scheme() == "h2c",
+            scheme: if tls { Scheme::HTTPS } else { Scheme::HTTP },
+            host: HeaderValue::from_str(&authority).ok()?,
+            authority: authority.parse().ok()?,
+            prefix: url.path().trim_end_matches('/').to_owned(),
+        })
+    }
+
+    fn of_socket(url: &Url) -> Option<Self> {
+        let path = url.path();
+        // whoever needs other characters in the name of a socket can rename it
+        let plain = path.starts_with('/') && !path.ends_with('/') && !path.contains('%');
+        if !plain || url.host_str().is_some_and(|host| !host.is_empty()) {
+            return None;
+        }
+        Some(Self {
+            way: Way::Unix(PathBuf::from(path)),
+            tls: false,
+            prior_knowledge: false,
+            scheme: Scheme::HTTP,
+            authority: Authority::from_static("localhost"),
+            host: HeaderValue::from_static("localhost"),
+            prefix: String::new(),
+        })
+    }
+
+    /// The host to verify, where none is configured.
+    pub fn host_name(&self) -> &str {
+        self.authority.host().trim_matches(['[', ']'])
+    }
+
+    /// What logs and metrics call it.
+    pub fn label(&self) -> String {
+        match &self.way {
+            Way::Tcp(uri) => uri
+                .authority()
+                .map_or_else(|| self.authority.to_string(), ToString::to_string),
+            Way::Unix(path) => path.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(url: &str) -> Address {
+        Address::of(&Url::parse(url).expect("url")).expect("address")
+    }
+
+    #[test]
+    fn host_and_port_are_told_apart_from_what_is_said() {
+        for (url, said, there) in [
+            ("http://a:80/", "a", "a:80"),
+            ("http://a:8080", "a:8080", "a:8080"),
+            ("https://a", "a", "a:443"),
+            ("https://a:8443/x/", "a:8443", "a:8443"),
+            ("h2c://a", "a", "a:80"),
+            ("http://[::1]:3000", "[::1]:3000", "[::1]:3000"),
+            ("unix:/run/a.sock", "localhost", "/run/a.sock"),
+            ("unix:///run/a.sock", "localhost", "/run/a.sock"),
+        ] {
+            let address = of(url);
+            assert_eq!(address.host, said, "{url}");
+            assert_eq!(address.label(), there, "{url}");
+        }
+        assert_eq!(of("https://[::1]:3000").host_name(), "::1");
+        assert_eq!(of("https://a:8443/x/").prefix, "/x");
+    }
+}

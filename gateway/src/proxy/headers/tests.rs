@@ -1,0 +1,215 @@
+use super::*;
+use proptest::prelude::*;
+
+fn map(pairs: &[(&str, &str)]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in pairs {
+        headers.append(
+            name.parse::<HeaderName>().expect("name"),
+            value.parse().expect("value"),
+        );
+    }
+    headers
+}
+
+fn after(pairs: &[(&str, &str)]) -> Vec<String> {
+    let mut headers = map(pairs);
+    clean_request(&mut headers, &[HeaderName::from_static("x-app-user")]);
+    headers
+        .keys()
+        .map(|name| name.as_str().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_clients_identity_and_forwarding_headers_never_pass() {
+    for name in [
+        "X-Forwarded-For",
+        "X-Forwarded-Host",
+        "X-Forwarded-Proto",
+        "X-Forwarded-Prefix",
+        "X-Forwarded-User",
+        "X_Forwarded_User",
+        "x-forwarded_user",
+        "Forwarded",
+        "X-Real-IP",
+        "X-Auth-Token",
+        "X-Auth-Request-User",
+        "X-Subject-Token",
+        "X-Service-Token",
+        "X-Identity-Status",
+        "X-Roles",
+        "X-Project-Id",
+        "X-Remote-User",
+        "Remote-User",
+        "Remote-Groups",
+        "Impersonate-User",
+        "Impersonate-Group",
+        "Impersonate-Uid",
+        "Impersonate-Extra-Scope",
+        "Impersonate_User",
+        "Portico-Assertion",
+        "Portico-Token",
+        "Portico-Project",
+        "X-Portico-User",
+        "X-Webauth-User",
+        "Authorization",
+        "Proxy-Authorization",
+        "X-HTTP-Method-Override",
+        "X-Original-URL",
+        "X-Rewrite-URL",
+        "X-Client-IP",
+        "SSL-Client-Verify",
+        "X-App-User",
+        "X_App_User",
+        "x-app_user",
+        "X.App.User",
+        "X-Forwarded~User",
+        "X-Proxy-User",
+        "X-JWT-Assertion",
+        "ES-Security-RunAs-User",
+        "Upgrade",
+        "HTTP2-Settings",
+        "TE",
+    ] {
+        assert!(after(&[(name, "x")]).is_empty(), "{name} passed");
+    }
+}
+
+#[test]
+fn ordinary_headers_pass() {
+    let kept = [
+        "accept",
+        "accept-language",
+        "content-type",
+        "if-none-match",
+        "origin",
+        "range",
+        "referer",
+        "sec-fetch-site",
+        "sec-websocket-key",
+        "user-agent",
+        "x-csrf-token",
+        "x-requested-with",
+        "last-event-id",
+    ];
+    let pairs: Vec<_> = kept.iter().map(|name| (*name, "x")).collect();
+    assert_eq!(after(&pairs), kept);
+}
+
+#[test]
+fn headers_named_by_connection_are_removed() {
+    assert_eq!(
+        after(&[
+            ("connection", "close, X-Secret"),
+            ("x-secret", "1"),
+            ("accept", "*/*")
+        ]),
+        ["accept"]
+    );
+}
+
+#[test]
+fn what_connection_names_cannot_remove_what_is_added_later() {
+    let mut headers = map(&[("connection", "close, Portico-Assertion")]);
+    clean_request(&mut headers, &[]);
+    headers.insert("portico-assertion", HeaderValue::from_static("ours"));
+    assert_eq!(headers["portico-assertion"], "ours");
+}
+
+#[test]
+fn a_token_among_the_subprotocols_does_not_pass() {
+    let mut headers = map(&[(
+        "sec-websocket-protocol",
+        "v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.Zm9yZ2Vk",
+    )]);
+    clean_request(&mut headers, &[]);
+    assert_eq!(headers["sec-websocket-protocol"], "v4.channel.k8s.io");
+    let alone = "Base64Url.Bearer.authorization.k8s.io.Zm9yZ2Vk";
+    assert!(after(&[("sec-websocket-protocol", alone)]).is_empty());
+    let mut headers = map(&[("sec-websocket-protocol", "a,b")]);
+    clean_request(&mut headers, &[]);
+    assert_eq!(headers["sec-websocket-protocol"], "a,b", "the twin");
+}
+
+#[test]
+fn attack_24_no_spelling_of_our_cookies_is_set_by_an_upstream() {
+    for line in [
+        "portico=x",
+        "PORTICO=x",
+        "portico = x",
+        "\tportico=x",
+        "__Host-portico=x; Path=/; Secure",
+        "__host-Portico=x",
+        "__Secure-portico=x; Domain=example.org",
+        "__Http-portico=x",
+        "__Host-Http-portico=x",
+        "portico-sign-in-AAAAAAAA=x",
+        "portico-anything=x",
+        // browsers send a cookie without a name as its value alone
+        "=portico=x",
+        "= portico=x; Path=/",
+        "=__Host-portico=x",
+        "portico",
+        "portico=",
+    ] {
+        let mut headers = map(&[("set-cookie", line), ("set-cookie2", line)]);
+        clean_response(&mut headers, Trust::App);
+        assert!(!headers.contains_key("set-cookie"), "{line}");
+        assert!(!headers.contains_key("set-cookie2"), "{line}");
+    }
+    for (line, kept) in [
+        ("theme=portico; DOMAIN=.example.org", "theme=portico"),
+        ("a=b;\tDomain = example.org ; Path=/x", "a=b; Path=/x"),
+        (
+            "grafana_session=1; domain; Secure",
+            "grafana_session=1; Secure",
+        ),
+        ("porticos=1", "porticos=1"),
+        ("a=\"b;Domain=example.org\"", "a=\"b"),
+    ] {
+        let mut headers = map(&[("set-cookie", line)]);
+        clean_response(&mut headers, Trust::App);
+        assert_eq!(headers["set-cookie"], kept, "the twin");
+    }
+}
+
+#[test]
+fn upstream_cookies_become_host_only_and_never_ours() {
+    let mut headers = map(&[
+        ("set-cookie", "a=b; Domain=example.org; Path=/; HttpOnly"),
+        ("set-cookie", "c=d;domain = .example.org"),
+        ("set-cookie", "__Host-portico=stolen; Path=/"),
+        ("set-cookie", " portico = stolen"),
+        ("set-cookie", "portico-flow=stolen"),
+    ]);
+    clean_response(&mut headers, Trust::App);
+    let lines: Vec<_> = headers.get_all("set-cookie").iter().collect();
+    assert_eq!(lines, ["a=b; Path=/; HttpOnly", "c=d"]);
+}
+
+#[test]
+fn apps_may_not_reach_beyond_their_pages() {
+    let mut headers = map(&[
+        ("service-worker-allowed", "/"),
+        ("clear-site-data", "\"*\""),
+        ("strict-transport-security", "max-age=1; includeSubDomains"),
+        ("portico-assertion", "x"),
+        ("content-security-policy", "default-src *"),
+        ("content-type", "text/html"),
+    ]);
+    clean_response(&mut headers, Trust::App);
+    let policies: Vec<_> = headers.get_all("content-security-policy").iter().collect();
+    assert_eq!(policies, ["default-src *", "frame-ancestors 'none'"]);
+    assert!(headers.contains_key("content-type"));
+    assert_eq!(headers.len(), 4);
+}
+
+proptest! {
+    #[test]
+    fn no_underscore_and_no_identity_survives(
+        name in "(x[-_]forwarded[-_][a-z]{1,8}|portico[-_][a-z]{1,8}|impersonate[-_][a-z]{1,8})"
+    ) {
+        prop_assert!(after(&[(&name, "x")]).is_empty());
+    }
+}

@@ -1,0 +1,109 @@
+//! Asks servers regularly whether they work, where the configuration says so.
+//!
+//! Nobody's identity goes with these requests, and their answers are read by nobody.
+use std::sync::Arc;
+
+use axum::body::Body;
+use futures::future::join_all;
+use http::{HeaderMap, HeaderValue, Method, header, uri::PathAndQuery};
+
+use super::{backend::Backend, send::Head, upstream::Upstream};
+use crate::{config::upstream::HealthConfig, hosts::App};
+
+/// Asks every server of these apps, for as long as it is polled.
+pub(crate) async fn watch(apps: Vec<Arc<App>>) {
+    let watched = apps.iter().filter_map(|app| {
+        let health = app.upstream.health.as_ref()?;
+        Some((&app.upstream, health))
+    });
+    let servers = watched.flat_map(|(upstream, health)| {
+        let backends = upstream.backends.iter();
+        backends.map(move |backend| follow(upstream, backend, health))
+    });
+    join_all(servers).await;
+}
+
+async fn follow(upstream: &Upstream, backend: &Backend, health: &HealthConfig) {
+    let mut count = Count::default();
+    loop {
+        let good = upstream.is_good(backend, health).await;
+        if let Some(works) = count.add(good, health) {
+            upstream.checked(backend, works);
+        }
+        tokio::time::sleep(health.every).await;
+    }
+}
+
+impl Upstream {
+    async fn is_good(&self, backend: &Backend, health: &HealthConfig) -> bool {
+        let Ok(target) = health.path.parse::<PathAndQuery>() else {
+            return false;
+        };
+        let mut headers = HeaderMap::new();
+        let agent = HeaderValue::from_static("portico-health");
+        headers.insert(header::USER_AGENT, agent);
+        let head = Head {
+            method: Method::GET,
+            target,
+            headers,
+        };
+        let Ok(request) = self.addressed(backend, head, Body::empty()) else {
+            return false;
+        };
+        let Some(sent) = backend.request(request, false) else {
+            return false;
+        };
+        match tokio::time::timeout(health.timeout, sent).await {
+            Ok(Ok(answer)) => answer.status().is_success() || answer.status().is_redirection(),
+            Ok(Err(_)) | Err(_) => false,
+        }
+    }
+}
+
+/// Answers of one kind in a row.
+#[derive(Debug, Default)]
+struct Count {
+    good: bool,
+    in_a_row: u32,
+}
+
+impl Count {
+    /// What is known after another answer, where it suffices.
+    fn add(&mut self, good: bool, health: &HealthConfig) -> Option<bool> {
+        if self.good != good {
+            self.in_a_row = 0;
+        }
+        self.good = good;
+        self.in_a_row = self.in_a_row.saturating_add(1);
+        let enough = if good {
+            health.healthy
+        } else {
+            health.unhealthy
+        };
+        (self.in_a_row >= enough).then_some(good)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_several_answers_of_one_kind_in_a_row() {
+        let health = HealthConfig {
+            healthy: 2,
+            unhealthy: 3,
+            ..HealthConfig::default()
+        };
+        let mut count = Count::default();
+        let known: Vec<_> = [
+            true, true, false, false, true, false, false, false, true, true,
+        ]
+        .into_iter()
+        .map(|good| count.add(good, &health))
+        .collect();
+        let mut expected = vec![None; 10];
+        (expected[1], expected[7], expected[9]) = (Some(true), Some(false), Some(true));
+        assert_eq!(known, expected);
+    }
+}

@@ -1,0 +1,249 @@
+//! The body of a request on its way to an upstream: counted, watched, and given back untouched
+//! where nobody has read from it.
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::HeaderName;
+use http_body::{Frame, SizeHint};
+use http_body_util::Limited;
+use tokio::time::{Instant, sleep_until};
+
+use super::trailers;
+use crate::session::lock::Lock;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// How a body, or whatever else streams, gets on.
+#[derive(Debug)]
+pub(super) struct Flow {
+    began: Instant,
+    /// When a part of it went on last, in milliseconds since it began.
+    moved: AtomicU64,
+    /// Whether it is the client that the next part is awaited from.
+    awaits_client: AtomicBool,
+}
+
+/// Who held a body up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holdup {
+    Client,
+    Upstream,
+}
+
+impl Flow {
+    pub fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            moved: AtomicU64::new(0),
+            awaits_client: AtomicBool::new(false),
+        }
+    }
+
+    /// Comes when nothing has gone on for so long. A large upload may take its time.
+    pub async fn stalls(&self, after: Duration) -> Holdup {
+        loop {
+            let moved = Duration::from_millis(self.moved.load(Ordering::Relaxed));
+            let due = self.began + moved + after;
+            if due <= Instant::now() {
+                break;
+            }
+            sleep_until(due).await;
+        }
+        if self.awaits_client.load(Ordering::Relaxed) {
+            Holdup::Client
+        } else {
+            Holdup::Upstream
+        }
+    }
+
+    /// Notes that something has gone on.
+    pub fn moves(&self) {
+        let since = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.moved.store(since, Ordering::Relaxed);
+        self.awaits_client.store(false, Ordering::Relaxed);
+    }
+}
+
+/// A body with a limit, whose parts and trailers are cleaned and noted as they go on.
+pub(super) struct RequestBody {
+    body: Limited<Body>,
+    flow: Arc<Flow>,
+    /// What its trailers may not say, where the upstream takes any.
+    trailers: Option<Arc<[HeaderName]>>,
+}
+
+impl RequestBody {
+    pub fn new(
+        body: Body,
+        most: u64,
+        flow: Arc<Flow>,
+        trailers: Option<Arc<[HeaderName]>>,
+    ) -> Self {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        Self {
+            body: Limited::new(body, most),
+            flow,
+            trailers,
+        }
+    }
+}
+
+impl http_body::Body for RequestBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let this = self.get_mut();
+        let frame = Pin::new(&mut this.body).poll_frame(context);
+        match frame {
+            Poll::Pending => {
+                this.flow.awaits_client.store(true, Ordering::Relaxed);
+                Poll::Pending
+            }
+            Poll::Ready(frame) => {
+                this.flow.moves();
+                Poll::Ready(match frame {
+                    Some(Ok(frame)) => {
+                        trailers::of_request(frame, this.trailers.as_deref()).map(Ok)
+                    }
+                    other => other,
+                })
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A body that is lent to a request, so that another can have it if the first has not begun to
+/// read it.
+pub(super) struct Lent {
+    owner: Arc<Lock<Option<Body>>>,
+    taken: Option<Body>,
+}
+
+/// Who lends a body.
+pub(super) struct Lender(Arc<Lock<Option<Body>>>);
+
+impl Lender {
+    pub fn new(body: Body) -> Self {
+        Self(Arc::new(Lock::new(Some(body))))
+    }
+
+    pub fn lend(&self) -> Body {
+        Body::new(Lent {
+            owner: Arc::clone(&self.0),
+            taken: None,
+        })
+    }
+
+    /// Whether nobody has begun to read it.
+    pub fn is_untouched(&self) -> bool {
+        self.0.lock().is_some()
+    }
+}
+
+impl http_body::Body for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = self.get_mut();
+        if this.taken.is_none() {
+            this.taken = this.owner.lock().take();
+        }
+        match &mut this.taken {
+            Some(body) => Pin::new(body).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.taken {
+            Some(body) => body.is_end_stream(),
+            None => self.owner.lock().as_ref().is_none_or(Body::is_end_stream),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.taken {
+            Some(body) => body.size_hint(),
+            None => {
+                let owner = self.owner.lock();
+                owner
+                    .as_ref()
+                    .map_or_else(SizeHint::default, Body::size_hint)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body::Body as _;
+    use http_body_util::BodyExt as _;
+
+    #[tokio::test]
+    async fn a_body_is_given_back_until_somebody_reads_it() {
+        let lender = Lender::new(Body::from("abc"));
+        drop(lender.lend());
+        assert!(lender.is_untouched());
+        let lent = lender.lend();
+        assert_eq!(lent.size_hint().exact(), Some(3));
+        assert!(!lent.is_end_stream());
+        assert_eq!(lent.collect().await.expect("body").to_bytes(), "abc");
+        assert!(!lender.is_untouched());
+    }
+
+    #[tokio::test]
+    async fn a_body_that_goes_on_is_not_overdue() {
+        let flow = Arc::new(Flow::new());
+        let slow = futures::stream::unfold(0, |n| async move {
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            (n < 3).then_some((
+                Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x")),
+                n + 1,
+            ))
+        });
+        let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow), None);
+        let reading = tokio::spawn(sent.collect());
+        let began = Instant::now();
+        let holdup = flow.stalls(Duration::from_millis(300)).await;
+        // 600 ms of body, and 300 of silence
+        assert!(
+            began.elapsed() >= Duration::from_millis(850),
+            "{:?}",
+            began.elapsed()
+        );
+        assert_eq!(holdup, Holdup::Upstream);
+        assert!(reading.await.expect("read").is_ok());
+        let flow = Arc::new(Flow::new());
+        let stuck = Body::from_stream(futures::stream::pending::<Result<Bytes, BoxError>>());
+        let sent = RequestBody::new(stuck, 10, Arc::clone(&flow), None);
+        tokio::spawn(sent.collect());
+        let holdup = flow.stalls(Duration::from_millis(100)).await;
+        assert_eq!(holdup, Holdup::Client);
+    }
+}

@@ -1,0 +1,86 @@
+//! Trailer fields (RFC 9110 6.5): a second header section, which nothing has been decided on.
+use http::{HeaderName, header};
+use http_body::Frame;
+
+use super::headers;
+
+/// A frame of a request. Its trailers pass where the upstream takes any (`named`: what only the
+/// gateway may say to it), and say nothing there that headers may not: some programs merge them
+/// into the headers that they take identity from. Elsewhere they go no further.
+pub(crate) fn of_request<D>(frame: Frame<D>, named: Option<&[HeaderName]>) -> Option<Frame<D>> {
+    match frame.into_trailers() {
+        Ok(mut trailers) => {
+            headers::clean_request(&mut trailers, named?);
+            for name in [header::COOKIE, header::HOST, header::CONTENT_LENGTH] {
+                trailers.remove(name);
+            }
+            Some(Frame::trailers(trailers))
+        }
+        Err(frame) => Some(frame),
+    }
+}
+
+/// A frame of a response, its trailers without what a response may not say either.
+pub(crate) fn cleaned<D>(frame: Frame<D>) -> Frame<D> {
+    match frame.into_trailers() {
+        Ok(mut trailers) => {
+            headers::clean_trailers(&mut trailers);
+            Frame::trailers(trailers)
+        }
+        Err(frame) => frame,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use http::{HeaderMap, HeaderValue};
+
+    fn with_trailers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut trailers = HeaderMap::new();
+        for (name, value) in pairs {
+            trailers.append(*name, HeaderValue::from_static(value));
+        }
+        trailers
+    }
+
+    #[test]
+    fn attack_21_a_clients_trailers_say_nothing_of_who_it_is() {
+        let trailers = || {
+            Frame::<Bytes>::trailers(with_trailers(&[
+                ("impersonate-user", "admin"),
+                ("x-grafana-user", "admin"),
+                ("cookie", "a=b"),
+                ("x-checksum", "1"),
+            ]))
+        };
+        assert!(of_request(trailers(), None).is_none());
+        let named = [HeaderName::from_static("x-grafana-user")];
+        let frame = of_request(trailers(), Some(&named)).expect("the twin");
+        let left = frame.into_trailers().expect("trailers");
+        assert_eq!(
+            left.keys().map(HeaderName::as_str).collect::<Vec<_>>(),
+            ["x-checksum"]
+        );
+        let data = Frame::data(Bytes::from_static(b"all of it"));
+        assert!(of_request(data, None).is_some_and(|frame| frame.is_data()));
+    }
+
+    #[test]
+    fn a_responses_trailers_set_no_cookie_and_keep_what_grpc_says() {
+        let trailers = with_trailers(&[
+            ("grpc-status", "0"),
+            ("set-cookie", "portico=stolen"),
+            ("connection", "close"),
+            ("portico-assertion", "x"),
+            ("clear-site-data", "\"*\""),
+        ]);
+        let frame = cleaned(Frame::<Bytes>::trailers(trailers));
+        let left = frame.into_trailers().expect("trailers");
+        assert_eq!(
+            left.keys().map(|name| name.as_str()).collect::<Vec<_>>(),
+            ["grpc-status"]
+        );
+    }
+}

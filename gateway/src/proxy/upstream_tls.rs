@@ -1,0 +1,145 @@
+//! The TLS of an upstream: whom it must be, and who we are to it, from files that are read again
+//! when they change.
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+
+use crate::config::upstream::{Protocol, UpstreamConfig};
+
+/// What an upstream's TLS is made of.
+#[derive(Clone, Debug)]
+pub(super) struct TlsFiles {
+    ca: Option<PathBuf>,
+    /// Certificate chain and private key.
+    identity: Option<(PathBuf, PathBuf)>,
+    protocol: Protocol,
+}
+
+/// What the files held, to notice when they change.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Contents(Vec<Vec<u8>>);
+
+/// The TLS of an upstream cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum UpstreamTlsError {
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{} holds no {what} in PEM form", path.display())]
+    NoPem { path: PathBuf, what: &'static str },
+    #[error("{} cannot be used: {source}", path.display())]
+    Unusable {
+        path: PathBuf,
+        source: rustls::Error,
+    },
+    #[error("TLS cannot be used: {0}")]
+    Tls(#[from] rustls::Error),
+}
+
+/// The same trust and identity, for requests and for what becomes a WebSocket.
+#[derive(Clone, Debug)]
+pub(super) struct Configs {
+    pub usual: Arc<ClientConfig>,
+    /// HTTP/1.1 only; `None` where only HTTP/2 may be spoken.
+    pub sockets: Option<Arc<ClientConfig>>,
+}
+
+impl TlsFiles {
+    pub fn of(config: &UpstreamConfig) -> Self {
+        let key = config.client_key_file.clone();
+        Self {
+            ca: config.ca_file.clone(),
+            identity: config.client_cert_file.clone().zip(key),
+            protocol: config.protocol,
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ca.is_none() && self.identity.is_none()
+    }
+
+    pub fn read(&self) -> Result<Contents, UpstreamTlsError> {
+        let identity = self.identity.iter().flat_map(|(chain, key)| [chain, key]);
+        let paths = self.ca.iter().chain(identity);
+        let contents: Result<_, _> = paths
+            .map(|path| {
+                std::fs::read(path).map_err(|source| UpstreamTlsError::Unreadable {
+                    path: path.clone(),
+                    source,
+                })
+            })
+            .collect();
+        contents.map(Contents)
+    }
+
+    pub fn build(&self, contents: &Contents) -> Result<Configs, UpstreamTlsError> {
+        let mut contents = contents.0.iter();
+        let mut roots = RootCertStore::empty();
+        match (&self.ca, self.ca.as_ref().and_then(|_| contents.next())) {
+            (Some(path), Some(pem)) => {
+                for authority in certificates(path, pem)? {
+                    roots
+                        .add(authority)
+                        .map_err(|source| unusable(path, source))?;
+                }
+            }
+            _ => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots);
+        let mut usual = match (&self.identity, contents.next(), contents.next()) {
+            (Some((chain_file, key_file)), Some(chain), Some(key)) => {
+                let chain = certificates(chain_file, chain)?;
+                let key = PrivateKeyDer::from_pem_slice(key)
+                    .map_err(|_| no_pem(key_file, "private key"))?;
+                builder
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|source| unusable(chain_file, source))?
+            }
+            _ => builder.with_no_client_auth(),
+        };
+        let http2 = b"h2".to_vec();
+        let http1 = b"http/1.1".to_vec();
+        let mut sockets = usual.clone();
+        sockets.alpn_protocols = vec![http1.clone()];
+        usual.alpn_protocols = match self.protocol {
+            Protocol::Auto => vec![http2, http1],
+            Protocol::Http1 => vec![http1],
+            Protocol::Http2 => vec![http2],
+        };
+        Ok(Configs {
+            usual: Arc::new(usual),
+            sockets: (self.protocol != Protocol::Http2).then(|| Arc::new(sockets)),
+        })
+    }
+}
+
+fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, UpstreamTlsError> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        _ => Err(no_pem(path, "certificate")),
+    }
+}
+
+fn no_pem(path: &Path, what: &'static str) -> UpstreamTlsError {
+    UpstreamTlsError::NoPem {
+        path: path.to_owned(),
+        what,
+    }
+}
+
+fn unusable(path: &Path, source: rustls::Error) -> UpstreamTlsError {
+    UpstreamTlsError::Unusable {
+        path: path.to_owned(),
+        source,
+    }
+}
