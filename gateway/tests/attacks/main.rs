@@ -14,6 +14,8 @@ mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod keystone;
+#[path = "../services/kubernetes.rs"]
+mod kubernetes;
 mod log;
 mod login;
 #[path = "../services/oidc.rs"]

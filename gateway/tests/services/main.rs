@@ -11,6 +11,8 @@ mod apps;
 mod federation;
 mod keystone;
 #[allow(dead_code, reason = "shared with the attacks")]
+mod kubernetes;
+#[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
 mod oidc_sign_in;
 mod oidc_sign_out;

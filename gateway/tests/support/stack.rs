@@ -58,6 +58,8 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
+    /// In place of a cluster of which only its key is real.
+    pub cluster: Option<Cluster>,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -73,6 +75,7 @@ impl Default for Wanted<'_> {
             bearer: &[],
             groups: &[],
             app: json!({}),
+            cluster: None,
             database: Database::AsTold,
         }
     }
@@ -155,11 +158,11 @@ impl Stack {
             keystone: keystone::Client::new(&keystone).expect("client"),
             default_domain: "Default".to_owned(),
             signer: Signer::new(SigningKey::generate()),
-            clusters: vec![Cluster {
+            clusters: vec![wanted.cluster.unwrap_or(Cluster {
                 record,
                 sealing_key: cluster_key.public().clone(),
                 ca: None,
-            }],
+            })],
             apps: vec![app_config],
         };
         let gateway = Gateway::build(config, deps)?;
