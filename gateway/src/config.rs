@@ -4,6 +4,7 @@ mod connections;
 mod identity;
 pub mod keystone;
 pub(crate) mod limits;
+pub mod rules;
 mod stay;
 pub mod upstream;
 
@@ -166,6 +167,11 @@ pub enum ConfigError {
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
+    #[error(
+        "apps.host of {0}: {1:?} is not a lower-case host name (with a port if need be), or another \
+         app or Portico itself lives there"
+    )]
+    AppHost(String, String),
     #[error(transparent)]
     Upstream(#[from] upstream::UpstreamConfigError),
     #[error(transparent)]
@@ -196,6 +202,8 @@ pub enum ConfigError {
     AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error("{0}")]
+    Rules(String),
     #[error("gateway.connections.{0} must be at least 1")]
     NoConnections(&'static str),
     #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]
@@ -274,6 +282,7 @@ impl GatewayConfig {
         self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
+        app::validate_hosts(apps, url, &self.apps_domain)?;
         limits::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)

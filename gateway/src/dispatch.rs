@@ -13,17 +13,19 @@ use tower::ServiceExt as _;
 use crate::{
     access::{
         line::{self, Line},
-        origin,
+        origin::{self, OriginFault},
     },
     api_callers::presents_one,
+    forward_auth,
     guard::with_cookie,
     hosts::Site,
     meters,
     pages::layout::guard,
     problem::{Problem, Source},
     proxy::{path, routes, upgrade},
+    rules::Asked,
     session::cookie::Purpose,
-    state::{Context, Shared},
+    state::{Context, Gateway, Shared},
 };
 
 /// The routes of both kinds of host.
@@ -34,13 +36,17 @@ pub(crate) struct Dispatcher {
     pub app: Router,
 }
 
+/// A page of another origin has sent the request: it goes on as nobody's.
+#[derive(Clone, Copy)]
+pub(crate) struct FromElsewhere(pub OriginFault);
+
 pub(crate) async fn dispatch(
     State(dispatcher): State<Dispatcher>,
     request: Request<Body>,
 ) -> Response {
     let gateway = &dispatcher.gateway;
     let started = Instant::now();
-    let site = gateway.hosts.resolve(request.uri(), request.headers());
+    let site = gateway.site_of(&request);
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = route_label(site.as_ref(), request.uri().path());
     let line = Line::of(&context, &request);
@@ -122,13 +128,22 @@ async fn decide(
     if !answers_anybody(site, request.method(), request.uri().path())
         && !is_of_a_program(site, request.headers())
     {
-        origin::check(
+        let checked = origin::check(
             site.origin(&dispatcher.gateway.hosts),
             request.method(),
             request.headers(),
             upgrade,
-        )
-        .map_err(Problem::foreign_origin)?;
+        );
+        if let Err(fault) = checked {
+            if upgrade
+                || !dispatcher
+                    .gateway
+                    .lets_pages_elsewhere(site, context, &request)
+            {
+                return Err(Problem::foreign_origin(fault));
+            }
+            request.extensions_mut().insert(FromElsewhere(fault));
+        }
     }
     let router = match site {
         Site::Main => &dispatcher.main,
@@ -147,9 +162,31 @@ async fn decide(
     }
 }
 
+impl Gateway {
+    /// Whether everybody may send the request to an app, from whatever page.
+    fn lets_pages_elsewhere(
+        &self,
+        site: &Site,
+        context: &Context,
+        request: &Request<Body>,
+    ) -> bool {
+        let Site::App(app) = site else {
+            return false;
+        };
+        let path = request.uri().path();
+        let asked = Asked {
+            method: request.method(),
+            path,
+            headers: request.headers(),
+            client: context.client,
+        };
+        !is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
+    }
+}
+
 /// A bearer and no cookie at all: no browser sends that by itself on behalf of another page, so
 /// there is no origin to ask about.
-fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
+pub(crate) fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
     match site {
         Site::Main => false,
         Site::App(app) => {
@@ -168,19 +205,20 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
                 path,
                 "/oauth2/token"
                     | "/oauth2/revoke"
-                    | "/oauth2/auth"
                     | "/oauth2/backchannel_logout"
                     | "/ping"
                     | "/ready"
             ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
                 || path.starts_with("/oauth2/static/")
+                || forward_auth::decides(path)
                 || path.starts_with("/.well-known/")
                 || path == "/api/v1/clusters"
                 || path.starts_with("/api/v1/clusters/")
         }
         Site::App(_) => {
             (path == "/oauth2/handover" && method == Method::POST)
-                || path == "/oauth2/auth"
+                || forward_auth::decides(path)
+                || forward_auth::begins_sign_in(method, path)
                 || path.starts_with("/oauth2/static/")
         }
     }

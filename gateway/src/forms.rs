@@ -19,7 +19,12 @@ pub(crate) struct Fields(HashMap<String, String>);
 impl Fields {
     /// The parameters of a request's query.
     pub fn of_query(uri: &Uri) -> Result<Self, Problem> {
-        Self::parse(uri.query().unwrap_or_default().as_bytes())
+        Self::of_text(uri.query().unwrap_or_default())
+    }
+
+    /// The parameters of a query, or of a part of one.
+    pub fn of_text(query: &str) -> Result<Self, Problem> {
+        Self::parse(query.as_bytes())
     }
 
     fn parse(encoded: &[u8]) -> Result<Self, Problem> {

@@ -12,13 +12,16 @@ use portico_assertion::PublicKey;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
-use portico_store::Store;
+use portico_store::{Session, Store};
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::client_address, navigation::is_navigation},
+    access::{
+        client_address::{client_address, is_trusted},
+        navigation::is_navigation,
+    },
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -26,6 +29,7 @@ use crate::{
     identity::Identities,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
+    rules::Rules,
     session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -51,6 +55,8 @@ pub(crate) struct Gateway {
     pub signing: Signing,
     pub panel: Upstream,
     pub panel_key: PublicKey,
+    /// What may be asked of the apps, and by whom.
+    pub rules: Rules,
     pub clusters: Vec<Cluster>,
     pub forwarder: Forwarder,
     pub registry: Registry,
@@ -79,6 +85,8 @@ pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
     pub client: Option<IpAddr>,
+    /// Whether the request comes from one of `gateway.trusted_proxies`.
+    pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
     user_agent: Option<HeaderValue>,
@@ -92,7 +100,8 @@ impl Context {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
-            navigation: is_navigation(request.method(), request.headers()),
+            trusted_proxy: gateway.is_of_a_trusted_proxy(request),
+            navigation: is_navigation(&gateway.method_of(request), request.headers()),
             user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
@@ -103,20 +112,17 @@ impl Context {
             site: Site::Main,
             request_id: None,
             client: None,
+            trusted_proxy: false,
             navigation: false,
             user_agent: None,
         }
     }
 
-    /// The same from another address.
-    pub fn with_client(self, client: Option<IpAddr>) -> Self {
-        Self { client, ..self }
-    }
-
-    /// The same from another browser.
-    pub fn with_user_agent(self, user_agent: &str) -> Self {
+    /// The same, coming from where a session came from.
+    pub fn of_session(self, session: &Session) -> Self {
         Self {
-            user_agent: HeaderValue::from_str(user_agent).ok(),
+            client: session.address.parse().ok(),
+            user_agent: HeaderValue::from_str(&session.user_agent).ok(),
             ..self
         }
     }
@@ -152,6 +158,13 @@ impl Gateway {
                 tracing::warn!("Keystone does not answer");
             }
         }
+    }
+
+    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
+    /// a unix socket for one, is not.
+    pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
+        let peer = request.extensions().get::<PeerAddr>();
+        peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
     }
 
     /// Whether the public address is this machine itself.

@@ -96,7 +96,5 @@ impl Gateway {
 
 /// Where a session comes from, for what is recorded about it.
 pub(super) fn of_session(caller: &Caller) -> Context {
-    Context::internal()
-        .with_client(caller.session.address.parse().ok())
-        .with_user_agent(&caller.session.user_agent)
+    Context::internal().of_session(&caller.session)
 }

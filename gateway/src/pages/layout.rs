@@ -131,6 +131,7 @@ pub(crate) fn harden(headers: &mut http::HeaderMap) {
     guard(headers);
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "Cookie"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",

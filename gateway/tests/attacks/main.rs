@@ -8,8 +8,11 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+#[path = "../services/api_server.rs"]
+mod api_server;
 mod bearers;
 mod cookies;
+mod forwarded;
 mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]
@@ -20,9 +23,12 @@ mod login;
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
 mod outage;
+mod path_confusion;
 mod providers;
+mod raw;
 mod redirects;
 mod refresh;
+mod rules;
 mod sessions;
 mod stored;
 #[path = "../support/mod.rs"]

@@ -9,6 +9,7 @@
 mod access_lines;
 mod apps;
 mod command_line;
+mod forward_auth;
 mod identity;
 mod kept_form;
 mod keys;
@@ -16,6 +17,7 @@ mod meters;
 mod pages;
 mod path_routes;
 mod proxy;
+mod rules;
 mod sessions;
 mod sign_out;
 #[path = "../support/mod.rs"]

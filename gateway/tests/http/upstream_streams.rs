@@ -340,7 +340,7 @@ async fn a_large_body_takes_no_memory_in_either_direction() {
     let echo = Echo::start().await;
     let (stack, browser) = behind(&echo.url(), json!({})).await;
     let (mut pieces, answer) = begin(&stack, &browser, "/mirror", http::Version::HTTP_11).await;
-    let many = (256 << 20) / CHUNK;
+    let many = (128 << 20) / CHUNK;
     let writer = tokio::spawn(async move {
         static PIECE: [u8; CHUNK] = [b'x'; CHUNK];
         for _ in 0..many {

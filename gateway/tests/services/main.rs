@@ -7,9 +7,12 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod api_server;
 mod apps;
 mod federation;
+mod forward_auth;
 mod keystone;
+mod kubernetes;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
 mod oidc_sign_in;
@@ -17,6 +20,7 @@ mod oidc_sign_out;
 mod other_ways;
 mod outage;
 mod revocations;
+mod rules;
 mod sessions;
 mod sign_in;
 mod standing;
