@@ -24,7 +24,11 @@ wants python3-venv python3 -c 'import ensurepip, venv'
 wants util-linux has unshare
 wants xz-utils has xz
 if [ "${1:-}" = test ]; then
+  wants apache2 test -x /usr/sbin/apache2
+  wants caddy has caddy
   wants chromium test -x /usr/bin/chromium
+  wants haproxy test -x /usr/sbin/haproxy
+  wants nginx test -x /usr/sbin/nginx
   wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
   wants redis-server has redis-server
 fi

@@ -1,7 +1,9 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod connections;
 mod identity;
 pub mod keystone;
+pub(crate) mod limits;
 mod stay;
 pub mod upstream;
 
@@ -13,17 +15,20 @@ use std::{
 
 use ipnet::IpNet;
 use portico_domain::access::RoleInProject;
+use portico_runtime::tls::{CertificateFiles, TlsVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
+pub use connections::ConnectionsConfig;
 pub(crate) use identity::header_name;
 pub use identity::{
     AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
 };
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
+pub use limits::{AppLimits, LimitsConfig};
 pub use stay::StaySignedIn;
 pub use upstream::UpstreamConfig;
 
@@ -44,6 +49,14 @@ pub struct GatewayConfig {
     /// Private key (PEM) of `tls_cert_file`.
     #[serde(default)]
     pub tls_key_file: Option<PathBuf>,
+    /// Certificates for other names, as for `*.apps.example.org`: a client sees the first one that
+    /// is good for the host that it asks for, else that of `tls_cert_file`. All files are read
+    /// again when they change.
+    #[serde(default)]
+    pub tls_certificates: Vec<CertificateFiles>,
+    /// The oldest TLS that is spoken: `1.2` or `1.3`.
+    #[serde(default)]
+    pub tls_min_version: TlsVersion,
     /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
     /// again when it changes; whoever verifies must know the new public key before.
     pub assertion_key_file: PathBuf,
@@ -72,6 +85,9 @@ pub struct GatewayConfig {
     /// Limits of the reverse proxy.
     #[serde(default)]
     pub limits: LimitsConfig,
+    /// Bounds of what clients may hold open.
+    #[serde(default)]
+    pub connections: ConnectionsConfig,
     /// Lists users on the sign-in page. For demonstrations only.
     #[serde(default)]
     pub demo: Option<DemoConfig>,
@@ -110,24 +126,6 @@ pub struct SessionConfig {
     pub admins: Vec<RoleInProject>,
 }
 
-/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitsConfig {
-    /// The largest request body passed on, in bytes.
-    pub body: u64,
-    /// The largest sum of header names and values, in bytes.
-    pub headers: usize,
-    /// How long to wait for a connection to an upstream.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub connect: Duration,
-    /// How long an upstream may take until its response begins.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub response: Duration,
-}
-
 /// `[gateway.demo]`: users that the sign-in page offers.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -159,12 +157,20 @@ pub enum ConfigError {
     AppsDomain(String),
     #[error("gateway.panel_url must be http://host:port, not {0}")]
     PanelUrl(Url),
-    #[error("gateway.tls_cert_file and gateway.tls_key_file belong together")]
+    #[error(
+        "gateway.tls_cert_file and gateway.tls_key_file belong together, and gateway.tls_certificates \
+         to them"
+    )]
     HalfTls,
     #[error("apps.id {0:?} must be one lower-case DNS label of at most 63 characters")]
     AppId(String),
     #[error("two apps have the id {0:?}")]
     AppTwice(String),
+    #[error(
+        "apps.host of {0}: {1:?} is not a lower-case host name (with a port if need be), or another \
+         app or Portico itself lives there"
+    )]
+    AppHost(String, String),
     #[error(transparent)]
     Upstream(#[from] upstream::UpstreamConfigError),
     #[error(transparent)]
@@ -195,6 +201,10 @@ pub enum ConfigError {
     AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error("gateway.connections.{0} must be at least 1")]
+    NoConnections(&'static str),
+    #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]
+    BurstAlone(String),
     #[error(transparent)]
     Provider(#[from] ProviderError),
 }
@@ -213,17 +223,6 @@ impl Default for SessionConfig {
             stay_signed_in: StaySignedIn::Off,
             stay_signed_in_for: Duration::from_secs(12 * 3600),
             admins: Vec::new(),
-        }
-    }
-}
-
-impl Default for LimitsConfig {
-    fn default() -> Self {
-        Self {
-            body: 1 << 30,
-            headers: 32 << 10,
-            connect: Duration::from_secs(5),
-            response: Duration::from_secs(60),
         }
     }
 }
@@ -251,7 +250,9 @@ impl GatewayConfig {
         if self.panel_url.scheme() != "http" || self.panel_url.host_str().is_none() {
             return Err(ConfigError::PanelUrl(self.panel_url.clone()));
         }
-        if self.tls_cert_file.is_some() != self.tls_key_file.is_some() {
+        if self.tls_cert_file.is_some() != self.tls_key_file.is_some()
+            || (self.tls_cert_file.is_none() && !self.tls_certificates.is_empty())
+        {
             return Err(ConfigError::HalfTls);
         }
         for (name, duration) in [
@@ -275,8 +276,11 @@ impl GatewayConfig {
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
         }
+        self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
+        app::validate_hosts(apps, url, &self.apps_domain)?;
+        limits::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
     }

@@ -16,9 +16,11 @@ use crate::{
         origin,
     },
     api_callers::presents_one,
+    forward_auth,
     guard::with_cookie,
     hosts::Site,
     meters,
+    pages::layout::guard,
     problem::{Problem, Source},
     proxy::{path, routes, upgrade},
     session::cookie::Purpose,
@@ -39,7 +41,7 @@ pub(crate) async fn dispatch(
 ) -> Response {
     let gateway = &dispatcher.gateway;
     let started = Instant::now();
-    let site = gateway.hosts.resolve(request.uri(), request.headers());
+    let site = gateway.site_of(&request);
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = route_label(site.as_ref(), request.uri().path());
     let line = Line::of(&context, &request);
@@ -85,6 +87,9 @@ async fn answer(
             response.headers_mut().append(header::SET_COOKIE, cookie);
         }
     }
+    if route == "gateway" {
+        guard(response.headers_mut());
+    }
     if round_may_end && response.status().is_success() {
         response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
     }
@@ -104,6 +109,12 @@ async fn decide(
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
     let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
+    // until the answer begins; load balancers are answered in any case
+    let _place = match dispatcher.gateway.waiting.try_acquire() {
+        Ok(place) => Some(place),
+        Err(_) if matches!(request.uri().path(), "/ping" | "/ready") => None,
+        Err(_) => return Err(Problem::busy()),
+    };
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
     let upgrade = upgrade::asked(&request);
     if request.method() == Method::CONNECT {
@@ -139,7 +150,7 @@ async fn decide(
 
 /// A bearer and no cookie at all: no browser sends that by itself on behalf of another page, so
 /// there is no origin to ask about.
-fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
+pub(crate) fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
     match site {
         Site::Main => false,
         Site::App(app) => {
@@ -158,19 +169,20 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
                 path,
                 "/oauth2/token"
                     | "/oauth2/revoke"
-                    | "/oauth2/auth"
                     | "/oauth2/backchannel_logout"
                     | "/ping"
                     | "/ready"
             ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
                 || path.starts_with("/oauth2/static/")
+                || forward_auth::decides(path)
                 || path.starts_with("/.well-known/")
                 || path == "/api/v1/clusters"
                 || path.starts_with("/api/v1/clusters/")
         }
         Site::App(_) => {
             (path == "/oauth2/handover" && method == Method::POST)
-                || path == "/oauth2/auth"
+                || forward_auth::decides(path)
+                || forward_auth::begins_sign_in(method, path)
                 || path.starts_with("/oauth2/static/")
         }
     }

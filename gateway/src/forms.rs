@@ -1,14 +1,16 @@
 //! Reading forms and queries: small, flat, and with no name twice.
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use axum::{body::Body, extract::FromRequest};
 use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use secrecy::SecretString;
 
-use crate::problem::Problem;
+use crate::{problem::Problem, proxy::forward::ForwardError};
 
 const LARGEST: usize = 64 << 10;
+/// How long a form may take to arrive, in however many pieces.
+const LONGEST: Duration = Duration::from_secs(30);
 
 /// The fields of a form (or JSON object) or the parameters of a query.
 #[derive(Default)]
@@ -17,7 +19,12 @@ pub(crate) struct Fields(HashMap<String, String>);
 impl Fields {
     /// The parameters of a request's query.
     pub fn of_query(uri: &Uri) -> Result<Self, Problem> {
-        Self::parse(uri.query().unwrap_or_default().as_bytes())
+        Self::of_text(uri.query().unwrap_or_default())
+    }
+
+    /// The parameters of a query, or of a part of one.
+    pub fn of_text(query: &str) -> Result<Self, Problem> {
+        Self::parse(query.as_bytes())
     }
 
     fn parse(encoded: &[u8]) -> Result<Self, Problem> {
@@ -59,9 +66,10 @@ impl<S: Sync> FromRequest<S> for Fields {
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        let body = Limited::new(request.into_body(), LARGEST)
-            .collect()
+        let body = Limited::new(request.into_body(), LARGEST).collect();
+        let body = tokio::time::timeout(LONGEST, body)
             .await
+            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(LONGEST)))?
             .map_err(|error| {
                 if error.downcast_ref::<LengthLimitError>().is_some() {
                     Problem::downstream(

@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::{
     config::{AppConfig, GatewayConfig},
+    limits::Limits,
     proxy::{
         rewrite::below,
         upstream::{InvalidUpstream, Upstream},
@@ -32,6 +33,7 @@ pub(crate) struct App {
     /// Where people open it: the origin, with the path where it has one.
     pub home: String,
     pub upstream: Upstream,
+    pub limits: Limits,
 }
 
 impl App {
@@ -61,15 +63,17 @@ impl Hosts {
         let main: Arc<str> = origin_of(url, &main_host).into();
         let (mut on_hosts, mut paths) = (HashMap::new(), Vec::new());
         for app in apps {
-            let host = format!("{}.{}", app.id, config.apps_domain).to_ascii_lowercase();
+            let own = app.origin(url, &config.apps_domain);
+            let host = own.host_str().unwrap_or_default().to_ascii_lowercase();
             let origin = match &app.path {
-                None => origin_of(url, &host).into(),
+                None => own.origin().ascii_serialization().into(),
                 Some(_) => Arc::clone(&main),
             };
             let built = Arc::new(App {
                 config: app.clone(),
                 home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
                 upstream: Upstream::of_app(app, &origin, &config.limits)?,
+                limits: Limits::new(&app.name, &app.limits),
                 origin,
             });
             match &app.path {
@@ -130,13 +134,21 @@ impl Hosts {
     /// The site of a request; `None` for a host that is not ours, or when the request target
     /// and the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
-        let host = request_host(uri, headers)?;
-        if host == self.main_host {
+        let site = self.named(&request_host(uri, headers)?)?;
+        if matches!(site, Site::Main) {
             let mut paths = self.paths.iter();
             let on_path = paths.find(|(path, _)| below(uri.path(), path).is_some());
             return Some(on_path.map_or(Site::Main, |(_, app)| Site::App(Arc::clone(app))));
         }
-        self.apps.get(&host).cloned().map(Site::App)
+        Some(site)
+    }
+
+    /// The site of a host name as [`folded`] writes it.
+    pub fn named(&self, host: &str) -> Option<Site> {
+        if host == self.main_host {
+            return Some(Site::Main);
+        }
+        self.apps.get(host).cloned().map(Site::App)
     }
 }
 
@@ -157,7 +169,7 @@ fn origin_of(public: &Url, host: &str) -> String {
     }
 }
 
-/// The host name asked for: lower case, without port and trailing dot.
+/// The host name asked for.
 fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let mut lines = headers.get_all(header::HOST).iter();
     let line = lines.next();
@@ -174,6 +186,11 @@ fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
         (None, Some(header)) => header,
         (None, None) => return None,
     };
+    folded(authority)
+}
+
+/// A host name in the one spelling that is compared: lower case, without port and trailing dot.
+pub(crate) fn folded(authority: &Authority) -> Option<String> {
     if authority.as_str().contains('@') {
         return None;
     }

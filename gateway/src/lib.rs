@@ -16,6 +16,7 @@ mod dispatch;
 mod endpoints;
 mod federation;
 mod forms;
+mod forward_auth;
 #[cfg(test)]
 mod fuzz;
 mod guard;
@@ -23,6 +24,7 @@ mod handover;
 mod hosts;
 mod identity;
 mod kept_form;
+mod limits;
 mod login;
 mod meters;
 mod pages;
@@ -38,7 +40,10 @@ mod troubles;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Weak, atomic::AtomicBool},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use axum::Router;
@@ -170,6 +175,8 @@ impl Gateway {
             providers: Providers::build(&config)?,
             me: Weak::new(),
             keystone_answers: AtomicBool::new(true),
+            leaving: AtomicBool::new(false),
+            waiting: config.connections.waiting(),
             config,
         };
         Ok(Self(Arc::new_cyclic(|me| state::Gateway {
@@ -201,6 +208,11 @@ impl Gateway {
         for live in self.0.registry.all() {
             live.signed.lock().clear();
         }
+    }
+
+    /// Says at `/ready` from now on that nothing more should be sent here, and serves on.
+    pub fn leave(&self) {
+        self.0.leaving.store(true, Ordering::Relaxed);
     }
 
     /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.

@@ -1,4 +1,6 @@
 //! What went wrong with a request, and the one place where that becomes an answer.
+use std::time::Duration;
+
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
@@ -223,6 +225,39 @@ impl Problem {
             "Other ways to sign in go on working.".to_owned(),
         ])
         .leads_to("Sign in another way", "/oauth2/sign_in")
+    }
+
+    /// Somebody sends `name` more requests than they may.
+    pub fn too_many_requests(name: &str, wait: Duration) -> Self {
+        let seconds = wait.as_secs() + 1;
+        Self {
+            retry_after: Some(seconds),
+            ..Self::downstream(
+                StatusCode::TOO_MANY_REQUESTS,
+                "rate_limited",
+                "Too many requests",
+                format!(
+                    "More requests for {name} came from you than it takes. Try again in \
+                     {seconds} s; you are still signed in."
+                ),
+            )
+        }
+        .leads_to("Try again", "")
+    }
+
+    /// More requests wait for an answer than may.
+    pub fn busy() -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "busy",
+                Source::Internal,
+                "Portico has too much to do",
+                "Too many requests wait for an answer. Try again in a moment; you are still signed in.",
+            )
+        }
+        .leads_to("Try again", "")
     }
 
     pub fn internal() -> Self {

@@ -8,7 +8,7 @@ use axum::{
 use crate::{
     cli,
     dispatch::{Dispatcher, dispatch},
-    endpoints, handover, kept_form, login,
+    endpoints, forward_auth, handover, kept_form, login,
     pages::assets,
     problem::Problem,
     providers,
@@ -26,7 +26,7 @@ pub(crate) fn router(gateway: Shared) -> Router {
 }
 
 fn main_host(gateway: &Shared) -> Router {
-    let oauth2 = Router::new()
+    let oauth2 = questions()
         .route(
             "/sign_in",
             get(login::sign_in::get).post(login::sign_in::post),
@@ -71,7 +71,7 @@ fn main_host(gateway: &Shared) -> Router {
         .route("/kept/discard", post(kept_form::give_back::discard))
         .route("/demo/password", get(login::demo::get))
         .route("/handover", get(handover::offer::get))
-        .route("/auth", any(endpoints::auth::main_host))
+        .route("/open", get(forward_auth::sign_in::open))
         .route("/userinfo", get(endpoints::userinfo::get))
         .route(
             "/authorize",
@@ -105,9 +105,10 @@ fn main_host(gateway: &Shared) -> Router {
 }
 
 fn app_host(gateway: &Shared) -> Router {
-    let oauth2 = Router::new()
+    let oauth2 = questions()
         .route("/handover", post(handover::accept::post))
-        .route("/auth", any(endpoints::auth::app_host))
+        .route("/sign_in", get(forward_auth::sign_in::app_host))
+        .route("/start", get(forward_auth::sign_in::app_host))
         .route("/sign_out", get(login::sign_out::on_main_host))
         .route("/static/{file}", get(assets::get))
         .fallback(nothing_here)
@@ -116,6 +117,15 @@ fn app_host(gateway: &Shared) -> Router {
         .nest("/oauth2", oauth2)
         .fallback(routes::app)
         .with_state(gateway.clone())
+}
+
+/// Where another proxy asks for a decision, on every host.
+fn questions() -> Router<Shared> {
+    Router::new()
+        .route("/auth", any(forward_auth::auth::answer))
+        .route("/auth/redirect", any(forward_auth::redirect::answer))
+        .route("/ext_authz/", any(forward_auth::redirect::of_envoy))
+        .route("/ext_authz/{*path}", any(forward_auth::redirect::of_envoy))
 }
 
 async fn nothing_here() -> impl IntoResponse {

@@ -14,10 +14,14 @@ use portico_openstack::keystone;
 use portico_runtime::{listener::PeerAddr, request_id::RequestId};
 use portico_store::{Session, Store};
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::client_address, navigation::is_navigation},
+    access::{
+        client_address::{client_address, is_trusted},
+        navigation::is_navigation,
+    },
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -63,6 +67,10 @@ pub(crate) struct Gateway {
     pub providers: Providers,
     /// Whether Keystone answered when it was asked last.
     pub keystone_answers: AtomicBool,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    pub leaving: AtomicBool,
+    /// Places for requests that wait for an answer.
+    pub waiting: Semaphore,
 }
 
 /// A gateway shared by all requests.
@@ -74,6 +82,8 @@ pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
     pub client: Option<IpAddr>,
+    /// Whether the request comes from one of `gateway.trusted_proxies`.
+    pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
     pub navigation: bool,
     user_agent: Option<HeaderValue>,
@@ -87,7 +97,8 @@ impl Context {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
-            navigation: is_navigation(request.method(), request.headers()),
+            trusted_proxy: gateway.is_of_a_trusted_proxy(request),
+            navigation: is_navigation(&gateway.method_of(request), request.headers()),
             user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }
     }
@@ -98,6 +109,7 @@ impl Context {
             site: Site::Main,
             request_id: None,
             client: None,
+            trusted_proxy: false,
             navigation: false,
             user_agent: None,
         }
@@ -143,6 +155,13 @@ impl Gateway {
                 tracing::warn!("Keystone does not answer");
             }
         }
+    }
+
+    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
+    /// a unix socket for one, is not.
+    pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
+        let peer = request.extensions().get::<PeerAddr>();
+        peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
     }
 
     /// Whether the public address is this machine itself.

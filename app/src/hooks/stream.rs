@@ -30,11 +30,11 @@ enum Closing {
 }
 
 impl Closing {
-    /// RFC 6455, 7.4: 1008 is a policy's, 1012 a restart's.
+    /// RFC 6455, 7.4: 1008 is a policy's, 1001 that of a server that stops, 1012 a restart's.
     fn of(code: u16, reason: &str) -> Self {
         match code {
             1008 => Self::SessionEnded(why_ended(reason)),
-            1012 => Self::ComeBack,
+            1001 | 1012 => Self::ComeBack,
             _ => Self::Unsaid,
         }
     }

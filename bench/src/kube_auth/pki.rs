@@ -73,5 +73,6 @@ pub fn server_files(dir: &Path) -> TlsFiles {
         key_file: dir.join("server.key"),
         client_ca_file: Some(dir.join("ca.crt")),
         client_auth: ClientAuth::Required,
+        ..TlsFiles::default()
     }
 }

@@ -85,6 +85,7 @@ impl KubeAuthConfig {
             key_file: self.tls_key_file.clone(),
             client_ca_file: Some(self.client_ca_file.clone()),
             client_auth: ClientAuth::Required,
+            ..TlsFiles::default()
         }
     }
 }

@@ -196,9 +196,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_stopping_process_is_not_ready() {
+    async fn a_process_is_not_ready_from_the_announcement_of_its_stop_on() {
         let lifecycle = Lifecycle::new(Duration::from_secs(1));
-        lifecycle.stop();
+        assert_eq!(status(&Readiness::new(), &lifecycle).await, StatusCode::OK);
+        lifecycle.announced().cancel();
         assert_eq!(
             status(&Readiness::new(), &lifecycle).await,
             StatusCode::SERVICE_UNAVAILABLE

@@ -1,30 +1,75 @@
 //! Start and stop: a stop signal, the tasks that must end, and how long that may take.
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+/// `[shutdown]`: how a process leaves without losing a request. Both times together should be
+/// shorter than what its supervisor waits before it kills (Docker 10 s, Kubernetes 30 s).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShutdownConfig {
+    /// For so long after SIGTERM `/ready` answers 503 while everything is still served, so that
+    /// load balancers notice before the listeners close. `0s`: they close at once.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub notice: Duration,
+    /// How long running requests may take to finish after that.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub deadline: Duration,
+}
+
+impl Default for ShutdownConfig {
+    fn default() -> Self {
+        Self {
+            notice: Duration::from_secs(3),
+            deadline: Duration::from_secs(6),
+        }
+    }
+}
+
 /// The life of the process. Clones share it.
 ///
-/// A stop is *soft* first: listeners accept nothing new, running requests and streams may end
-/// by themselves. When the deadline passes it becomes *hard*: what still runs is dropped.
+/// A stop is *announced* first: the process says that it is not ready, and serves on. Then it is
+/// *soft*: listeners accept nothing new, running requests and streams may end by themselves. When
+/// the deadline passes it becomes *hard*: what still runs is dropped.
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
+    announced: CancellationToken,
     soft: CancellationToken,
     hard: CancellationToken,
     tasks: TaskTracker,
+    notice: Duration,
     deadline: Duration,
 }
 
 impl Lifecycle {
-    /// A life whose soft stop lasts at most `deadline`.
+    /// A life whose soft stop lasts at most `deadline`, and begins without notice.
     pub fn new(deadline: Duration) -> Self {
         Self {
+            announced: CancellationToken::new(),
             soft: CancellationToken::new(),
             hard: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            notice: Duration::ZERO,
             deadline,
         }
+    }
+
+    /// A life that ends as configured.
+    pub fn ending(config: &ShutdownConfig) -> Self {
+        Self {
+            notice: config.notice,
+            ..Self::new(config.deadline)
+        }
+    }
+
+    /// Cancelled when a stop was asked for: say that you are not ready, and go on serving.
+    pub fn announced(&self) -> &CancellationToken {
+        &self.announced
     }
 
     /// Cancelled when the stop starts: finish what you do and accept nothing new.
@@ -37,13 +82,14 @@ impl Lifecycle {
         &self.hard
     }
 
-    /// Whether a stop has started.
+    /// Whether a stop was asked for.
     pub fn is_stopping(&self) -> bool {
-        self.soft.is_cancelled()
+        self.announced.is_cancelled()
     }
 
-    /// Starts the stop.
+    /// Starts the stop, without notice.
     pub fn stop(&self) {
+        self.announced.cancel();
         self.soft.cancel();
     }
 
@@ -76,25 +122,41 @@ impl Lifecycle {
         });
     }
 
-    /// Waits for SIGTERM, SIGINT or [`Self::stop`], then for the tasks; a second signal or the
-    /// deadline ends the wait.
+    /// Waits for SIGTERM, SIGINT or [`Self::stop`], gives notice, then waits for the tasks; a
+    /// second signal or the deadline ends the wait.
     ///
     /// # Errors
     /// When signals cannot be received.
     pub async fn run_until_stopped(&self) -> std::io::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let notice = tokio::select! {
+            _ = terminate.recv() => {
+                tracing::info!(notice = ?self.notice, "SIGTERM received, stopping");
+                self.notice
+            }
+            // typed at a terminal: nobody else has to notice
+            _ = interrupt.recv() => {
+                tracing::info!("SIGINT received, stopping");
+                Duration::ZERO
+            }
+            () = self.soft.cancelled() => Duration::ZERO,
+        };
+        self.announced.cancel();
+        let leave = async {
+            if !notice.is_zero() {
+                tokio::time::sleep(notice).await;
+                tracing::info!("the listeners close, running requests are finished");
+            }
+            self.soft.cancel();
+            self.drain().await;
+        };
         tokio::select! {
-            _ = terminate.recv() => tracing::info!("SIGTERM received, stopping"),
-            _ = interrupt.recv() => tracing::info!("SIGINT received, stopping"),
-            () = self.soft.cancelled() => {}
-        }
-        self.soft.cancel();
-        tokio::select! {
-            () = self.drain() => {}
+            () = leave => {}
             _ = terminate.recv() => tracing::warn!("second signal, stopping at once"),
             _ = interrupt.recv() => tracing::warn!("second signal, stopping at once"),
         }
+        self.soft.cancel();
         self.hard.cancel();
         Ok(())
     }
@@ -143,6 +205,14 @@ mod tests {
         lifecycle.stop();
         lifecycle.run_until_stopped().await.unwrap();
         assert!(lifecycle.hard_stop().is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn what_is_announced_still_runs() {
+        let lifecycle = Lifecycle::ending(&ShutdownConfig::default());
+        lifecycle.announced().cancel();
+        assert!(lifecycle.is_stopping());
+        assert!(!lifecycle.soft_stop().is_cancelled());
     }
 
     #[tokio::test]

@@ -7,6 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub const KEY_CHANGES: &str = "portico_key_changes_total";
 /// 1 while key files hold what cannot be used (`keys`).
 pub const KEYS_UNUSABLE: &str = "portico_keys_unusable";
+/// Connections that are open, by `listener`.
+pub(crate) const CONNECTIONS: &str = "portico_listener_connections";
+/// Connections that were one too many, by `listener` and `reason`: `full`, or `address` when one
+/// address had its share.
+pub(crate) const REFUSED_CONNECTIONS: &str = "portico_listener_refused_connections_total";
+/// Connections that were cut because what came could be read in two ways.
+pub(crate) const MALFORMED_REQUESTS: &str = "portico_listener_malformed_requests_total";
 
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
@@ -68,6 +75,16 @@ pub fn describe() {
         KEYS_UNUSABLE,
         "1 while key files hold what cannot be used, and the last good keys are kept."
     );
+    metrics::describe_gauge!(CONNECTIONS, "Connections that are open, by listener.");
+    metrics::describe_counter!(
+        REFUSED_CONNECTIONS,
+        "Connections that were one too many, by listener and reason: full, or address."
+    );
+    metrics::describe_counter!(
+        MALFORMED_REQUESTS,
+        "Connections that were cut because a request could be read in two ways."
+    );
+    metrics::counter!(MALFORMED_REQUESTS).increment(0);
     metrics::describe_gauge!(
         "portico_build_info",
         "Always 1; the labels say which build this is."

@@ -10,6 +10,7 @@
 mod cluster;
 mod counting_proxy;
 mod env;
+mod front_proxy;
 pub mod fuzz;
 mod gate;
 mod gateway;
@@ -25,6 +26,7 @@ mod redis_server;
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
 pub use env::TestEnv;
+pub use front_proxy::{FrontProgram, FrontProxy, shipped};
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
 pub use keystone::{

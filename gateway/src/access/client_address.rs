@@ -4,6 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use http::HeaderMap;
 use ipnet::IpNet;
 
+/// Whether an address is in one of the networks; an IPv4 address also where it is written as IPv6.
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|network| network.contains(&address))
+}
+
 /// The address that a request comes from. Only what trusted peers wrote is read, from the
 /// right: everything left of the first untrusted hop may be invented.
 pub(crate) fn client_address(
@@ -21,7 +27,7 @@ pub(crate) fn client_address(
         .filter_map(|value| value.to_str().ok())
         .collect();
     let mut hops = lines.iter().rev().flat_map(|line| line.rsplit(','));
-    while trusted.iter().any(|network| network.contains(&address)) {
+    while is_trusted(address, trusted) {
         match hops.next().map(|hop| hop.trim().parse::<IpAddr>()) {
             Some(Ok(hop)) => address = hop.to_canonical(),
             _ => break,

@@ -36,6 +36,7 @@ tokio::task_local! {
 struct Notes {
     who: Option<Who>,
     rule: Option<Cow<'static, str>>,
+    asked: Option<String>,
     refused: bool,
     passed_on: bool,
 }
@@ -179,6 +180,7 @@ impl Line {
                     rule,
                     user = notes.user(),
                     session = notes.session(),
+                    asked = notes.asked,
                     status = status.map(|status| status.as_u16()),
                     duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                     "{}",
@@ -237,6 +239,12 @@ pub(crate) fn session(session: &Session) {
 /// Notes the rule that lets a request on.
 pub(crate) fn rule(rule: impl Into<Cow<'static, str>>) {
     note(|notes| notes.rule = Some(rule.into()));
+}
+
+/// Notes what another proxy asks about: the request that it holds back until it is answered.
+pub(crate) fn asked(method: &Method, origin: &str, path: &str) {
+    let path = shortened(path, LONGEST_PATH);
+    note(|notes| notes.asked = Some(format!("{method} {origin}{path}")));
 }
 
 /// Notes why a request is refused by an answer that is no [`Problem`].

@@ -8,11 +8,12 @@ use crate::proxy::path;
 const LONGEST: usize = 2048;
 
 /// Endpoints of ours that are steps of a longer way and may be returned to.
-pub(crate) const STEPS: [&str; 6] = [
+pub(crate) const STEPS: [&str; 7] = [
     "/oauth2/authorize",
     "/oauth2/device",
     "/oauth2/handover",
     "/oauth2/kept",
+    "/oauth2/open",
     "/oauth2/project",
     "/oauth2/sessions",
 ];
@@ -43,7 +44,7 @@ impl ReturnPath {
 
     /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.
     pub fn parse(raw: &str) -> Self {
-        Self::checked(raw).unwrap_or_else(Self::home)
+        Self::read(raw).unwrap_or_else(Self::home)
     }
 
     /// Reads an optional untrusted destination.
@@ -51,7 +52,17 @@ impl ReturnPath {
         raw.map_or_else(Self::home, Self::parse)
     }
 
-    fn checked(raw: &str) -> Option<Self> {
+    /// To a page of an app, by way of the endpoint that knows the app's address.
+    pub fn to_app(id: &str, path: &Self) -> Option<Self> {
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("app", id)
+            .append_pair("rd", path.as_str())
+            .finish();
+        Self::read(&format!("/oauth2/open?{query}"))
+    }
+
+    /// Reads an untrusted destination; `None` for anything but a plain path of ours.
+    pub fn read(raw: &str) -> Option<Self> {
         let plain = raw.len() <= LONGEST
             && raw.starts_with('/')
             && !raw.starts_with("//")

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig, is_incomplete,
-    is_label, upstream,
+    AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
+    is_incomplete, is_label, upstream,
 };
 use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
@@ -57,6 +57,15 @@ pub struct AppConfig {
     /// for an app of a tenant.
     #[serde(default)]
     pub trusted: bool,
+    /// The app's host, with a port if it has one of its own, where it does not live at
+    /// `<id>.<apps_domain>`.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// Another proxy serves the app and asks `/oauth2/auth` who may see it. That proxy passes
+    /// `/oauth2/` of the app's host on to Portico, and its network is in `gateway.trusted_proxies`.
+    /// Nothing is passed on to a `url`; with one the launchpad looks there whether the app runs.
+    #[serde(default)]
+    pub forward_auth: bool,
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
@@ -68,6 +77,9 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// How much one person may ask of it.
+    #[serde(default)]
+    pub limits: AppLimits,
     /// How the app is told who is asking.
     #[serde(default)]
     pub identity: IdentityConfig,
@@ -99,6 +111,11 @@ pub enum AppPathError {
     Taken(String),
     #[error("apps.path of {0} and of {1}: one lies in the other")]
     Nested(String, String),
+    #[error(
+        "apps.path of {0} is on the panel's host: an app with a host of its own, or that another \
+         proxy serves (forward_auth), has none"
+    )]
+    Elsewhere(String),
 }
 
 impl AppConfig {
@@ -111,6 +128,30 @@ impl AppConfig {
     pub fn address(&self) -> Option<&Url> {
         self.addresses().next()
     }
+}
+
+impl AppConfig {
+    /// The address of the app's host, with the scheme of the public one.
+    pub fn origin(&self, public: &Url, apps_domain: &str) -> Url {
+        let usual = format!("{}.{apps_domain}", self.id);
+        let (host, port) = match self.host.as_deref().and_then(host_and_port) {
+            Some((host, port)) => (host, port.or(public.port())),
+            None => (usual.as_str(), public.port()),
+        };
+        let mut origin = public.clone();
+        // neither fails: validation has seen to it that this is a host name
+        let _ = origin.set_host(Some(host));
+        let _ = origin.set_port(port);
+        origin
+    }
+}
+
+fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match text.split_once(':') {
+        Some((host, port)) => (host, Some(port.parse().ok()?)),
+        None => (text, None),
+    };
+    host.split('.').all(is_label).then_some((host, port))
 }
 
 /// How the panel presents an app.
@@ -164,6 +205,9 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
         if !app.trusted {
             return Err(AppPathError::NotTrusted(id()));
         }
+        if app.host.is_some() || app.forward_auth {
+            return Err(AppPathError::Elsewhere(id()));
+        }
         if !upstream::is_prefix(path) {
             return Err(AppPathError::NoPath(id()));
         }
@@ -175,6 +219,25 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
             return Err(AppPathError::Nested(id(), (*other).to_owned()));
         }
         seen.push((&app.id, path));
+    }
+    Ok(())
+}
+
+/// Checks that each host is a name, and one app's only.
+pub(super) fn validate_hosts(
+    apps: &[AppConfig],
+    public: &Url,
+    apps_domain: &str,
+) -> Result<(), ConfigError> {
+    let mut seen = HashSet::from([public.host_str().unwrap_or_default().to_ascii_lowercase()]);
+    for app in apps.iter().filter(|app| app.path.is_none()) {
+        let text = app.host.as_deref();
+        let origin = app.origin(public, apps_domain);
+        let host = origin.host_str().unwrap_or_default().to_ascii_lowercase();
+        if text.is_some_and(|text| host_and_port(text).is_none()) || !seen.insert(host) {
+            let text = text.unwrap_or(apps_domain).to_owned();
+            return Err(ConfigError::AppHost(app.id.clone(), text));
+        }
     }
     Ok(())
 }
@@ -244,8 +307,53 @@ mod tests {
         let nothing = app("a", json!({ "trusted": true }));
         let refused = AppPathError::OnlyWithPath("a".to_owned());
         assert_eq!(validate_paths(&[nothing]), Err(refused));
+        for elsewhere in [
+            json!({ "host": "a.example" }),
+            json!({ "forward_auth": true }),
+        ] {
+            let mut two_places = at("/grafana");
+            two_places.host = elsewhere["host"].as_str().map(str::to_owned);
+            two_places.forward_auth = elsewhere["forward_auth"] == true;
+            let refused = AppPathError::Elsewhere("a".to_owned());
+            assert_eq!(validate_paths(&[two_places]), Err(refused));
+        }
         assert_eq!(validate_paths(&[at("/grafana")]), Ok(()));
         assert_eq!(validate_paths(&[at("/tools/grafana")]), Ok(()));
+    }
+
+    #[test]
+    fn a_host_is_a_name_and_one_apps_only() {
+        let public: Url = "https://portico.example.org".parse().expect("url");
+        let check = |apps: &[AppConfig]| validate_hosts(apps, &public, "apps.example.org");
+        let with = |id: &str, host: &str| app(id, json!({ "host": host }));
+        for host in [
+            "grafana.example.org",
+            "grafana.example.org:8443",
+            "localhost",
+        ] {
+            assert_eq!(check(&[with("a", host)]), Ok(()), "{host}");
+        }
+        for host in [
+            "",
+            "Grafana.example.org",
+            "https://grafana.example.org",
+            "grafana.example.org/x",
+            "grafana.example.org:x",
+            "u@grafana.example.org",
+            "grafana..org",
+            "portico.example.org",
+            "portico.example.org:8443",
+        ] {
+            let refused = ConfigError::AppHost("a".to_owned(), host.to_owned());
+            assert_eq!(check(&[with("a", host)]), Err(refused), "{host}");
+        }
+        let taken = [app("b", json!({})), with("a", "b.apps.example.org")];
+        assert!(check(&taken).is_err());
+        let origin = |app: &AppConfig| app.origin(&public, "apps.example.org").to_string();
+        let usual = app("a", json!({}));
+        assert_eq!(origin(&usual), "https://a.apps.example.org/");
+        let own = with("a", "grafana.example.org:8443");
+        assert_eq!(origin(&own), "https://grafana.example.org:8443/");
     }
 
     #[test]

@@ -223,7 +223,8 @@ pub(super) fn validate(app: &AppConfig) -> Result<(), UpstreamConfigError> {
 
 fn validate_addresses(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     let backends = &app.upstream.backends;
-    if app.url.is_some() != backends.is_empty() {
+    let none = app.url.is_none() && backends.is_empty();
+    if app.url.is_some() != backends.is_empty() && !(none && app.forward_auth) {
         return Err(UpstreamConfigError::NoAddress(app.id.clone()));
     }
     for url in app.addresses() {

@@ -1,4 +1,6 @@
 //! `GET /ping` and `GET /ready`: for load balancers.
+use std::sync::atomic::Ordering;
+
 use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
@@ -13,7 +15,7 @@ pub(crate) async fn ping() -> Response {
 
 /// Whether requests should come here: not while the store is away or the process is stopping.
 pub(crate) async fn ready(State(gateway): State<Shared>) -> Response {
-    if gateway.forwarder.draining.is_cancelled() {
+    if gateway.leaving.load(Ordering::Relaxed) || gateway.forwarder.draining.is_cancelled() {
         return said(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
     match gateway.store.ping().await {

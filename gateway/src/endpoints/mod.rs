@@ -1,5 +1,4 @@
-//! Small endpoints for programs: health, keys, forward auth, who am I.
-pub(crate) mod auth;
+//! Small endpoints for programs: health, keys, who am I.
 pub(crate) mod health;
 pub(crate) mod userinfo;
 pub(crate) mod well_known;

@@ -8,7 +8,7 @@ pub(crate) mod offer;
 
 use axum::body::Body;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use http::{Method, Request};
+use http::{HeaderMap, Method, Request};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
@@ -33,14 +33,34 @@ pub(crate) fn begin(
     app: &App,
     request: &Request<Body>,
 ) -> Stop {
-    if !context.navigation || !matches!(*request.method(), Method::GET | Method::HEAD) {
+    let path = ReturnPath::parse(&here(request));
+    begin_for(
+        gateway,
+        context,
+        app,
+        request.method(),
+        request.headers(),
+        &path,
+    )
+}
+
+/// The same for a request that is not the one at hand: to come back to `path`.
+pub(crate) fn begin_for(
+    gateway: &Gateway,
+    context: &Context,
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    path: &ReturnPath,
+) -> Stop {
+    if !context.navigation || !matches!(*method, Method::GET | Method::HEAD) {
         return Problem::signed_out().into();
     }
-    if gateway.runs_in_circles(request.headers(), Timestamp::now()) {
+    if gateway.runs_in_circles(headers, Timestamp::now()) {
         return gateway.app_loop(app);
     }
     // a second tab must not spoil the first one's way
-    let known = gateway.cookies.read(request.headers(), Purpose::Handover);
+    let known = gateway.cookies.read(headers, Purpose::Handover);
     let nonce = match known.map_or_else(random_secret, Ok) {
         Ok(nonce) => nonce,
         Err(error) => {
@@ -49,7 +69,6 @@ pub(crate) fn begin(
         }
     };
     line::rule("no_session");
-    let path = ReturnPath::parse(&here(request));
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("app", &app.config.id)
         .append_pair("nonce", &commitment(&nonce))

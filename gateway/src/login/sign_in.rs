@@ -14,6 +14,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     config::KeystoneMethod,
     forms::Fields,
+    forward_auth,
     guard::{Stop, see_other, with_cookie},
     pages::{
         other_ways::{OtherWays, Tried},
@@ -75,8 +76,8 @@ pub(crate) async fn get(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
-    let query = Fields::of_query(&uri)?;
-    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let (query, destination) = forward_auth::split_destination(&uri)?;
+    let return_path = gateway.way_from_sign_in(&destination);
     if query.get("prompt") != "login" && gateway.lookup(&headers, None).await?.is_ok() {
         return Ok(see_other(return_path.as_str()));
     }

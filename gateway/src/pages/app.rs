@@ -23,6 +23,16 @@ pub(crate) fn handover(app: &str, origin: &str, code: &str) -> Page {
         .shows_origin()
 }
 
+/// For browsers that are not redirected by themselves.
+pub(crate) fn onward(app: &str, target: &str) -> Page {
+    let body = html! {
+        h1 { "Sign in to open " (app) }
+        p.lead { "You go on to Portico's sign-in, and back from there." }
+        div.row { a.button href=(target) { "Sign in" } }
+    };
+    Page::new(format!("Sign in to open {app}"), body)
+}
+
 /// One way to be allowed, with the project's name where the person may know it.
 pub(crate) enum Door {
     Role {

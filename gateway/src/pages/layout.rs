@@ -128,10 +128,10 @@ impl IntoResponse for Page {
 
 /// What every answer of our own carries, page or not.
 pub(crate) fn harden(headers: &mut http::HeaderMap) {
+    guard(headers);
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::VARY, "Cookie"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
@@ -142,6 +142,20 @@ pub(crate) fn harden(headers: &mut http::HeaderMap) {
         ),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// What holds for every answer of our own, redirects too: no frame, no guessing of types, and no
+/// address (which may hold a code) for others, where nothing else is said.
+pub(crate) fn guard(headers: &mut http::HeaderMap) {
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers
+            .entry(name)
+            .or_insert_with(|| HeaderValue::from_static(value));
     }
 }
 

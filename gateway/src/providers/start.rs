@@ -6,8 +6,7 @@ use portico_store::{NewProviderFlow, ThrottleLimit};
 use secrecy::SecretString;
 
 use crate::{
-    access::return_path::ReturnPath,
-    forms::Fields,
+    forward_auth,
     guard::{Stop, see_other, with_cookie},
     login,
     problem::Problem,
@@ -31,11 +30,11 @@ pub(crate) async fn get(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Stop> {
-    let query = Fields::of_query(&uri)?;
+    let (query, destination) = forward_auth::split_destination(&uri)?;
     let Some(id) = query.optional("provider") else {
         return login::sign_in::get(State(gateway), uri, headers).await;
     };
-    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let return_path = gateway.way_from_sign_in(&destination);
     let fresh = query.get("prompt") == "login";
     let again = query.get("again") == "1";
     if !fresh && gateway.lookup(&headers, None).await?.is_ok() {

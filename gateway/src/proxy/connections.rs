@@ -129,6 +129,8 @@ pub(crate) struct GuardedBody {
     closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
     events: Option<EventStream>,
+    /// An event stream would never end by itself: it ends when the process stops.
+    draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     idle: Option<Idle>,
     over: bool,
     connection: Connection,
@@ -177,10 +179,14 @@ impl GuardedBody {
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
+        draining: &CancellationToken,
         idle: Option<Duration>,
     ) -> Self {
+        let draining = (kind == meters::Kind::EventStream)
+            .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
+            draining,
             closed: None,
             events,
             idle: idle.map(Idle::new),
@@ -192,6 +198,14 @@ impl GuardedBody {
 }
 
 impl GuardedBody {
+    fn stopping(&mut self, context: &mut Context<'_>) -> Option<Closing> {
+        let draining = self.draining.as_mut()?.as_mut();
+        draining
+            .poll(context)
+            .is_ready()
+            .then_some(Closing::Stopping)
+    }
+
     /// What comes last: a word where one may stand, else the body is broken off.
     fn last(
         &mut self,
@@ -216,8 +230,13 @@ impl Body for GuardedBody {
         if this.over {
             return Poll::Ready(None);
         }
-        if this.connection.token.is_cancelled() {
-            let closing = this.connection.closing();
+        let ended = this.connection.token.is_cancelled();
+        let closing = if ended {
+            Some(this.connection.closing())
+        } else {
+            this.stopping(context)
+        };
+        if let Some(closing) = closing {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::P
 use http_body_util::LengthLimitError;
 use hyper::body::{Body as _, Incoming};
 use hyper_util::client::legacy;
-use portico_runtime::traces;
+use portico_runtime::{listener::BodyTimedOut, traces};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -148,7 +148,7 @@ impl Forwarder {
         if let Some(route) = &upstream.route {
             route.confine(response.headers_mut());
         }
-        Ok(streamed(response, upstream, connection))
+        Ok(streamed(response, upstream, connection, &self.draining))
     }
 }
 
@@ -157,6 +157,7 @@ fn streamed(
     response: Response<Incoming>,
     upstream: &Upstream,
     connection: Connection,
+    draining: &CancellationToken,
 ) -> Response<Body> {
     let events = EventStream::in_answer(response.headers());
     let kind = kind_of(response.headers());
@@ -168,7 +169,9 @@ fn streamed(
         if body.is_end_stream() {
             Body::empty()
         } else {
-            Body::new(GuardedBody::new(body, connection, events, kind, idle))
+            Body::new(GuardedBody::new(
+                body, connection, events, kind, draining, idle,
+            ))
         }
     })
 }
@@ -193,22 +196,25 @@ impl From<SendError> for ForwardError {
             SendError::NoSockets => Self::NoSockets,
             SendError::Target(error) => Self::Target(error),
             SendError::Connect(error) => Self::Connect(error),
-            SendError::Broken(error) if is_too_large(&error) => Self::TooLarge,
-            SendError::Broken(error) => Self::Broken(error),
+            SendError::Broken(error) => by_the_client(&error).unwrap_or(Self::Broken(error)),
         }
     }
 }
 
-/// Whether a request broke off because more of its body came than is accepted.
-fn is_too_large(error: &legacy::Error) -> bool {
+/// Whether a request broke off because of its body: more of it came than is accepted, or nothing
+/// more. The client that sends it on sees only that it ended.
+fn by_the_client(error: &legacy::Error) -> Option<ForwardError> {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {
-            return true;
+            return Some(ForwardError::TooLarge);
+        }
+        if let Some(timed_out) = error.downcast_ref::<BodyTimedOut>() {
+            return Some(ForwardError::ClientTimeout(timed_out.0));
         }
         cause = error.source();
     }
-    false
+    None
 }
 
 fn takes_trailers(headers: &HeaderMap) -> bool {

@@ -1,6 +1,7 @@
 //! Which headers may pass, in which direction.
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
+use super::private;
 use crate::session::cookie;
 
 /// RFC 9110 section 7.6.1, and what proxies add to it by habit.
@@ -238,6 +239,7 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
         for name in FORBIDDEN_FROM_APPS {
             headers.remove(name);
         }
+        private::mark(headers);
     } else {
         for (name, value) in ADDED_TO_PANEL {
             headers

@@ -9,6 +9,7 @@ pub(crate) mod headers;
 pub(crate) mod health;
 pub(crate) mod path;
 mod path_route;
+mod private;
 mod relay;
 mod request_body;
 pub(crate) mod rewrite;

@@ -211,8 +211,8 @@ fn until(ends: Option<(Closing, Instant)>) -> impl Future<Output = ()> {
 fn close_frame(closing: Closing) -> Vec<u8> {
     let code = match closing {
         Closing::Ended(_) => CloseCode::Policy,
-        Closing::Renewed | Closing::Stopping => CloseCode::Restart,
-        Closing::Idle => CloseCode::Away,
+        Closing::Renewed => CloseCode::Restart,
+        Closing::Stopping | Closing::Idle => CloseCode::Away,
     };
     let reason = closing.as_str().into();
     let mut bytes = Vec::new();

@@ -203,7 +203,7 @@ impl http_body::Body for Lent {
 mod tests {
     use super::*;
     use http_body::Body as _;
-    use http_body_util::{BodyExt as _, StreamBody};
+    use http_body_util::BodyExt as _;
 
     #[tokio::test]
     async fn a_body_is_given_back_until_somebody_reads_it() {

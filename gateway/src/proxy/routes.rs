@@ -17,6 +17,7 @@ use crate::{
     access::line,
     api_callers::{Bearer, watch},
     audit::Event,
+    forward_auth,
     guard::Stop,
     handover,
     hosts::{App, Site},
@@ -69,6 +70,9 @@ pub(crate) async fn app(
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
+    if app.config.forward_auth {
+        return Err(forward_auth::served_elsewhere(app).into());
+    }
     let bearer = gateway
         .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;
@@ -77,10 +81,13 @@ pub(crate) async fn app(
     }
     let (headers, uri) = (request.headers(), request.uri());
     let caller = match gateway.app_caller(&context, app, headers, uri).await {
-        Ok(Some(caller)) => caller,
-        Ok(None) => return Err(handover::begin(&gateway, &context, app, &request)),
+        Ok(caller) => caller,
         Err(stop) if app.has_own_host() => return Err(stop),
         Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
+    };
+    app.limits.admit(&context, caller.as_ref())?;
+    let Some(caller) = caller else {
+        return Err(handover::begin(&gateway, &context, app, &request));
     };
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_app(&context, &caller, app).await);
@@ -107,6 +114,7 @@ async fn program(
     request: Request<Body>,
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
+    app.limits.admit(context, Some(caller))?;
     let Some(key) = gateway.key_to(app, &caller.live).await? else {
         return Ok(gateway.refuse_api_caller(context, caller, app).await);
     };

@@ -11,6 +11,7 @@ use hyper::{
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     connections::Connection,
@@ -41,6 +42,14 @@ fn connection_upgrades(headers: &HeaderMap) -> bool {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|line| line.split(','))
         .any(|name| name.trim().eq_ignore_ascii_case("upgrade"))
+}
+
+/// How long both halves may take to come together once the process stops.
+const LATE: Duration = Duration::from_millis(500);
+
+async fn overdue(draining: &CancellationToken) {
+    draining.cancelled().await;
+    tokio::time::sleep(LATE).await;
 }
 
 /// A client that asked for a WebSocket and waits for the answer.
@@ -92,7 +101,8 @@ impl Handshake {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
                 _ = connection.closed() => return,
-                () = draining.cancelled() => return,
+                // whoever was let in just before a stop is told of it like all others
+                () = overdue(&draining) => return,
             };
             match halves {
                 Ok((client, upstream)) => {

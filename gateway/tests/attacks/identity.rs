@@ -3,11 +3,14 @@ use http::{Method, StatusCode};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
-use crate::support::{
-    browser::{Browser, Page},
-    stack::{APP, APP_HOST, MAIN, Stack, Wanted},
-    told::{claims, header},
-    wire,
+use crate::{
+    api_server,
+    support::{
+        browser::{Browser, Page},
+        stack::{APP, APP_HOST, MAIN, Stack, Wanted},
+        told::{claims, header},
+        wire,
+    },
 };
 
 /// As Grafana's auth proxy wants it, with a name of its own that no fixed list knows.
@@ -343,6 +346,37 @@ async fn attack_21_nobody_impersonates_at_a_cluster() {
         let told = wire::json(&answer);
         assert_eq!(told["body"], "hi", "the twin");
         assert_eq!(told["trailers"], json!([]));
+    }
+}
+
+#[tokio::test]
+async fn attack_21_a_real_api_server_sees_who_is_signed_in_and_nobody_else() {
+    let running = api_server::in_front_of_the_api_server().await;
+    let mut browser = api_server::signed_in(&running, "vera").await;
+    for forged in [
+        &[("impersonate-user", "system:admin")][..],
+        &[
+            ("impersonate-user", "ada@Default"),
+            ("impersonate-group", "system:masters"),
+        ],
+        &[
+            ("Impersonate_User", "system:admin"),
+            ("impersonate.group", "system:masters"),
+        ],
+        &[
+            ("impersonate-uid", "1"),
+            ("impersonate-extra-scopes", "all"),
+        ],
+        &[
+            ("x-remote-user", "system:admin"),
+            ("x-remote-group", "system:masters"),
+        ],
+        &[("authorization", "Bearer forged")],
+        &[("connection", "authorization")],
+        &[],
+    ] {
+        let user = api_server::taken_for(&mut browser, forged).await;
+        assert_eq!(user, "vera@Default", "{forged:?}");
     }
 }
 

@@ -8,8 +8,11 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+#[path = "../services/api_server.rs"]
+mod api_server;
 mod bearers;
 mod cookies;
+mod forwarded;
 mod identity;
 #[path = "../services/keystone.rs"]
 #[allow(dead_code, reason = "shared with the tests that use services")]

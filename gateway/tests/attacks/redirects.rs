@@ -133,7 +133,7 @@ async fn attack_02_a_host_that_only_ends_alike_is_somebody_elses() {
             ("cookie", cookies.as_str()),
             ("sec-fetch-mode", "navigate"),
         ];
-        let mut bare = Browser::new(stack.address);
+        let bare = Browser::new(stack.address);
         let page = bare
             .raw_host(&format!("{MAIN}/projects/p1"), host, &headers[1..])
             .await;

@@ -6,7 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use http::{Method, StatusCode};
@@ -172,12 +172,11 @@ async fn attack_82_a_websocket_opens_from_the_apps_own_pages_only() {
 }
 
 #[tokio::test]
-async fn attack_84_slow_upstreams_and_slow_readers_hold_up_nobody_else() {
+async fn attack_84_slow_upstreams_hold_up_nobody_else() {
     // connects and says nothing
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("port");
     let url = format!("http://{}", silent.local_addr().expect("address"));
-    let (stack, mut browser) = behind(&url, json!({ "response": "700ms" })).await;
-    let started = Instant::now();
+    let (stack, mut browser) = behind(&url, json!({ "response": "3s" })).await;
     let mut waiting = Vec::new();
     for _ in 0..50 {
         let head = raw_get("/", "Connection: close\r\n");
@@ -194,12 +193,12 @@ async fn attack_84_slow_upstreams_and_slow_readers_hold_up_nobody_else() {
     let (mut other, _) = stack.signed_in(&[]).await;
     let page = other.call(Method::GET, "http://localhost:8080/", "").await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(started.elapsed() < Duration::from_millis(600), "held up");
+    assert!(waiting.iter().all(|one| !one.is_finished()), "held up");
     for answer in waiting {
-        let answer = answer.await.expect("answer");
+        let answer = tokio::time::timeout(Duration::from_secs(10), answer).await;
+        let answer = answer.expect("it waits for ever").expect("answer");
         assert!(answer.starts_with("HTTP/1.1 504 "), "{answer}");
     }
-    assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(
         get(&mut browser, "/").await.status,
         StatusCode::GATEWAY_TIMEOUT

@@ -9,6 +9,7 @@
 mod access_lines;
 mod apps;
 mod command_line;
+mod forward_auth;
 mod identity;
 mod kept_form;
 mod keys;

@@ -141,7 +141,25 @@ async fn a_stopping_process_says_so() {
     tokio::spawn(async move { gateway.run(until).await });
     let (mut stream, _) = ask(&stack, &browser, "/socket", OWN).await;
     stop.cancel();
-    assert_eq!(rest(&mut stream).await, close_frame(1012, "restarting"));
+    assert_eq!(rest(&mut stream).await, close_frame(1001, "restarting"));
+}
+
+#[tokio::test]
+async fn a_stopping_process_ends_event_streams_and_says_so() {
+    let (stack, mut browser, _) = started().await;
+    let stop = tokio_util::sync::CancellationToken::new();
+    let (gateway, until) = (stack.gateway.clone(), stop.clone());
+    tokio::spawn(async move { gateway.run(until).await });
+    let url = format!("{MAIN}/events");
+    let answer = browser.start(http::Method::GET, &url, &[], String::new());
+    let answer = answer.await;
+    stop.cancel();
+    let body = http_body_util::BodyExt::collect(answer.into_body());
+    let body = body.await.expect("a whole body").to_bytes();
+    assert_eq!(
+        body,
+        "data: one\n\nevent: portico-closed\ndata: restarting\n\n"
+    );
 }
 
 #[tokio::test]

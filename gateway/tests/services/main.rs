@@ -7,9 +7,12 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod api_server;
 mod apps;
 mod federation;
+mod forward_auth;
 mod keystone;
+mod kubernetes;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
 mod oidc_sign_in;

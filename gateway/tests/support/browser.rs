@@ -14,6 +14,8 @@ use url::Url;
 
 pub struct Browser {
     gateway: SocketAddr,
+    /// Hosts that are served by somebody else.
+    elsewhere: HashMap<String, SocketAddr>,
     jar: HashMap<String, BTreeMap<String, String>>,
 }
 
@@ -51,8 +53,14 @@ impl Browser {
     pub fn new(gateway: SocketAddr) -> Self {
         Self {
             gateway,
+            elsewhere: HashMap::new(),
             jar: HashMap::new(),
         }
+    }
+
+    /// Finds a host at another address than the gateway's.
+    pub fn find(&mut self, host: &str, address: SocketAddr) {
+        self.elsewhere.insert(host.to_owned(), address);
     }
 
     pub fn cookie(&self, host: &str, name: &str) -> Option<&str> {
@@ -149,21 +157,21 @@ impl Browser {
         }
     }
 
-    /// Opens an address under another host name than the one it is reached by.
-    pub async fn raw_host(&mut self, url: &str, host: &str, headers: &[(&str, &str)]) -> Page {
+    /// Sends exactly these headers under a host name, as a proxy in front does.
+    pub async fn raw_host(&self, url: &str, host: &str, headers: &[(&str, &str)]) -> Page {
         let url = Url::parse(url).expect("url");
         let mut request = Request::builder()
             .uri(&url[url::Position::BeforePath..url::Position::AfterQuery])
             .header(header::HOST, host)
             .body(Full::new(Bytes::new()))
             .expect("request");
-        for (name, value) in headers {
+        for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
             request.headers_mut().append(
                 http::HeaderName::try_from(*name).expect("name"),
                 HeaderValue::from_str(value).expect("value"),
             );
         }
-        let response = self.exchange(request).await;
+        let response = self.exchange(self.gateway, request).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.expect("body").to_bytes();
         Page {
@@ -174,8 +182,12 @@ impl Browser {
         }
     }
 
-    async fn exchange(&self, request: Request<Full<Bytes>>) -> Response<hyper::body::Incoming> {
-        let stream = TcpStream::connect(self.gateway).await.expect("gateway");
+    async fn exchange(
+        &self,
+        address: SocketAddr,
+        request: Request<Full<Bytes>>,
+    ) -> Response<hyper::body::Incoming> {
+        let stream = TcpStream::connect(address).await.expect("gateway");
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .expect("handshake");
@@ -213,12 +225,14 @@ impl Browser {
                 .headers_mut()
                 .insert(header::COOKIE, cookies.parse().expect("cookies"));
         }
-        let response = self.exchange(request).await;
+        let address = self.elsewhere.get(&host).copied().unwrap_or(self.gateway);
+        let response = self.exchange(address, request).await;
         self.keep_cookies(&host, response.headers());
         response
     }
 
-    fn keep_cookies(&mut self, host: &str, headers: &HeaderMap) {
+    /// Takes the cookies of an answer that a proxy has passed on.
+    pub fn keep_cookies(&mut self, host: &str, headers: &HeaderMap) {
         for line in headers.get_all(header::SET_COOKIE) {
             let line = line.to_str().expect("cookie");
             let mut parts = line.split(';').map(str::trim);

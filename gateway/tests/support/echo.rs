@@ -82,6 +82,7 @@ impl Echo {
             .route("/events", get(events))
             .route("/half-event", get(half_event))
             .route("/slow", get(slow))
+            .route("/large", get(large))
             .route("/cookies", get(cookies))
             .route("/set-cookies", get(set_cookies))
             .route("/socket", any(socket))
@@ -187,6 +188,16 @@ fn open_stream(first: &'static str) -> Response {
         stream::once(async move { Ok::<_, Infallible>(Bytes::from_static(first.as_bytes())) });
     let kind = [(header::CONTENT_TYPE, "text/event-stream")];
     (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
+}
+
+/// As many MiB as `mib` says.
+async fn large(uri: http::Uri) -> Body {
+    let mib = uri.query().and_then(|query| query.strip_prefix("mib="));
+    let mib: usize = mib.and_then(|text| text.parse().ok()).unwrap_or(64);
+    let piece = Bytes::from(vec![b'x'; 64 << 10]);
+    Body::from_stream(stream::iter(
+        (0..mib * 16).map(move |_| Ok::<_, Infallible>(piece.clone())),
+    ))
 }
 
 async fn slow() -> StatusCode {

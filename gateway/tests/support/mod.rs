@@ -4,6 +4,8 @@ pub mod collector;
 pub mod database;
 pub mod echo;
 pub mod form;
+pub mod fronts;
+pub mod handover;
 pub mod log;
 pub mod pki;
 pub mod raw;

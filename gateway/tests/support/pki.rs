@@ -1,7 +1,7 @@
 //! Certificates for upstreams, in a directory that goes with the test.
 use std::path::{Path, PathBuf};
 
-use portico_runtime::tls::{ClientAuth, TlsFiles};
+use portico_runtime::tls::{ClientAuth, TlsFiles, TlsVersion};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 pub struct Pki {
@@ -60,8 +60,11 @@ impl Pki {
         TlsFiles {
             cert_file: self.cert("server"),
             key_file: self.key("server"),
+            more: Vec::new(),
+            min_version: TlsVersion::default(),
             client_ca_file: clients.then(|| self.cert("ca")),
             client_auth: ClientAuth::default(),
+            ..TlsFiles::default()
         }
     }
 }

@@ -58,6 +58,10 @@ pub struct Wanted<'a> {
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
+    /// In place of a cluster of which only its key is real.
+    pub cluster: Option<Cluster>,
+    /// Further apps.
+    pub apps: Vec<Value>,
     /// Another stack's database makes this one a second replica of it.
     pub database: Database<'a>,
 }
@@ -73,6 +77,8 @@ impl Default for Wanted<'_> {
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
             groups: &[],
+            cluster: None,
+            apps: Vec::new(),
             database: Database::AsTold,
         }
     }
@@ -122,14 +128,17 @@ impl Stack {
                     .map(|(group, provider)| json!({ "group": group, "provider": provider })),
             )
             .collect();
-        let mut section = json!({
+        let mut app_section = json!({
             "id": "prometheus", "name": "Prometheus", "project": wanted.project,
             "url": app.url(), "allow": allow, "bearer": wanted.bearer,
         });
         for (key, value) in wanted.app.as_object().expect("object") {
-            section[key] = value.clone();
+            app_section[key] = value.clone();
         }
-        let app_config: AppConfig = serde_json::from_value(section).expect("app");
+        let apps: Vec<AppConfig> = std::iter::once(app_section)
+            .chain(wanted.apps)
+            .map(|app| serde_json::from_value(app).expect("app"))
+            .collect();
         let keystone: KeystoneConfig =
             serde_json::from_value(json!({ "url": wanted.keystone, "timeout": "3s" }))
                 .expect("keystone section");
@@ -143,12 +152,12 @@ impl Stack {
             keystone: keystone::Client::new(&keystone).expect("client"),
             default_domain: "Default".to_owned(),
             signer: Signer::new(SigningKey::generate()),
-            clusters: vec![Cluster {
+            clusters: vec![wanted.cluster.unwrap_or(Cluster {
                 record,
                 sealing_key: cluster_key.public().clone(),
                 ca: None,
-            }],
-            apps: vec![app_config],
+            })],
+            apps,
         };
         let gateway = Gateway::build(config, deps).expect("gateway");
         let lifecycle = Lifecycle::new(Duration::from_secs(2));

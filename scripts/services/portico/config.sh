@@ -90,6 +90,10 @@ level = "info"
 [admin]
 listen = "127.0.0.1:$admin_port"
 
+# nobody balances load here
+[shutdown]
+notice = "0s"
+
 [store]
 url = "sqlite://$state/$process.db"
 key_files = ["$keys/store-1.key"]

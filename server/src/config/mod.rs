@@ -14,6 +14,7 @@ use portico_kube_auth::KubeAuthConfig;
 use portico_openstack::KeystoneConfig;
 use portico_runtime::admin::AdminConfig;
 use portico_runtime::config::{ConfigError, load, process_environment};
+use portico_runtime::lifecycle::ShutdownConfig;
 use portico_runtime::telemetry::LogConfig;
 use portico_runtime::traces::TelemetryConfig;
 use portico_store::StoreConfig;
@@ -38,6 +39,8 @@ pub struct Config {
     pub log: LogConfig,
     #[serde(default)]
     pub admin: AdminConfig,
+    #[serde(default)]
+    pub shutdown: ShutdownConfig,
     #[serde(default)]
     pub telemetry: TelemetryConfig,
     #[serde(default)]

@@ -111,3 +111,24 @@ pub fn unknown_call(path: &str) -> Option<UiError> {
         .next_step("Reload the page: it may be older than the server.")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `apps.path` puts apps beside the panel, never in its place.
+    #[tokio::test]
+    async fn no_app_can_take_the_path_of_a_page_or_a_file() {
+        let pages = generate_route_list(App);
+        let pages = pages.iter().map(|page| page.path().to_owned());
+        let files = headers::ASSETS
+            .into_iter()
+            .chain(["/pkg/app.js", "/api/apps"]);
+        let own: Vec<String> = pages.chain(files.map(str::to_owned)).collect();
+        assert!(own.len() > 8, "{own:?}");
+        for path in own.iter().filter(|path| *path != "/" && !path.is_empty()) {
+            assert!(!gateway::config::is_path_free(path), "{path} can be taken");
+        }
+        assert!(gateway::config::is_path_free("/grafana"));
+    }
+}

@@ -108,23 +108,11 @@ impl Apps {
         if app.kind == Kind::Web {
             match &app.path {
                 Some(path) => format!("{path}/"),
-                None => format!("{}/", self.origin(&app.id)),
+                None => app.origin(&self.public_url, &self.apps_domain).to_string(),
             }
         } else {
             format!("/projects/{}/apps/{}", app.project, app.id)
         }
-    }
-
-    fn origin(&self, id: &str) -> String {
-        let port = self
-            .public_url
-            .port()
-            .map_or_else(String::new, |port| format!(":{port}"));
-        format!(
-            "{}://{id}.{}{port}",
-            self.public_url.scheme(),
-            self.apps_domain
-        )
     }
 
     async fn health(&self, app: &AppConfig) -> (Health, String) {

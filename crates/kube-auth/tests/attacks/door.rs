@@ -95,6 +95,7 @@ impl Door {
             key_file: dir.path().join("server.key"),
             client_ca_file: Some(dir.path().join("ca.crt")),
             client_auth: ClientAuth::Required,
+            ..TlsFiles::default()
         };
         let (certificate, key) = authority.server();
         std::fs::write(&files.cert_file, certificate).unwrap();

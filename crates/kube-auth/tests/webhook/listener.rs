@@ -49,6 +49,7 @@ fn listener_files(dir: &Path, authority: &Authority) -> TlsFiles {
         key_file: dir.join("s.key"),
         client_ca_file: Some(dir.join("ca.crt")),
         client_auth: ClientAuth::Required,
+        ..TlsFiles::default()
     };
     std::fs::write(&files.cert_file, certificate).unwrap();
     std::fs::write(&files.key_file, key).unwrap();

@@ -1,20 +1,32 @@
 //! Listeners: HTTP/1.1 and HTTP/2 over TCP or TLS, with upgrades, limits and a graceful stop.
+mod admission;
+mod body;
 mod connection;
+mod framing;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use crate::lifecycle::Lifecycle;
 use crate::tls::ReloadingTls;
+use admission::Admission;
 use axum::Router;
 use connection::Acceptor;
 use hyper_util::server::graceful::GracefulShutdown;
 use rustls_pki_types::CertificateDer;
-use std::net::SocketAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+pub use body::BodyTimedOut;
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// What was sent before the socket closed may still be on its way.
+const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// The address of the connection's other end, in each request's extensions. Behind a reverse
 /// proxy this is the proxy.
@@ -43,6 +55,14 @@ pub struct Limits {
     pub max_header_bytes: u32,
     /// How many requests run at once on one HTTP/2 connection.
     pub max_streams: u32,
+    /// How long a client may take between two pieces of a request's body.
+    pub body_idle: Duration,
+    /// How long a client may take nothing of what is there for it.
+    pub send: Duration,
+    /// How many connections are open at once.
+    pub connections: usize,
+    /// How many of them one address may have; an IPv6 address counts as its /64.
+    pub connections_per_address: usize,
 }
 
 impl Default for Limits {
@@ -53,6 +73,10 @@ impl Default for Limits {
             max_headers: 100,
             max_header_bytes: 64 * 1024,
             max_streams: 250,
+            body_idle: Duration::from_secs(60),
+            send: Duration::from_secs(60),
+            connections: 40_000,
+            connections_per_address: 20_000,
         }
     }
 }
@@ -71,13 +95,33 @@ pub enum ListenError {
     },
 }
 
+/// Addresses that many clients come through: their connections are counted together only.
+#[derive(Clone)]
+struct Proxies(Arc<dyn Fn(IpAddr) -> bool + Send + Sync>);
+
+impl fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proxies")
+    }
+}
+
+impl Default for Proxies {
+    fn default() -> Self {
+        Self(Arc::new(|_| false))
+    }
+}
+
 /// A bound socket that serves a router until the process stops.
 #[derive(Debug)]
 pub struct Listener {
+    name: &'static str,
     socket: TcpListener,
     address: SocketAddr,
     tls: Option<Arc<ReloadingTls>>,
     limits: Limits,
+    proxies: Proxies,
+    stop: Option<CancellationToken>,
+    closed: Option<DropGuard>,
 }
 
 impl Listener {
@@ -96,17 +140,28 @@ impl Listener {
         let socket = TcpListener::bind(address).await.map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
         Ok(Self {
+            name: "unnamed",
             socket,
             address,
             tls: None,
             limits: Limits::default(),
+            proxies: Proxies::default(),
+            stop: None,
+            closed: None,
         })
+    }
+
+    /// The name that its metrics have.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     /// Serves TLS only.
     #[must_use]
     pub fn with_tls(mut self, tls: ReloadingTls) -> Self {
-        self.tls = Some(Arc::new(tls));
+        self.tls = Some(Arc::new(tls.named(self.name)));
         self
     }
 
@@ -117,13 +172,39 @@ impl Listener {
         self
     }
 
+    /// Says which addresses many clients come through: `connections_per_address` is not for them.
+    #[must_use]
+    pub fn with_proxies(
+        mut self,
+        proxies: impl Fn(IpAddr) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.proxies = Proxies(Arc::new(proxies));
+        self
+    }
+
+    /// Stops when told so, and not with the process's soft stop: for what is only reached through
+    /// another listener of the process, which needs it until its own last request is answered.
+    #[must_use]
+    pub fn until(mut self, stop: CancellationToken) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Drops the guard when the last request has been answered.
+    #[must_use]
+    pub fn tells(mut self, closed: DropGuard) -> Self {
+        self.closed = Some(closed);
+        self
+    }
+
     /// The address that was taken.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves `router` in the background of `lifecycle`: from the soft stop on nothing new is
-    /// accepted, and requests that run are finished.
+    /// Serves `router` in the background of `lifecycle`. From the announcement of a stop on
+    /// HTTP/1.1 answers ask the client to connect anew; from the soft stop on nothing new is
+    /// accepted, HTTP/2 connections get GOAWAY, and requests that run are finished.
     ///
     /// Each request's extensions hold [`PeerAddr`], [`Encrypted`], axum's `ConnectInfo<SocketAddr>`
     /// and, where the client showed certificates, [`PeerCertificates`].
@@ -135,19 +216,36 @@ impl Listener {
         lifecycle.spawn(self.accept_until_stopped(router, life));
     }
 
-    async fn accept_until_stopped(self, router: Router, lifecycle: Lifecycle) {
+    async fn accept_until_stopped(mut self, router: Router, lifecycle: Lifecycle) {
+        let _closed = self.closed.take();
+        let stop = self
+            .stop
+            .take()
+            .unwrap_or_else(|| lifecycle.soft_stop().clone());
+        let leaving = Arc::new(AtomicBool::new(false));
         let graceful = GracefulShutdown::new();
-        let acceptor = Acceptor::new(router, self.tls, self.limits);
+        let admission = Admission::new(self.name, &self.limits, self.proxies);
+        let acceptor = Acceptor::new(router, self.tls, self.limits, Arc::clone(&leaving));
+        let serve = |stream: TcpStream, peer: SocketAddr| match admission.admit(peer.ip()) {
+            Ok(place) => {
+                let task = acceptor
+                    .clone()
+                    .serve(stream, peer, place, graceful.watcher());
+                lifecycle.spawn(task);
+            }
+            Err(_) => acceptor.turn_away(&stream),
+        };
         loop {
             let accepted = tokio::select! {
                 accepted = self.socket.accept() => accepted,
-                () = lifecycle.soft_stop().cancelled() => break,
+                () = lifecycle.announced().cancelled(), if !leaving.load(Ordering::Relaxed) => {
+                    leaving.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                () = stop.cancelled() => break,
             };
             match accepted {
-                Ok((stream, peer)) => {
-                    let task = acceptor.clone().serve(stream, peer, graceful.watcher());
-                    lifecycle.spawn(task);
-                }
+                Ok((stream, peer)) => serve(stream, peer),
                 Err(error) => {
                     // out of file descriptors, most often: connections that end free some
                     tracing::warn!(%error, address = %self.address, "cannot accept connections");
@@ -155,7 +253,21 @@ impl Listener {
                 }
             }
         }
-        drop(self.socket);
+        leaving.store(true, Ordering::Relaxed);
+        // whoever has connected already is not turned away; asked of the system itself, as the
+        // runtime may not have heard of them yet
+        if let Ok(socket) = self.socket.into_std() {
+            while let Ok((stream, peer)) = socket.accept() {
+                if stream.set_nonblocking(true).is_ok()
+                    && let Ok(stream) = TcpStream::from_std(stream)
+                {
+                    serve(stream, peer);
+                }
+            }
+        }
+        if graceful.count() > 0 {
+            tokio::time::sleep(ON_ITS_WAY).await;
+        }
         graceful.shutdown().await;
     }
 }

@@ -33,6 +33,7 @@ fn files(dir: &Path, client_auth: ClientAuth) -> TlsFiles {
         key_file: dir.join("server.key"),
         client_ca_file: Some(dir.join("ca.crt")),
         client_auth,
+        ..TlsFiles::default()
     }
 }
 
@@ -212,4 +213,60 @@ async fn a_running_request_is_finished_at_the_stop() {
     lifecycle.drain().await;
     assert!(answer.await.unwrap().unwrap().ends_with("finished"));
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn what_is_behind_another_listener_stops_after_it() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(10));
+    let behind = CancellationToken::new();
+    let inner = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let (inner_address, inner) = (inner.address(), inner.until(behind.clone()));
+    inner.serve(router(), &lifecycle);
+    let (release, released) = tokio::sync::watch::channel(false);
+    let outer = Router::new().route(
+        "/",
+        get(move || {
+            let mut released = released.clone();
+            async move {
+                released.wait_for(|done| *done).await.unwrap();
+                // as a proxy does for a request that came in just before the stop
+                request(TcpStream::connect(inner_address).await.unwrap())
+                    .await
+                    .unwrap()
+            }
+        }),
+    );
+    let front = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let address = front.address();
+    front.tells(behind.drop_guard()).serve(outer, &lifecycle);
+    let answer = tokio::spawn(request(TcpStream::connect(address).await.unwrap()));
+    lifecycle.stop();
+    while TcpStream::connect(address).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    release.send(true).unwrap();
+    let answer = answer.await.unwrap().unwrap();
+    assert!(answer.contains("peer=127.0.0.1"), "{answer}");
+    lifecycle.drain().await;
+    assert!(!lifecycle.hard_stop().is_cancelled());
+    assert!(TcpStream::connect(inner_address).await.is_err());
+}
+
+#[tokio::test]
+async fn answers_ask_to_connect_anew_once_a_stop_is_announced() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen(&lifecycle, None).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let ask = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut head = [0; 1024];
+    stream.write_all(ask).await.unwrap();
+    let read = stream.read(&mut head).await.unwrap();
+    assert!(!String::from_utf8_lossy(&head[..read]).contains("connection: close"));
+    lifecycle.announced().cancel();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(ask).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.contains("connection: close"), "{answer}");
+    assert!(TcpStream::connect(address).await.is_ok());
 }

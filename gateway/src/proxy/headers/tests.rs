@@ -202,7 +202,7 @@ fn apps_may_not_reach_beyond_their_pages() {
     let policies: Vec<_> = headers.get_all("content-security-policy").iter().collect();
     assert_eq!(policies, ["default-src *", "frame-ancestors 'none'"]);
     assert!(headers.contains_key("content-type"));
-    assert_eq!(headers.len(), 4);
+    assert_eq!(headers.len(), 5);
 }
 
 proptest! {

@@ -3,7 +3,7 @@ use super::report::Report;
 use crate::config::Config;
 use portico_assertion::keys::{PrivateKey, PublicKey, SigningKey};
 use portico_runtime::secret_file::read_secret_file;
-use portico_runtime::tls::{ClientAuth, ReloadingTls, TlsFiles};
+use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use std::fmt::Display;
@@ -53,17 +53,8 @@ fn gateway(config: &Config, report: &mut Report) {
             SAME_PAIR,
         );
     }
-    if let (Some(cert_file), Some(key_file)) = (&section.tls_cert_file, &section.tls_key_file) {
-        tls(
-            report,
-            "gateway TLS",
-            TlsFiles {
-                cert_file: cert_file.clone(),
-                key_file: key_file.clone(),
-                client_ca_file: None,
-                client_auth: ClientAuth::default(),
-            },
-        );
+    if let Some(files) = section.tls_files() {
+        tls(report, "gateway TLS", files);
     }
     for app in &config.apps {
         let identity = &app.identity;

@@ -6,7 +6,6 @@ use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
 use portico_openstack::keystone;
 use portico_runtime::admin::Weight;
-use portico_runtime::tls::{ClientAuth, TlsFiles};
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let config = context.config;
@@ -48,16 +47,20 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         async move { store.ping().await.map_err(|error| error.to_string()) }
     });
     report_keystone(context.readiness, client);
-    let tls = match (&section.tls_cert_file, &section.tls_key_file) {
-        (Some(cert_file), Some(key_file)) => Some(TlsFiles {
-            cert_file: cert_file.clone(),
-            key_file: key_file.clone(),
-            client_ca_file: None,
-            client_auth: ClientAuth::default(),
-        }),
-        _ => None,
-    };
+    let proxies = section.trusted_proxies.clone();
+    let mut listener = listener
+        .with_limits(section.listener_limits())
+        .with_proxies(move |peer| proxies.iter().any(|network| network.contains(&peer)));
+    if let Some(front) = context.front.take() {
+        listener = listener.tells(front);
+    }
+    let tls = section.tls_files();
     serve_on("gateway", listener, tls, built.router(), context.lifecycle)?;
+    let (announced, leaving) = (context.lifecycle.announced().clone(), built.clone());
+    context.lifecycle.spawn(async move {
+        announced.cancelled().await;
+        leaving.leave();
+    });
     let stop = context.lifecycle.soft_stop().clone();
     context
         .lifecycle

@@ -17,12 +17,10 @@ use portico_runtime::open_files;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// How long running requests may take to finish; orchestrators kill after 10 s or more.
-const STOP_DEADLINE: Duration = Duration::from_secs(8);
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What a role needs of the process.
 pub(super) struct Context<'c> {
@@ -34,6 +32,11 @@ pub(super) struct Context<'c> {
     pub readiness: &'c Readiness,
     /// What the panel of this process verifies with, where the gateway's key is its own.
     pub own_verifier: OwnVerifier,
+    /// Cancelled when nobody comes any more to what is reached through the gateway: in one
+    /// process with it, after its last request.
+    pub behind: CancellationToken,
+    /// The gateway's, to cancel it.
+    pub front: Cell<Option<DropGuard>>,
 }
 
 /// Runs the roles until the process is stopped.
@@ -42,11 +45,12 @@ pub(super) async fn serve(
     config: Config,
     roles: &[Role],
 ) -> Result<(), CliError> {
+    raise_file_limit();
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
     telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
     portico_store::describe_metrics();
-    let lifecycle = Lifecycle::new(STOP_DEADLINE);
+    let lifecycle = Lifecycle::ending(&config.shutdown);
     let readiness = Readiness::new();
     let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
     tracing::info!(
@@ -77,6 +81,16 @@ pub(super) async fn serve(
     Ok(())
 }
 
+/// Connections cost file descriptors, and the limit that a shell or supervisor sets by default is
+/// for programs that use select(2); the hard one is the operator's.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // with the old limit it runs as well
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
 /// The last spans leave when everything that makes some has ended.
 async fn flush(traces: Option<Traces>) {
     if let Some(traces) = traces {
@@ -94,6 +108,12 @@ async fn start(
 ) -> anyhow::Result<()> {
     // a port that is taken is found before anything else is started
     let admin = listen("admin.listen", config.admin.listen).await?;
+    let (behind, front) = if roles.contains(&Role::Gateway) {
+        let behind = CancellationToken::new();
+        (behind.clone(), Some(behind.drop_guard()))
+    } else {
+        (lifecycle.soft_stop().clone(), None)
+    };
     let context = Context {
         config,
         files,
@@ -101,6 +121,8 @@ async fn start(
         lifecycle,
         readiness,
         own_verifier: OwnVerifier::default(),
+        behind,
+        front: Cell::new(front),
     };
     for role in roles {
         match role {
@@ -134,6 +156,7 @@ fn serve_on(
     lifecycle: &Lifecycle,
 ) -> anyhow::Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
+    let listener = listener.named(name);
     let listener = match tls {
         Some(files) => {
             listener.with_tls(ReloadingTls::load(files).with_context(|| format!("{name}: TLS"))?)

@@ -35,6 +35,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     })?;
     // only the gateway reaches the panel, and its logs should be found under the same ID
     let router = router.layer(RequestIdLayer::new(Trust::Sender));
+    let listener = listener.until(context.behind.clone());
     serve_on("panel", listener, None, router, context.lifecycle)
 }
 

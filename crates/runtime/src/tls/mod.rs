@@ -1,25 +1,73 @@
 //! TLS of our own listeners: certificates from files, read again when they change.
+mod by_name;
+
+use crate::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
+use by_name::ByName;
+use rustls::crypto::CryptoProvider;
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::sign::CertifiedKey;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Where the certificate, its key and the clients' authority are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+static FROM_1_2: [&SupportedProtocolVersion; 2] =
+    [&rustls::version::TLS13, &rustls::version::TLS12];
+static FROM_1_3: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
+
+/// Where the certificates, their keys and the clients' authority are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate chain (PEM), our own first.
+    /// The certificate chain (PEM), our own first. Also for clients that name no host.
     pub cert_file: PathBuf,
     /// The private key (PEM).
     pub key_file: PathBuf,
+    /// Certificates for other names: the first one that is good for the name that a client asks
+    /// for is shown, else that of `cert_file`.
+    pub more: Vec<CertificateFiles>,
+    /// The oldest version that is spoken.
+    pub min_version: TlsVersion,
     /// The authority of client certificates (PEM), where they are asked for.
     pub client_ca_file: Option<PathBuf>,
     /// Whether a client without a certificate may connect.
     pub client_auth: ClientAuth,
+}
+
+/// One more certificate, with its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CertificateFiles {
+    /// Certificate chain (PEM).
+    pub cert_file: PathBuf,
+    /// Private key (PEM) of `cert_file`.
+    pub key_file: PathBuf,
+}
+
+/// A version of TLS. There is nothing older here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TlsVersion {
+    /// TLS 1.2 (RFC 5246), with forward secrecy and authenticated encryption only.
+    #[default]
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// TLS 1.3 (RFC 8446).
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+impl TlsVersion {
+    fn and_newer(self) -> &'static [&'static SupportedProtocolVersion] {
+        match self {
+            Self::Tls12 => &FROM_1_2,
+            Self::Tls13 => &FROM_1_3,
+        }
+    }
 }
 
 /// Whether a client without a certificate may connect; only with a client authority.
@@ -58,6 +106,7 @@ pub enum TlsError {
 /// The current TLS configuration of a listener.
 #[derive(Debug)]
 pub struct ReloadingTls {
+    name: &'static str,
     files: TlsFiles,
     current: RwLock<Arc<ServerConfig>>,
     contents: RwLock<Vec<Vec<u8>>>,
@@ -72,10 +121,18 @@ impl ReloadingTls {
         let contents = read_all(&files)?;
         let config = build(&files, &contents)?;
         Ok(Self {
+            name: "unnamed",
             files,
             current: RwLock::new(Arc::new(config)),
             contents: RwLock::new(contents),
         })
+    }
+
+    /// The listener that it is for, as metrics call it.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     /// The configuration for the next connection.
@@ -105,12 +162,17 @@ impl ReloadingTls {
 
     /// Looks for changed files every few seconds; runs until dropped.
     pub async fn watch(self: Arc<Self>) {
+        let keys = format!("tls-{}", self.name);
+        let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => keys.clone());
+        let changes = metrics::counter!(KEY_CHANGES, "keys" => keys);
+        unusable.set(0.0);
         let mut failing = false;
         loop {
             tokio::time::sleep(RELOAD_INTERVAL).await;
             match self.reload() {
                 Ok(changed) => {
                     if changed {
+                        changes.increment(1);
                         tracing::info!(file = %self.files.cert_file.display(), "certificate read again");
                     }
                     failing = false;
@@ -123,43 +185,59 @@ impl ReloadingTls {
                     failing = true;
                 }
             }
+            unusable.set(if failing { 1.0 } else { 0.0 });
         }
     }
 }
 
+impl TlsFiles {
+    /// Certificates with their keys, the default one first.
+    fn pairs(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        std::iter::once((self.cert_file.as_path(), self.key_file.as_path())).chain(
+            self.more
+                .iter()
+                .map(|one| (one.cert_file.as_path(), one.key_file.as_path())),
+        )
+    }
+}
+
+/// What the files hold, in the order of [`TlsFiles::pairs`], then the client authority.
 fn read_all(files: &TlsFiles) -> Result<Vec<Vec<u8>>, TlsError> {
-    [
-        Some(&files.cert_file),
-        Some(&files.key_file),
-        files.client_ca_file.as_ref(),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|path| {
-        std::fs::read(path).map_err(|source| TlsError::Unreadable {
-            path: path.clone(),
-            source,
+    files
+        .pairs()
+        .flat_map(|(certificate, key)| [certificate, key])
+        .chain(files.client_ca_file.as_deref())
+        .map(|path| {
+            std::fs::read(path).map_err(|source| TlsError::Unreadable {
+                path: path.to_owned(),
+                source,
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsError> {
-    let (Some(certificate), Some(key)) = (contents.first(), contents.get(1)) else {
-        return Err(no_pem(&files.cert_file, "certificate"));
-    };
-    let chain = certificates(&files.cert_file, certificate)?;
-    let key =
-        PrivateKeyDer::from_pem_slice(key).map_err(|_| no_pem(&files.key_file, "private key"))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut rest = contents.iter();
+    let mut certified = Vec::new();
+    for (cert_file, key_file) in files.pairs() {
+        let (Some(certificate), Some(key)) = (rest.next(), rest.next()) else {
+            return Err(no_pem(cert_file, "certificate"));
+        };
+        certified.push(certified_key(
+            (cert_file, certificate),
+            (key_file, key),
+            &provider,
+        )?);
+    }
     let unusable = |source| TlsError::Unusable {
         path: files.cert_file.clone(),
         source,
     };
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(files.min_version.and_newer())
         .map_err(unusable)?;
-    let builder = match (&files.client_ca_file, contents.get(2)) {
+    let builder = match (&files.client_ca_file, rest.next()) {
         (Some(path), Some(pem)) => {
             let refused = |reason: String| TlsError::ClientAuthority {
                 path: path.clone(),
@@ -183,9 +261,24 @@ fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsErro
         }
         _ => builder.with_no_client_auth(),
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(unusable)?;
+    let mut config = builder.with_cert_resolver(Arc::new(ByName(certified)));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+fn certified_key(
+    (cert_file, certificate): (&Path, &[u8]),
+    (key_file, key): (&Path, &[u8]),
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>, TlsError> {
+    let chain = certificates(cert_file, certificate)?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| no_pem(key_file, "private key"))?;
+    CertifiedKey::from_der(chain, key, provider)
+        .map(Arc::new)
+        .map_err(|source| TlsError::Unusable {
+            path: cert_file.to_owned(),
+            source,
+        })
 }
 
 fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {

@@ -1,0 +1,170 @@
+//! A client's connection, with what HTTP libraries do not look after: that it says at all what it
+//! speaks, that it takes what is there for it, and that HTTP/1.1 is framed in one way only.
+use super::Limits;
+use super::admission::Place;
+use super::framing::{Fault, Framing};
+use crate::metrics::MALFORMED_REQUESTS;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// RFC 9113, 3.4.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+pub(super) struct Wire<S> {
+    stream: S,
+    speaks: Speaks,
+    /// Set when the connection becomes something else, a WebSocket.
+    switched: Arc<AtomicBool>,
+    send: Duration,
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// Held for as long as the connection is, which may be longer than it speaks HTTP.
+    _place: Place,
+}
+
+/// What the client speaks.
+enum Speaks {
+    /// Not known yet: so many bytes of HTTP/2's preface have come.
+    Nothing {
+        matched: usize,
+        deadline: Pin<Box<Sleep>>,
+    },
+    Http1(Framing),
+    /// HTTP/2, or whatever was switched to.
+    Other,
+}
+
+impl<S> Wire<S> {
+    pub fn new(stream: S, limits: &Limits, switched: Arc<AtomicBool>, place: Place) -> Self {
+        Self {
+            stream,
+            speaks: Speaks::Nothing {
+                matched: 0,
+                deadline: Box::pin(sleep(limits.header_read)),
+            },
+            switched,
+            send: limits.send,
+            stalled: None,
+            _place: place,
+        }
+    }
+
+    /// Looks at what has come.
+    fn heard(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Speaks::Nothing { matched, .. } = &mut self.speaks {
+            let expected = PREFACE.get(*matched..).unwrap_or_default();
+            let compared = expected.len().min(bytes.len());
+            if bytes.get(..compared) == expected.get(..compared) {
+                *matched += compared;
+                if *matched == PREFACE.len() {
+                    self.speaks = Speaks::Other;
+                }
+                return Ok(());
+            }
+            let mut framing = Framing::default();
+            let before = PREFACE.get(..*matched).unwrap_or_default();
+            framing.follow(before).map_err(refused)?;
+            self.speaks = Speaks::Http1(framing);
+        }
+        if let Speaks::Http1(framing) = &mut self.speaks {
+            if self.switched.load(Ordering::Relaxed) {
+                self.speaks = Speaks::Other;
+            } else {
+                framing.follow(bytes).map_err(refused)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection of a client that takes nothing for too long.
+    fn unless_stalled<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(self.send)));
+        stalled
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(ErrorKind::TimedOut.into()))
+    }
+}
+
+fn refused(fault: Fault) -> io::Error {
+    metrics::counter!(MALFORMED_REQUESTS).increment(1);
+    io::Error::new(ErrorKind::InvalidData, fault)
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        match Pin::new(&mut this.stream).poll_read(context, buffer) {
+            Poll::Ready(Ok(())) => {
+                let fresh = buffer.filled().get(before..).unwrap_or_default();
+                Poll::Ready(this.heard(fresh))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => match &mut this.speaks {
+                Speaks::Nothing { deadline, .. } => deadline
+                    .as_mut()
+                    .poll(context)
+                    .map(|()| Err(ErrorKind::TimedOut.into())),
+                _ => Poll::Pending,
+            },
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write(context, bytes);
+        this.unless_stalled(context, written)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.stream).poll_write_vectored(context, slices);
+        this.unless_stalled(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let flushed = Pin::new(&mut this.stream).poll_flush(context);
+        this.unless_stalled(context, flushed)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let shut = Pin::new(&mut this.stream).poll_shutdown(context);
+        this.unless_stalled(context, shut)
+    }
+}

@@ -1,0 +1,58 @@
+-- Asks Portico about each request (http-request lua.portico): says yes in the variable
+-- txn.portico_says and who it is in the request's headers, or answers with Portico's own words.
+-- Without either it is an outage, for which the configuration has a page.
+local portico = os.getenv("PORTICO") or error("PORTICO is not set")
+
+-- what the app is told, and what no client may say
+local identity = {
+  "x-auth-request-user", "x-auth-request-preferred-username", "x-auth-request-email",
+  "x-auth-request-groups", "portico-assertion", "authorization", "cookie",
+}
+-- of one connection only, or written anew
+local hop = {
+  ["connection"] = true, ["keep-alive"] = true, ["transfer-encoding"] = true,
+  ["content-length"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true,
+  ["expect"] = true, ["proxy-connection"] = true,
+}
+
+local function answer(txn, status, headers, body)
+  local reply = txn:reply({ status = status })
+  for name, values in pairs(headers) do
+    if not hop[name] then
+      for _, value in pairs(values) do reply:add_header(name, value) end
+    end
+  end
+  reply:set_body(body or "")
+  txn:done(reply)
+end
+
+core.register_action("portico", { "http-req" }, function(txn)
+  local headers = {}
+  for name, values in pairs(txn.http:req_get_headers()) do
+    if not hop[name] then
+      headers[name] = {}
+      for _, value in pairs(values) do table.insert(headers[name], value) end
+    end
+  end
+  headers["x-forwarded-uri"] = { txn.sf:pathq() }
+  headers["x-forwarded-method"] = { txn.sf:method() }
+  headers["sec-portico-forward-auth"] = { "1" }
+
+  local client = core.httpclient()
+  local asked, said = pcall(client.get, client, {
+    url = portico .. "/oauth2/auth/redirect", headers = headers, timeout = 10000,
+  })
+  if not asked or not said or not said.headers then return end
+  -- HAProxy itself says 503 where nobody answers; every answer of Portico's has this header
+  if not said.headers["x-request-id"] then return end
+  if said.status ~= 200 then
+    return answer(txn, said.status, said.headers, said.body)
+  end
+  for _, name in ipairs(identity) do
+    txn.http:req_del_header(name)
+    for _, value in pairs(said.headers[name] or {}) do
+      if value ~= "" then txn.http:req_add_header(name, value) end
+    end
+  end
+  txn:set_var("txn.portico_says", "yes")
+end, 0)

@@ -1,0 +1,119 @@
+//! `[gateway.limits]` and `[apps.limits]`: what the reverse proxy accepts, and how much of it.
+use std::{num::NonZeroU32, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AppConfig, ConfigError};
+
+/// A burst is so many seconds' worth unless it is set: a page may fetch dozens of files at once.
+const BURST_SECONDS: u32 = 10;
+
+/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LimitsConfig {
+    /// The largest request body passed on, in bytes.
+    pub body: u64,
+    /// The largest sum of header names and values, in bytes.
+    pub headers: usize,
+    /// How long to wait for a connection to an upstream.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub connect: Duration,
+    /// How long an upstream may take until its response begins.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub response: Duration,
+}
+
+/// `[apps.limits]`: how much one person may ask of an app. Each process counts for itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AppLimits {
+    /// How many requests a second one user may send, with whatever sessions and tokens, and one
+    /// address (an IPv6 address counts as its /64) without any. More are answered with 429.
+    /// Without it: any number.
+    pub requests_per_second: Option<NonZeroU32>,
+    /// How many may come at once. Without it: ten seconds' worth.
+    pub burst: Option<NonZeroU32>,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            body: 1 << 30,
+            headers: 32 << 10,
+            connect: Duration::from_secs(5),
+            response: Duration::from_secs(60),
+        }
+    }
+}
+
+impl AppLimits {
+    /// How many requests may come a second, and at once.
+    pub(crate) fn rate(&self) -> Option<(NonZeroU32, NonZeroU32)> {
+        let rate = self.requests_per_second?;
+        let burst = NonZeroU32::new(BURST_SECONDS).map_or(rate, |n| rate.saturating_mul(n));
+        Some((rate, self.burst.unwrap_or(burst)))
+    }
+}
+
+pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
+    for app in apps {
+        if app.limits.burst.is_some() && app.limits.requests_per_second.is_none() {
+            return Err(ConfigError::BurstAlone(app.id.clone()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn app(limits: &str) -> AppConfig {
+        let limits: serde_json::Value = serde_json::from_str(limits).expect("JSON");
+        serde_json::from_value(serde_json::json!({
+            "id": "logs", "name": "Logs", "project": "p1", "url": "http://127.0.0.1:9090",
+            "limits": limits,
+        }))
+        .expect("valid shape")
+    }
+
+    #[test]
+    fn a_burst_alone_is_refused() {
+        let alone = ConfigError::BurstAlone("logs".to_owned());
+        for (limits, expected) in [
+            ("{}", Ok(())),
+            (r#"{"requests_per_second": 5, "burst": 1}"#, Ok(())),
+            (r#"{"burst": 5}"#, Err(alone)),
+        ] {
+            assert_eq!(validate(&[app(limits)]), expected, "{limits}");
+        }
+    }
+
+    #[test]
+    fn zero_is_no_rate_and_unknown_keys_are_errors() {
+        for limits in [r#"{"requests_per_second": 0}"#, r#"{"rate": 5}"#] {
+            assert!(
+                serde_json::from_str::<AppLimits>(limits).is_err(),
+                "{limits}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_burst_is_ten_seconds_worth() {
+        let of = |limits: &str| {
+            let rate = app(limits).limits.rate();
+            rate.map(|(rate, burst)| (rate.get(), burst.get()))
+        };
+        assert_eq!(of("{}"), None);
+        assert_eq!(of(r#"{"requests_per_second": 5}"#), Some((5, 50)));
+        assert_eq!(
+            of(r#"{"requests_per_second": 5, "burst": 1}"#),
+            Some((5, 1))
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! Keeps caches that several people share from keeping an app's answers: to a cache in front nothing
+//! in them tells one person from another (RFC 9111, 3.5 protects only what has `Authorization`).
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+/// What only shared caches read, some of them before `Cache-Control` (RFC 9213).
+const FOR_SHARED_CACHES: [HeaderName; 2] = [
+    HeaderName::from_static("cdn-cache-control"),
+    HeaderName::from_static("surrogate-control"),
+];
+
+/// Marks a response as one person's. A browser keeps it as long as the app says.
+pub(super) fn mark(headers: &mut HeaderMap) {
+    for name in FOR_SHARED_CACHES {
+        headers.remove(name);
+    }
+    let mut kept = String::new();
+    for line in headers.get_all(header::CACHE_CONTROL) {
+        for directive in line.to_str().unwrap_or_default().split(',') {
+            let directive = directive.trim();
+            let name = directive.split('=').next().unwrap_or_default().trim_end();
+            let is = |other: &str| name.eq_ignore_ascii_case(other);
+            if is("no-store") || (is("private") && directive == name) {
+                return;
+            }
+            // `private="Set-Cookie"` lets the rest be kept
+            // a quoted list that was split at its comma goes too
+            let cut = directive.matches('"').count() % 2 == 1;
+            let shares = is("public") || is("s-maxage") || is("private") || cut;
+            if !shares && !directive.is_empty() {
+                kept.push_str(directive);
+                kept.push_str(", ");
+            }
+        }
+    }
+    kept.push_str("private");
+    if let Ok(value) = HeaderValue::try_from(kept) {
+        headers.insert(header::CACHE_CONTROL, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(lines: &[&'static str]) -> Vec<String> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header::CACHE_CONTROL, HeaderValue::from_static(line));
+        }
+        mark(&mut headers);
+        let lines = headers.get_all(header::CACHE_CONTROL).iter();
+        lines
+            .map(|line| line.to_str().expect("text").to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn nothing_may_be_kept_for_everybody() {
+        for (lines, expected) in [
+            (&[][..], "private"),
+            (&["public, max-age=600"], "max-age=600, private"),
+            (&["max-age=600"], "max-age=600, private"),
+            (&["Public", "S-MaxAge=60, immutable"], "immutable, private"),
+            (&["private=\"set-cookie\", max-age=1"], "max-age=1, private"),
+            (&["private=\"a, b\", max-age=1"], "max-age=1, private"),
+            (&["no-cache"], "no-cache, private"),
+        ] {
+            assert_eq!(marked(lines), [expected], "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_private_already_stays_as_it_is() {
+        assert_eq!(marked(&["private, max-age=60"]), ["private, max-age=60"]);
+        assert_eq!(marked(&["no-store"]), ["no-store"]);
+    }
+
+    #[test]
+    fn words_for_shared_caches_do_not_pass() {
+        let mut headers = HeaderMap::new();
+        headers.insert("cdn-cache-control", HeaderValue::from_static("max-age=60"));
+        headers.insert("surrogate-control", HeaderValue::from_static("max-age=60"));
+        mark(&mut headers);
+        assert_eq!(headers.len(), 1);
+    }
+}

@@ -1,0 +1,601 @@
+//! 9 to 14, 25 and 89: what may be believed of a proxy in front, and what it is told.
+use http::{StatusCode, header};
+use portico_testkit::FrontProxy;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpStream, UnixListener, UnixStream},
+};
+
+use crate::support::{
+    browser::{Browser, Page},
+    fronts,
+    handover::open_app,
+    stack::{APP, APP_HOST, MAIN, MAIN_HOST, Stack, Wanted},
+};
+
+const AUTH: &str = "http://portico.internal/oauth2/auth";
+const REDIRECT: &str = "http://portico.internal/oauth2/auth/redirect";
+const GRAFANA_HOST: &str = "grafana.apps.localhost";
+
+/// Two apps: one that the visitor may open, and one that they may not.
+fn two_apps(gateway: Value) -> Wanted<'static> {
+    Wanted {
+        gateway,
+        apps: vec![json!({
+            "id": "grafana", "name": "Grafana", "project": "p1", "forward_auth": true,
+            "url": "http://127.0.0.1:9",
+            "allow": [{ "role": "auditor", "project": "p1" }],
+        })],
+        ..Wanted::default()
+    }
+}
+
+async fn visitor(stack: &Stack) -> Browser {
+    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    open_app(&mut browser, APP, "/").await;
+    browser
+}
+
+async fn ask(browser: &Browser, url: &str, host: &str, headers: &[(&str, &str)]) -> Page {
+    let cookies = browser.cookie_line(APP_HOST);
+    let mut all = vec![("cookie", cookies.as_str())];
+    all.extend_from_slice(headers);
+    browser.raw_host(url, host, &all).await
+}
+
+/// Sends a head over a connection and reads the answer's.
+async fn exchange<S>(mut stream: S, head: &str) -> String
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    stream.write_all(head.as_bytes()).await.expect("written");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.expect("an answer");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
+    let stack = Stack::start(two_apps(json!({}))).await;
+    let nobody = Browser::new(stack.address);
+    let mut visitor = visitor(&stack).await;
+    for name in [
+        "x-forwarded-uri",
+        "x-original-uri",
+        "x-original-url",
+        "x-envoy-original-path",
+    ] {
+        // to the proxy itself: the request line counts, and the upstream never sees the header
+        let headers = [
+            (name, "/oauth2/static/portico.css"),
+            ("accept", "application/json"),
+        ];
+        let answer = nobody
+            .raw_host(&format!("{APP}/adm"), "prometheus.apps.localhost", &headers)
+            .await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{name}");
+        let told = visitor
+            .send(
+                http::Method::GET,
+                &format!("{APP}/adm"),
+                &[(name, "/open")],
+                String::new(),
+            )
+            .await;
+        assert_eq!(told.status, StatusCode::OK, "{name}");
+        assert_eq!(told.json()["target"], "/adm", "{name}");
+        assert!(!told.body.contains(name), "{name} was passed on");
+        // to the endpoint that would read it: this peer is nobody's proxy
+        let answer = ask(&visitor, AUTH, APP_HOST, &[(name, "/a/%2e%2e/open")]).await;
+        assert_eq!(answer.status, StatusCode::ACCEPTED, "{name} was read");
+    }
+    let trusting = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
+    let visitor = self::visitor(&trusting).await;
+    for (told, status) in [
+        (&[("x-forwarded-uri", "/a/%2e%2e/open")][..], 403),
+        (&[("x-forwarded-uri", "//adm")], 403),
+        (&[("x-forwarded-uri", "/adm#/open")], 403),
+        (&[("x-forwarded-uri", "/adm%23/open%2f")], 403),
+        (
+            &[("x-forwarded-uri", "http://prometheus.apps.localhost/open")],
+            403,
+        ),
+        // the proxy sets one name, and passes the client's other one on
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-original-url", "/open")],
+            403,
+        ),
+        (
+            &[("x-original-uri", "/adm"), ("x-forwarded-uri", "/open")],
+            403,
+        ),
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-forwarded-uri", "/open")],
+            403,
+        ),
+        (
+            &[("x-forwarded-method", "POST"), ("x-original-method", "GET")],
+            403,
+        ),
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-original-uri", "/adm")],
+            202,
+        ),
+    ] {
+        let answer = ask(&visitor, AUTH, APP_HOST, told).await;
+        assert_eq!(answer.status.as_u16(), status, "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn attack_09_a_host_that_the_client_tells_opens_no_other_app() {
+    let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
+    let visitor = visitor(&stack).await;
+    let own = [("x-forwarded-host", APP_HOST)];
+    let answer = ask(&visitor, AUTH, APP_HOST, &own).await;
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "the twin");
+    // the proxy of Grafana keeps its own host name, and passes on what the client says of another
+    for (name, value) in [
+        ("x-forwarded-host", "prometheus.apps.localhost"),
+        (
+            "x-forwarded-host",
+            "prometheus.apps.localhost, grafana.apps.localhost",
+        ),
+        ("x-forwarded-host", "localhost:8080"),
+        ("x-forwarded-host", "evil.example"),
+        ("x-original-url", "http://prometheus.apps.localhost/"),
+    ] {
+        for url in [AUTH, REDIRECT] {
+            let answer = ask(&visitor, url, GRAFANA_HOST, &[(name, value)]).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{name}: {value}");
+        }
+    }
+    for url in [AUTH.to_owned(), format!("{AUTH}?app=prometheus")] {
+        let answer = ask(&visitor, &url, GRAFANA_HOST, &[]).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::UNAUTHORIZED,
+            "a cookie of another app"
+        );
+    }
+}
+
+/// The address that a request was judged by, from the list of sessions.
+async fn address_of_the_newest_session(stack: &Stack) -> String {
+    let now = jiff::Timestamp::now();
+    let sessions = stack.store.sessions().list_of_user("u1", now).await;
+    let sessions = sessions.expect("sessions");
+    let child = sessions.iter().find(|session| session.parent.is_some());
+    child.expect("the app's session").address.clone()
+}
+
+/// Opens the app with headers that claim an address, at each step.
+async fn arrive_with(stack: &Stack, headers: &[(&str, &str)]) -> String {
+    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    let page = browser.open(APP).await;
+    let form = browser.open(page.location().as_str()).await;
+    let body = format!("code={}", form.field("code"));
+    let mut all = vec![
+        ("origin", MAIN),
+        ("content-type", "application/x-www-form-urlencoded"),
+    ];
+    all.extend_from_slice(headers);
+    let url = format!("{APP}/oauth2/handover");
+    let page = browser.send(http::Method::POST, &url, &all, body).await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
+    address_of_the_newest_session(stack).await
+}
+
+#[tokio::test]
+async fn attack_10_nobody_chooses_their_address() {
+    let spoofed: &[&[(&str, &str)]] = &[
+        &[("x-real-ip", "10.0.0.1")],
+        &[("x-forwarded-for", "10.0.0.1")],
+        &[("forwarded", "for=10.0.0.1")],
+        &[("x-client-ip", "10.0.0.1"), ("true-client-ip", "10.0.0.1")],
+        &[
+            ("cf-connecting-ip", "10.0.0.1"),
+            ("x-cluster-client-ip", "10.0.0.1"),
+        ],
+    ];
+    for headers in spoofed {
+        let stack = Stack::start(Wanted::default()).await;
+        assert_eq!(
+            arrive_with(&stack, headers).await,
+            "127.0.0.1",
+            "{headers:?}"
+        );
+    }
+    let trusting = || Wanted {
+        gateway: json!({ "trusted_proxies": ["127.0.0.0/8", "10.0.0.0/8"] }),
+        ..Wanted::default()
+    };
+    // behind a proxy: only its own line, from the right
+    for (line, address) in [
+        ("192.0.2.7", "192.0.2.7"),
+        ("10.0.0.1, 192.0.2.7", "192.0.2.7"),
+        ("203.0.113.5, 192.0.2.7, 10.0.0.1", "192.0.2.7"),
+        ("10.0.0.1, nonsense", "127.0.0.1"),
+    ] {
+        let stack = Stack::start(trusting()).await;
+        let headers = [("x-forwarded-for", line), ("x-real-ip", "10.9.9.9")];
+        assert_eq!(arrive_with(&stack, &headers).await, address, "{line}");
+    }
+}
+
+const FORWARDING: &[(&str, &str)] = &[
+    ("x-forwarded-for", "10.6.6.6"),
+    ("x-forwarded-host", "evil.example"),
+    ("x-forwarded-proto", "gopher"),
+    ("x-forwarded-port", "666"),
+    ("x-forwarded-prefix", "/evil"),
+    ("x-forwarded-uri", "/evil"),
+    ("x-forwarded-method", "DELETE"),
+    ("x-forwarded-server", "evil.example"),
+    ("x-forwarded-scheme", "gopher"),
+    ("x_forwarded_host", "evil.example"),
+    ("forwarded", "for=10.6.6.6;host=evil.example"),
+    ("x-real-ip", "10.6.6.6"),
+    ("x-original-host", "evil.example"),
+    ("x-original-url", "/evil"),
+    ("x-rewrite-url", "/evil"),
+    ("x-envoy-original-path", "/evil"),
+];
+
+#[tokio::test]
+async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
+    for trusted in [json!([]), json!(["127.0.0.0/8"])] {
+        let stack = Stack::start(two_apps(json!({ "trusted_proxies": trusted }))).await;
+        let mut visitor = visitor(&stack).await;
+        for (url, host) in [
+            (format!("{APP}/x"), "prometheus.apps.localhost:8080"),
+            (format!("{MAIN}/x"), "localhost:8080"),
+        ] {
+            let told = visitor
+                .send(http::Method::GET, &url, FORWARDING, String::new())
+                .await;
+            assert_eq!(told.status, StatusCode::OK, "{}", told.body);
+            let told = told.json();
+            let headers: Vec<(String, String)> =
+                serde_json::from_value(told["headers"].clone()).expect("headers");
+            let forwarding: Vec<_> = headers
+                .iter()
+                .filter(|(name, _)| name.contains("forward") || name.contains("real"))
+                .collect();
+            for (name, value) in &headers {
+                assert!(!value.contains("evil"), "{name}: {value}");
+                assert!(!value.contains("gopher"), "{name}: {value}");
+            }
+            let value = |wanted: &str| {
+                let mut found = forwarding.iter().filter(|(name, _)| name == wanted);
+                let value = found.next().map(|(_, value)| value.clone());
+                assert!(found.next().is_none(), "{wanted} twice");
+                value
+            };
+            assert_eq!(value("x-forwarded-host").as_deref(), Some(host), "the twin");
+            assert_eq!(value("x-forwarded-proto").as_deref(), Some("http"));
+            let client = value("x-forwarded-for").expect("the twin");
+            assert!(!client.contains(','), "{client}");
+            assert_eq!(told["target"], "/x");
+        }
+    }
+}
+
+#[tokio::test]
+async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
+    let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
+    let nobody = Browser::new(stack.address);
+    let page = ("sec-fetch-mode", "navigate");
+    for host in [
+        "evil.example",
+        "localhost.evil.example",
+        "evil.example:8080",
+    ] {
+        for url in [
+            "/",
+            "/oauth2/sign_in",
+            "/oauth2/auth",
+            "/projects/p1",
+            "/ready",
+        ] {
+            let answer = nobody
+                .raw_host(&format!("{MAIN}{url}"), host, &[page])
+                .await;
+            assert_eq!(
+                answer.status,
+                StatusCode::MISDIRECTED_REQUEST,
+                "{host}{url}"
+            );
+            assert!(!answer.headers.contains_key(header::LOCATION));
+        }
+        for url in [
+            "/projects/p1",
+            "/oauth2/sign_in?rd=/x",
+            "/oauth2/start?rd=/x",
+        ] {
+            let headers = [
+                page,
+                ("x-forwarded-host", host),
+                ("x-forwarded-proto", "gopher"),
+            ];
+            let answer = nobody
+                .raw_host(&format!("{MAIN}{url}"), "localhost:8080", &headers)
+                .await;
+            if let Some(location) = answer.headers.get(header::LOCATION) {
+                let location = location.to_str().expect("text");
+                assert!(!location.contains("evil"), "{location}");
+            }
+            assert!(!answer.body.contains("evil"), "{url}");
+        }
+    }
+    // what a question of a trusted proxy leads to is made from the configuration alone
+    let headers = [page, ("x-forwarded-host", "prometheus.apps.localhost:666")];
+    let answer = nobody
+        .raw_host(REDIRECT, "portico.internal", &headers)
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "the twin");
+    let location = answer.location();
+    assert!(
+        location
+            .as_str()
+            .starts_with(&format!("{MAIN}/oauth2/handover?app=prometheus"))
+    );
+    assert!(!location.as_str().contains("666"));
+}
+
+#[tokio::test]
+async fn attack_12_a_contradicting_request_is_nobodys() {
+    let stack = Stack::start(Wanted::default()).await;
+    for (head, status) in [
+        (
+            "GET http://evil.example/ping HTTP/1.1\r\nHost: localhost\r\n",
+            "421",
+        ),
+        (
+            "GET /ping HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n",
+            "4",
+        ),
+        ("GET /ping HTTP/1.1\r\nHost: evil@localhost\r\n", "4"),
+        ("GET /ping HTTP/1.1\r\n", "4"),
+        ("GET /ping HTTP/1.1\r\nHost: localhost\r\n", "200"),
+    ] {
+        let stream = TcpStream::connect(stack.address).await.expect("gateway");
+        let answer = exchange(stream, &format!("{head}Connection: close\r\n\r\n")).await;
+        let start = format!("HTTP/1.1 {status}");
+        assert!(answer.starts_with(&start), "{head}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn attack_13_nobody_is_a_trusted_proxy_unless_the_configuration_says_so() {
+    let told = [
+        ("x-forwarded-host", APP_HOST),
+        ("x-forwarded-uri", "/graph"),
+    ];
+    for (trusted, status) in [
+        (json!(null), 421),
+        (json!([]), 421),
+        (json!(["192.0.2.0/24"]), 421),
+        (json!(["127.0.0.1/32"]), 202),
+        (json!(["::ffff:127.0.0.1/128"]), 421),
+    ] {
+        let gateway = match &trusted {
+            Value::Null => json!({}),
+            networks => json!({ "trusted_proxies": networks }),
+        };
+        let stack = Stack::start(two_apps(gateway)).await;
+        let visitor = visitor(&stack).await;
+        let answer = ask(&visitor, AUTH, "portico.internal", &told).await;
+        assert_eq!(answer.status.as_u16(), status, "{trusted}");
+    }
+}
+
+#[tokio::test]
+async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
+    let stack = Stack::start(two_apps(
+        json!({ "trusted_proxies": ["0.0.0.0/0", "::/0"] }),
+    ))
+    .await;
+    let visitor = visitor(&stack).await;
+    let directory = tempfile::tempdir().expect("directory");
+    let path = directory.path().join("socket");
+    let listener = UnixListener::bind(&path).expect("socket");
+    let router = stack.gateway.router();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let head = |host: &str, more: &str| {
+        format!(
+            "GET /oauth2/auth HTTP/1.1\r\nHost: {host}\r\nCookie: {}\r\n{more}Connection: close\r\n\r\n",
+            visitor.cookie_line(APP_HOST)
+        )
+    };
+    let told = format!(
+        "X-Forwarded-Host: {APP_HOST}\r\nX-Forwarded-Uri: /graph\r\nSec-Portico-Forward-Auth: 1\r\n"
+    );
+    for (host, more, start) in [
+        ("portico.internal", told.as_str(), "HTTP/1.1 421"),
+        (APP_HOST, "X-Forwarded-Uri: /a/%2e%2e/b\r\n", "HTTP/1.1 202"),
+    ] {
+        let stream = UnixStream::connect(&path).await.expect("connected");
+        let answer = exchange(stream, &head(host, more)).await;
+        assert!(answer.starts_with(start), "{answer}");
+        assert!(!answer.contains("portico-assertion"), "{answer}");
+    }
+    // the twin: the same over TCP, from a network that is trusted
+    let stream = TcpStream::connect(stack.address).await.expect("gateway");
+    let answer = exchange(stream, &head("portico.internal", &told)).await;
+    assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+    assert!(answer.contains("portico-assertion"), "{answer}");
+}
+
+#[tokio::test]
+async fn attack_25_a_broken_cookie_is_401_and_never_somebody() {
+    let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
+    let mut visitor = visitor(&stack).await;
+    let good = visitor
+        .cookie(APP_HOST, "portico")
+        .expect("cookie")
+        .to_owned();
+    let main = visitor
+        .cookie(MAIN_HOST, "portico")
+        .expect("cookie")
+        .to_owned();
+    let huge = format!("portico={}", "x".repeat(20_000));
+    let many = "a=b; ".repeat(2_000);
+    let mut lines: Vec<Vec<u8>> = [
+        "portico",
+        "portico=",
+        "portico=;",
+        ";;;;;",
+        "=",
+        "=portico",
+        "portico=\"\"",
+        huge.as_str(),
+        many.as_str(),
+    ]
+    .iter()
+    .map(|line| line.as_bytes().to_vec())
+    .collect();
+    for value in [
+        format!("portico={good}; portico={good}"),
+        format!("portico={good}; portico=x"),
+        format!("portico=x; portico={good}"),
+        format!("portico={good}x"),
+        format!("portico={}", &good[1..]),
+        format!("portico=\"{good}\""),
+        format!("portico={good}\t; x=y").replace('\t', "\u{b}"),
+        format!("Portico={good}"),
+        format!("__Host-portico={good}"),
+        format!("portico ={good} ,"),
+        format!("a=b, portico={good}"),
+        format!("portico={main}"),
+        format!("portico={}", good.to_uppercase()),
+        format!("portico={}%00", &good[..40]),
+    ] {
+        lines.push(value.into_bytes());
+    }
+    lines.push([b"portico=".as_slice(), &[0xff, 0xfe], good.as_bytes()].concat());
+    lines.push([format!("portico={good}; x=").as_bytes(), &[0x80, 0xff]].concat());
+    for endpoint in [
+        "/oauth2/auth",
+        "/oauth2/auth/redirect",
+        "/oauth2/ext_authz/graph",
+    ] {
+        for line in &lines {
+            let mut head = format!(
+                "GET {endpoint} HTTP/1.1\r\nHost: {APP_HOST}\r\nSec-Fetch-Mode: cors\r\n\
+                 Sec-Fetch-Site: same-origin\r\nConnection: close\r\nCookie: "
+            )
+            .into_bytes();
+            head.extend_from_slice(line);
+            head.extend_from_slice(b"\r\n\r\n");
+            let mut stream = TcpStream::connect(stack.address).await.expect("gateway");
+            stream.write_all(&head).await.expect("written");
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).await.expect("an answer");
+            let answer = String::from_utf8_lossy(&answer);
+            let shown = String::from_utf8_lossy(line);
+            let shown = shown.get(..80).unwrap_or(&shown);
+            // a control character is not HTTP: the listener refuses it before any of ours
+            assert!(
+                answer.starts_with("HTTP/1.1 401") || answer.starts_with("HTTP/1.1 400"),
+                "{endpoint} {shown}: {answer}"
+            );
+            assert!(!answer.contains("x-auth-request"), "{endpoint} {shown}");
+        }
+    }
+    let answer = visitor.open(&format!("{APP}/oauth2/auth")).await;
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "the twin");
+}
+
+/// An upstream whose pages may be kept by whoever wants to.
+async fn keepable() -> std::net::SocketAddr {
+    use axum::{Router, routing::any};
+    let page = |headers: http::HeaderMap| async move {
+        let who = headers
+            .get("portico-assertion")
+            .map_or("nobody", |value| value.to_str().expect("text"));
+        (
+            [(header::CACHE_CONTROL, "public, max-age=600")],
+            who.to_owned(),
+        )
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("port");
+    let address = listener.local_addr().expect("address");
+    let router = Router::new().fallback(any(page));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+#[tokio::test]
+async fn attack_89_a_caching_proxy_never_gives_one_persons_answer_to_another() {
+    let upstream = keepable().await;
+    let stack = Stack::start(Wanted {
+        gateway: json!({ "trusted_proxies": ["127.0.0.0/8"] }),
+        app: json!({ "url": format!("http://{upstream}") }),
+        ..Wanted::default()
+    })
+    .await;
+    let mut front = FrontProxy::reserve().expect("a port");
+    let directory = front.directory().display().to_string();
+    // keeps what it may, by the address alone, and asks with the cookies of whoever comes
+    let http = format!(
+        "proxy_cache_path {directory}/cache keys_zone=all:1m;\n\
+         server {{\nlisten {};\nproxy_cache all;\nproxy_cache_key $host$request_uri;\n\
+         proxy_cache_valid 200 202 303 10m;\nproxy_http_version 1.1;\n\
+         add_header X-Kept $upstream_cache_status always;\n\
+         location / {{ proxy_pass http://{}; proxy_set_header Host $host:8080; }}\n\
+         location /bare/ {{ proxy_pass http://{upstream}; }}\n}}",
+        front.address(),
+        stack.address,
+    );
+    fronts::start_nginx(&mut front, &http);
+    let mut people = Vec::new();
+    for (id, name) in [("u1", "ada"), ("u2", "bob")] {
+        let (mut browser, _) = stack.signed_in_as(id, name, &["k8s_admin"]).await;
+        open_app(&mut browser, APP, "/").await;
+        for host in [MAIN_HOST, APP_HOST] {
+            browser.find(host, front.address());
+        }
+        people.push((id, name, browser));
+    }
+    for _ in 0..2 {
+        let mut pages = Vec::new();
+        for (id, name, browser) in &mut people {
+            for url in [
+                format!("{APP}/oauth2/auth"),
+                format!("{APP}/oauth2/auth/redirect"),
+                format!("{APP}/oauth2/ext_authz/x"),
+                format!("{MAIN}/oauth2/auth?app=prometheus"),
+            ] {
+                let answer = browser.open(&url).await;
+                assert!(answer.status.is_success(), "{url}: {}", answer.status);
+                assert_eq!(answer.headers["x-auth-request-user"], *id, "{url}");
+                assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store");
+                let vary = answer.headers[header::VARY].to_str().expect("text");
+                assert!(vary.contains("Cookie"), "{vary}");
+                assert_ne!(answer.headers["x-kept"], "HIT", "{url}");
+            }
+            let userinfo = browser.open(&format!("{MAIN}/oauth2/userinfo")).await;
+            assert_eq!(userinfo.json()["name"], *name);
+            let page = browser.open(&format!("{APP}/page")).await;
+            assert_eq!(page.status, StatusCode::OK);
+            assert_ne!(page.headers["x-kept"], "HIT", "an app's page was kept");
+            pages.push(page.body);
+        }
+        assert_ne!(pages[0], pages[1], "one person's page was shown to another");
+        let mut nobody = Browser::new(front.address());
+        for url in ["/page", "/oauth2/auth", "/oauth2/sign_in"] {
+            let answer = nobody.open(&format!("{APP}{url}")).await;
+            assert!(!answer.status.is_success(), "{url} was served to nobody");
+        }
+    }
+    // the twin: this nginx keeps what it may, and gives it to everybody
+    let mut nobody = Browser::new(front.address());
+    let url = format!("{MAIN}/bare/page");
+    nobody.open(&url).await;
+    let kept = nobody.open(&url).await;
+    assert_eq!(kept.headers["x-kept"], "HIT");
+}

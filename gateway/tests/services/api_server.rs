@@ -1,0 +1,67 @@
+//! The stack's API server as an app that gets the user's own cluster token.
+use gateway::Cluster;
+use http::{Method, StatusCode};
+use portico_testkit::TestEnv;
+use serde_json::json;
+
+use crate::{
+    keystone::Running,
+    support::{
+        browser::Browser,
+        form::enter,
+        stack::{APP, MAIN, Stack, Wanted},
+    },
+};
+
+/// The API server as an app that viewers may open, too.
+pub async fn in_front_of_the_api_server() -> Running {
+    let env = TestEnv::load().expect("the stack's env file");
+    let of = |name: &str| env.get(name).expect("a stack with it").to_owned();
+    let acme = of("PROJECT_ID_ACME");
+    let record = serde_json::from_value(json!({
+        "id": of("CLUSTER_ID"), "name": "acme-prod", "owner_project": acme,
+        "api_url": of("KUBE_API_URL"),
+        "sealing_key_file": env.state().join("keys/kube-auth-1.pub"),
+    }))
+    .expect("cluster");
+    let stack = Stack::start(Wanted {
+        keystone: &of("KEYSTONE_URL"),
+        project: &acme,
+        roles: &["k8s_admin", "k8s_developer", "k8s_viewer"],
+        cluster: Some(Cluster::read(record).expect("cluster")),
+        app: json!({
+            "url": of("KUBE_API_URL"),
+            "upstream": { "ca_file": of("KUBE_CA_FILE") },
+            "identity": { "kind": "cluster", "cluster": "acme-prod" },
+        }),
+        ..Wanted::default()
+    })
+    .await;
+    Running { env, stack, acme }
+}
+
+/// Somebody who has signed in with their password and opened the app.
+pub async fn signed_in(running: &Running, name: &str) -> Browser {
+    let mut browser = Browser::new(running.stack.address);
+    let page = enter(&mut browser, "/x", name, running.password()).await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
+    let page = browser.follow(&format!("{APP}/version")).await;
+    let code = page.field("code");
+    let url = format!("{APP}/oauth2/handover");
+    browser.submit(MAIN, &url, &[("code", &code)]).await;
+    browser
+}
+
+/// Who the API server takes somebody for, in its own words about what nobody of the project may do.
+pub async fn taken_for(browser: &mut Browser, headers: &[(&str, &str)]) -> String {
+    let url = format!("{APP}/api/v1/namespaces/kube-system/secrets");
+    let mut all = vec![("accept", "application/json")];
+    all.extend(headers);
+    let answer = browser.send(Method::GET, &url, &all, String::new()).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", answer.body);
+    let told = answer.json();
+    let message = told["message"].as_str().expect("a message").to_owned();
+    assert!(message.starts_with("secrets is forbidden"), "{message}");
+    let user = message.split('"').nth(1).expect("a user");
+    user.to_owned()
+}

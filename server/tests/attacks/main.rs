@@ -1,0 +1,31 @@
+//! Attacks on the running program's own front door, by their number in docs/gateway/attacks.md: raw
+//! sockets, plain and TLS, HTTP/1.1 and HTTP/2. Each has a twin that succeeds, so that a dead
+//! server withstands nothing. `PORTICO_TEST_ENV` names the stack's env file.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "in a test, whatever is not as expected ends it"
+)]
+
+mod admin_port;
+#[path = "../../../gateway/tests/support/browser.rs"]
+#[allow(dead_code, reason = "shared with the gateway's tests")]
+mod browser;
+mod certificates;
+mod drain;
+#[path = "../../../gateway/tests/support/echo.rs"]
+#[allow(dead_code, reason = "shared with the gateway's tests")]
+mod echo;
+mod faults;
+mod frames;
+mod framing;
+mod http2;
+mod limits;
+mod long_paths;
+mod pages;
+mod program;
+mod recorder;
+mod reload;
+mod slow;
+mod wire;
