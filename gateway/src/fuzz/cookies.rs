@@ -68,9 +68,14 @@ fn looks_like_ours(name: &[u8]) -> bool {
         return false;
     };
     let name = name.trim().to_ascii_lowercase();
-    let plain = name.strip_prefix("__host-").or(name.strip_prefix("__secure-"));
+    let plain = name
+        .strip_prefix("__host-")
+        .or(name.strip_prefix("__secure-"));
     let plain = plain.or(name.strip_prefix("__http-")).unwrap_or(&name);
-    let plain = plain.strip_prefix("http-").filter(|_| name.starts_with("__host-http-")).unwrap_or(plain);
+    let plain = plain
+        .strip_prefix("http-")
+        .filter(|_| name.starts_with("__host-http-"))
+        .unwrap_or(plain);
     plain == "portico" || plain.starts_with("portico-")
 }
 
