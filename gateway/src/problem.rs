@@ -31,7 +31,8 @@ pub(crate) struct Problem {
     pub title: String,
     pub detail: String,
     pub source: Source,
-    pub retry_after: Option<u64>,
+    /// In seconds.
+    pub retry_after: Option<u16>,
     /// What the person can do, one step a line; the page lists them.
     pub steps: Vec<String>,
     /// The page's button, where it is not the way home.
@@ -232,7 +233,7 @@ impl Problem {
 
     /// Somebody sends `name` more requests than they may.
     pub fn too_many_requests(name: &str, wait: Duration) -> Self {
-        let seconds = wait.as_secs() + 1;
+        let seconds = u16::try_from(wait.as_secs() + 1).unwrap_or(u16::MAX);
         Self {
             retry_after: Some(seconds),
             ..Self::downstream(

@@ -174,7 +174,7 @@ fn answer(context: &Context, app: &App, fault: Fault, rule: Option<&Arc<str>>) -
     let mut problem = Problem::downstream(status, code, title, detail);
     problem.rule = rule.cloned();
     if let Fault::Throttled(seconds) = fault {
-        problem.retry_after = u64::try_from(seconds).ok();
+        problem.retry_after = u16::try_from(seconds).ok();
     }
     let mut response = problem.respond(false, &context.request_id_text());
     let challenge = format!("Bearer realm=\"portico\", error=\"{error}\"");

@@ -268,12 +268,15 @@ fn is_in(root: &Session, group: &GroupOfProvider) -> bool {
     })
 }
 
+/// What was said about a token for a project.
+type Told = Result<Option<Arc<ProjectToken>>, NoAnswer>;
+
 struct NoAnswer;
 
 /// A caller with the roles that were asked for.
 struct Known {
     root: Arc<Session>,
-    tokens: Vec<(String, Result<Option<Arc<ProjectToken>>, NoAnswer>)>,
+    tokens: Vec<(String, Told)>,
     failed: Option<TokenError>,
 }
 
