@@ -60,9 +60,17 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
     let stack = Stack::start(two_apps(json!({}))).await;
     let nobody = Browser::new(stack.address);
     let mut visitor = visitor(&stack).await;
-    for name in ["x-forwarded-uri", "x-original-uri", "x-original-url", "x-envoy-original-path"] {
+    for name in [
+        "x-forwarded-uri",
+        "x-original-uri",
+        "x-original-url",
+        "x-envoy-original-path",
+    ] {
         // to the proxy itself: the request line counts, and the upstream never sees the header
-        let headers = [(name, "/oauth2/static/portico.css"), ("accept", "application/json")];
+        let headers = [
+            (name, "/oauth2/static/portico.css"),
+            ("accept", "application/json"),
+        ];
         let answer = nobody
             .raw_host(&format!("{APP}/adm"), "prometheus.apps.localhost", &headers)
             .await;
@@ -89,13 +97,31 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
         (&[("x-forwarded-uri", "//adm")], 403),
         (&[("x-forwarded-uri", "/adm#/open")], 403),
         (&[("x-forwarded-uri", "/adm%23/open%2f")], 403),
-        (&[("x-forwarded-uri", "http://prometheus.apps.localhost/open")], 403),
+        (
+            &[("x-forwarded-uri", "http://prometheus.apps.localhost/open")],
+            403,
+        ),
         // the proxy sets one name, and passes the client's other one on
-        (&[("x-forwarded-uri", "/adm"), ("x-original-url", "/open")], 403),
-        (&[("x-original-uri", "/adm"), ("x-forwarded-uri", "/open")], 403),
-        (&[("x-forwarded-uri", "/adm"), ("x-forwarded-uri", "/open")], 403),
-        (&[("x-forwarded-method", "POST"), ("x-original-method", "GET")], 403),
-        (&[("x-forwarded-uri", "/adm"), ("x-original-uri", "/adm")], 202),
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-original-url", "/open")],
+            403,
+        ),
+        (
+            &[("x-original-uri", "/adm"), ("x-forwarded-uri", "/open")],
+            403,
+        ),
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-forwarded-uri", "/open")],
+            403,
+        ),
+        (
+            &[("x-forwarded-method", "POST"), ("x-original-method", "GET")],
+            403,
+        ),
+        (
+            &[("x-forwarded-uri", "/adm"), ("x-original-uri", "/adm")],
+            202,
+        ),
     ] {
         let answer = ask(&visitor, AUTH, APP_HOST, told).await;
         assert_eq!(answer.status.as_u16(), status, "{told:?}");
@@ -112,7 +138,10 @@ async fn attack_09_a_host_that_the_client_tells_opens_no_other_app() {
     // the proxy of Grafana keeps its own host name, and passes on what the client says of another
     for (name, value) in [
         ("x-forwarded-host", "prometheus.apps.localhost"),
-        ("x-forwarded-host", "prometheus.apps.localhost, grafana.apps.localhost"),
+        (
+            "x-forwarded-host",
+            "prometheus.apps.localhost, grafana.apps.localhost",
+        ),
         ("x-forwarded-host", "localhost:8080"),
         ("x-forwarded-host", "evil.example"),
         ("x-original-url", "http://prometheus.apps.localhost/"),
@@ -124,7 +153,11 @@ async fn attack_09_a_host_that_the_client_tells_opens_no_other_app() {
     }
     for url in [AUTH.to_owned(), format!("{AUTH}?app=prometheus")] {
         let answer = ask(&visitor, &url, GRAFANA_HOST, &[]).await;
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "a cookie of another app");
+        assert_eq!(
+            answer.status,
+            StatusCode::UNAUTHORIZED,
+            "a cookie of another app"
+        );
     }
 }
 
@@ -161,11 +194,18 @@ async fn attack_10_nobody_chooses_their_address() {
         &[("x-forwarded-for", "10.0.0.1")],
         &[("forwarded", "for=10.0.0.1")],
         &[("x-client-ip", "10.0.0.1"), ("true-client-ip", "10.0.0.1")],
-        &[("cf-connecting-ip", "10.0.0.1"), ("x-cluster-client-ip", "10.0.0.1")],
+        &[
+            ("cf-connecting-ip", "10.0.0.1"),
+            ("x-cluster-client-ip", "10.0.0.1"),
+        ],
     ];
     for headers in spoofed {
         let stack = Stack::start(Wanted::default()).await;
-        assert_eq!(arrive_with(&stack, headers).await, "127.0.0.1", "{headers:?}");
+        assert_eq!(
+            arrive_with(&stack, headers).await,
+            "127.0.0.1",
+            "{headers:?}"
+        );
     }
     let trusting = || Wanted {
         gateway: json!({ "trusted_proxies": ["127.0.0.0/8", "10.0.0.0/8"] }),
@@ -247,16 +287,38 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let nobody = Browser::new(stack.address);
     let page = ("sec-fetch-mode", "navigate");
-    for host in ["evil.example", "localhost.evil.example", "evil.example:8080"] {
-        for url in ["/", "/oauth2/sign_in", "/oauth2/auth", "/projects/p1", "/ready"] {
+    for host in [
+        "evil.example",
+        "localhost.evil.example",
+        "evil.example:8080",
+    ] {
+        for url in [
+            "/",
+            "/oauth2/sign_in",
+            "/oauth2/auth",
+            "/projects/p1",
+            "/ready",
+        ] {
             let answer = nobody
                 .raw_host(&format!("{MAIN}{url}"), host, &[page])
                 .await;
-            assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST, "{host}{url}");
+            assert_eq!(
+                answer.status,
+                StatusCode::MISDIRECTED_REQUEST,
+                "{host}{url}"
+            );
             assert!(!answer.headers.contains_key(header::LOCATION));
         }
-        for url in ["/projects/p1", "/oauth2/sign_in?rd=/x", "/oauth2/start?rd=/x"] {
-            let headers = [page, ("x-forwarded-host", host), ("x-forwarded-proto", "gopher")];
+        for url in [
+            "/projects/p1",
+            "/oauth2/sign_in?rd=/x",
+            "/oauth2/start?rd=/x",
+        ] {
+            let headers = [
+                page,
+                ("x-forwarded-host", host),
+                ("x-forwarded-proto", "gopher"),
+            ];
             let answer = nobody
                 .raw_host(&format!("{MAIN}{url}"), "localhost:8080", &headers)
                 .await;
@@ -269,10 +331,16 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
     }
     // what a question of a trusted proxy leads to is made from the configuration alone
     let headers = [page, ("x-forwarded-host", "prometheus.apps.localhost:666")];
-    let answer = nobody.raw_host(REDIRECT, "portico.internal", &headers).await;
+    let answer = nobody
+        .raw_host(REDIRECT, "portico.internal", &headers)
+        .await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "the twin");
     let location = answer.location();
-    assert!(location.as_str().starts_with(&format!("{MAIN}/oauth2/handover?app=prometheus")));
+    assert!(
+        location
+            .as_str()
+            .starts_with(&format!("{MAIN}/oauth2/handover?app=prometheus"))
+    );
     assert!(!location.as_str().contains("666"));
 }
 
@@ -280,8 +348,14 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
 async fn attack_12_a_contradicting_request_is_nobodys() {
     let stack = Stack::start(Wanted::default()).await;
     for (head, status) in [
-        ("GET http://evil.example/ping HTTP/1.1\r\nHost: localhost\r\n", "421"),
-        ("GET /ping HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n", "4"),
+        (
+            "GET http://evil.example/ping HTTP/1.1\r\nHost: localhost\r\n",
+            "421",
+        ),
+        (
+            "GET /ping HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n",
+            "4",
+        ),
         ("GET /ping HTTP/1.1\r\nHost: evil@localhost\r\n", "4"),
         ("GET /ping HTTP/1.1\r\n", "4"),
         ("GET /ping HTTP/1.1\r\nHost: localhost\r\n", "200"),
@@ -295,7 +369,10 @@ async fn attack_12_a_contradicting_request_is_nobodys() {
 
 #[tokio::test]
 async fn attack_13_nobody_is_a_trusted_proxy_unless_the_configuration_says_so() {
-    let told = [("x-forwarded-host", APP_HOST), ("x-forwarded-uri", "/graph")];
+    let told = [
+        ("x-forwarded-host", APP_HOST),
+        ("x-forwarded-uri", "/graph"),
+    ];
     for (trusted, status) in [
         (json!(null), 421),
         (json!([]), 421),
@@ -316,7 +393,10 @@ async fn attack_13_nobody_is_a_trusted_proxy_unless_the_configuration_says_so() 
 
 #[tokio::test]
 async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
-    let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["0.0.0.0/0", "::/0"] }))).await;
+    let stack = Stack::start(two_apps(
+        json!({ "trusted_proxies": ["0.0.0.0/0", "::/0"] }),
+    ))
+    .await;
     let visitor = visitor(&stack).await;
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("socket");
@@ -352,8 +432,14 @@ async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
 async fn attack_25_a_broken_cookie_is_401_and_never_somebody() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let mut visitor = visitor(&stack).await;
-    let good = visitor.cookie(APP_HOST, "portico").expect("cookie").to_owned();
-    let main = visitor.cookie(MAIN_HOST, "portico").expect("cookie").to_owned();
+    let good = visitor
+        .cookie(APP_HOST, "portico")
+        .expect("cookie")
+        .to_owned();
+    let main = visitor
+        .cookie(MAIN_HOST, "portico")
+        .expect("cookie")
+        .to_owned();
     let huge = format!("portico={}", "x".repeat(20_000));
     let many = "a=b; ".repeat(2_000);
     let mut lines: Vec<Vec<u8>> = [
@@ -426,12 +512,17 @@ async fn attack_25_a_broken_cookie_is_401_and_never_somebody() {
 async fn keepable() -> std::net::SocketAddr {
     use axum::{Router, routing::any};
     let page = |headers: http::HeaderMap| async move {
-        let who = headers.get("portico-assertion").map_or("nobody", |value| {
-            value.to_str().expect("text")
-        });
-        ([(header::CACHE_CONTROL, "public, max-age=600")], who.to_owned())
+        let who = headers
+            .get("portico-assertion")
+            .map_or("nobody", |value| value.to_str().expect("text"));
+        (
+            [(header::CACHE_CONTROL, "public, max-age=600")],
+            who.to_owned(),
+        )
     };
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("port");
     let address = listener.local_addr().expect("address");
     let router = Router::new().fallback(any(page));
     tokio::spawn(async move { axum::serve(listener, router).await });

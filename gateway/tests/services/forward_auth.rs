@@ -87,7 +87,10 @@ impl Fronted {
         let page = browser.open(&self.url(path)).await;
         assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
         let handover = page.location().to_string();
-        assert!(handover.starts_with(&format!("{MAIN}/oauth2/handover?")), "{handover}");
+        assert!(
+            handover.starts_with(&format!("{MAIN}/oauth2/handover?")),
+            "{handover}"
+        );
         let page = browser.open(&handover).await;
         assert_eq!(page.location().path(), "/oauth2/sign_in");
         let rd = page
@@ -118,9 +121,11 @@ impl Fronted {
         assert_eq!(page.status, StatusCode::OK, "{}", page.body);
         assert_eq!(page.json()["target"], "/graph?g0.expr=up&g0.expr=x");
         self.only_our_claims_arrive(&mut browser).await;
-        self.changes_come_from_the_apps_own_pages(&mut browser).await;
+        self.changes_come_from_the_apps_own_pages(&mut browser)
+            .await;
         self.sockets_pass(&browser).await;
-        self.our_endpoints_tell_a_browser_nothing(&mut browser).await;
+        self.our_endpoints_tell_a_browser_nothing(&mut browser)
+            .await;
         self.who_may_not_sees_why().await;
         self.sign_out_ends_it(&mut browser).await;
         self.nobody_gets_in_without_portico().await;
@@ -200,7 +205,12 @@ impl Fronted {
             ("sec-fetch-mode", "cors"),
         ];
         let answer = browser
-            .send(Method::POST, &self.url("/api/x"), &foreign, "a=b".to_owned())
+            .send(
+                Method::POST,
+                &self.url("/api/x"),
+                &foreign,
+                "a=b".to_owned(),
+            )
             .await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
         assert_eq!(self.stack.app.asked(), asked, "the app was asked");
@@ -208,7 +218,9 @@ impl Fronted {
 
     async fn sockets_pass(&self, browser: &Browser) {
         let ask = |cookies: String, origin: String| async move {
-            let mut stream = TcpStream::connect(self.front.address()).await.expect("front");
+            let mut stream = TcpStream::connect(self.front.address())
+                .await
+                .expect("front");
             let head = format!(
                 "GET /socket HTTP/1.1\r\nHost: {}\r\nCookie: {cookies}\r\nOrigin: {origin}\r\n\
                  Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
@@ -241,7 +253,11 @@ impl Fronted {
 
     /// Scripts of the app's own may call what is passed on to us.
     async fn our_endpoints_tell_a_browser_nothing(&self, browser: &mut Browser) {
-        for path in ["/oauth2/auth", "/oauth2/auth/redirect", "/oauth2/ext_authz/x"] {
+        for path in [
+            "/oauth2/auth",
+            "/oauth2/auth/redirect",
+            "/oauth2/ext_authz/x",
+        ] {
             let tricks = [
                 ("x-forwarded-uri", "/x"),
                 ("x-original-url", "/x"),
@@ -259,7 +275,11 @@ impl Fronted {
     async fn who_may_not_sees_why(&self) {
         let (_, page) = self.signed_in("vera", "/graph").await;
         assert_eq!(page.status, StatusCode::FORBIDDEN);
-        assert!(page.body.contains("You may not open Prometheus"), "{}", page.body);
+        assert!(
+            page.body.contains("You may not open Prometheus"),
+            "{}",
+            page.body
+        );
         // somebody who might, until Keystone takes the role away
         let admin = KeystoneAdmin::sign_in(&self.env).await.expect("admin");
         let user = admin.create_user("fronted").await.expect("user");
@@ -285,7 +305,11 @@ impl Fronted {
         };
         let page = tokio::time::timeout(Duration::from_secs(15), refused).await;
         let page = page.expect("the role still opens the app");
-        assert!(page.body.contains("You may not open Prometheus"), "{}", page.body);
+        assert!(
+            page.body.contains("You may not open Prometheus"),
+            "{}",
+            page.body
+        );
         let asked = self.stack.app.asked();
         let answer = browser.call(Method::GET, &self.url("/api/x"), "").await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
@@ -313,8 +337,17 @@ impl Fronted {
         let mut nobody = self.browser();
         for browser in [&mut browser, &mut nobody] {
             let page = browser.open(&self.url("/graph")).await;
-            assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{}", page.body);
-            assert!(page.body.contains("Not available right now"), "{}", page.body);
+            assert_eq!(
+                page.status,
+                StatusCode::SERVICE_UNAVAILABLE,
+                "{}",
+                page.body
+            );
+            assert!(
+                page.body.contains("Not available right now"),
+                "{}",
+                page.body
+            );
             assert!(!page.headers.contains_key(header::LOCATION));
             let answer = browser.call(Method::POST, &self.url("/api/x"), "").await;
             assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
@@ -325,20 +358,32 @@ impl Fronted {
 
 #[tokio::test]
 async fn nginx_asks_and_serves() {
-    Fronted::start(FrontProgram::Nginx).await.everything_holds().await;
+    Fronted::start(FrontProgram::Nginx)
+        .await
+        .everything_holds()
+        .await;
 }
 
 #[tokio::test]
 async fn haproxy_asks_and_serves() {
-    Fronted::start(FrontProgram::Haproxy).await.everything_holds().await;
+    Fronted::start(FrontProgram::Haproxy)
+        .await
+        .everything_holds()
+        .await;
 }
 
 #[tokio::test]
 async fn caddy_asks_and_serves() {
-    Fronted::start(FrontProgram::Caddy).await.everything_holds().await;
+    Fronted::start(FrontProgram::Caddy)
+        .await
+        .everything_holds()
+        .await;
 }
 
 #[tokio::test]
 async fn apache_passes_on_and_portico_serves() {
-    Fronted::start(FrontProgram::Apache).await.everything_holds().await;
+    Fronted::start(FrontProgram::Apache)
+        .await
+        .everything_holds()
+        .await;
 }

@@ -15,7 +15,9 @@ pub struct Behind<'a> {
 pub fn start(front: &mut FrontProxy, program: FrontProgram, behind: &Behind<'_>) {
     let outage = shipped("outage.html", &[]).expect("page");
     std::fs::create_dir(front.path("portico")).expect("directory");
-    front.write("portico/outage.html", &outage).expect("written");
+    front
+        .write("portico/outage.html", &outage)
+        .expect("written");
     match program {
         FrontProgram::Nginx => nginx(front, behind, ""),
         FrontProgram::Haproxy => haproxy(front, behind),
@@ -61,7 +63,9 @@ pub fn start_nginx(front: &mut FrontProxy, http: &str) {
          scgi_temp_path {directory}/scgi;\n{http}\n}}\n"
     );
     front.write("nginx.conf", &text).expect("written");
-    front.start(FrontProgram::Nginx, "nginx.conf").expect("nginx");
+    front
+        .start(FrontProgram::Nginx, "nginx.conf")
+        .expect("nginx");
 }
 
 fn haproxy(front: &mut FrontProxy, behind: &Behind<'_>) {
@@ -110,7 +114,9 @@ fn caddy(front: &mut FrontProxy, behind: &Behind<'_>) {
     // the port of its administration is one for all Caddys of a machine
     let text = format!("{{\n\tadmin off\n}}\n\n{text}");
     front.write("Caddyfile", &text).expect("written");
-    front.start(FrontProgram::Caddy, "Caddyfile").expect("caddy");
+    front
+        .start(FrontProgram::Caddy, "Caddyfile")
+        .expect("caddy");
 }
 
 fn apache(front: &mut FrontProxy, behind: &Behind<'_>) {
@@ -122,8 +128,14 @@ fn apache(front: &mut FrontProxy, behind: &Behind<'_>) {
             ("portico.example.org", "localhost"),
             ("*.apps.example.org", "*.apps.localhost"),
             ("    SSLEngine on\n", ""),
-            ("    SSLCertificateFile    /etc/apache2/tls/portico.crt\n", ""),
-            ("    SSLCertificateKeyFile /etc/apache2/tls/portico.key\n", ""),
+            (
+                "    SSLCertificateFile    /etc/apache2/tls/portico.crt\n",
+                "",
+            ),
+            (
+                "    SSLCertificateKeyFile /etc/apache2/tls/portico.key\n",
+                "",
+            ),
             ("X-Forwarded-Proto https", "X-Forwarded-Proto http"),
             ("/etc/apache2/portico", &format!("{directory}/portico")),
             ("127.0.0.1:8080", &behind.portico.to_string()),
@@ -132,7 +144,15 @@ fn apache(front: &mut FrontProxy, behind: &Behind<'_>) {
     .expect("configuration");
     front.write("portico.conf", &text).expect("written");
     let modules: String = [
-        "mpm_event", "authz_core", "alias", "dir", "headers", "mime", "proxy", "proxy_http", "rewrite",
+        "mpm_event",
+        "authz_core",
+        "alias",
+        "dir",
+        "headers",
+        "mime",
+        "proxy",
+        "proxy_http",
+        "rewrite",
     ]
     .iter()
     .map(|name| format!("LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"))
