@@ -4,6 +4,7 @@ mod connections;
 mod identity;
 pub mod keystone;
 pub(crate) mod limits;
+pub mod rules;
 mod stay;
 pub mod upstream;
 
@@ -201,6 +202,8 @@ pub enum ConfigError {
     AppIdentity(String, IdentityFault),
     #[error("gateway.{0} must be longer than zero")]
     Zero(&'static str),
+    #[error("{0}")]
+    Rules(String),
     #[error("gateway.connections.{0} must be at least 1")]
     NoConnections(&'static str),
     #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]

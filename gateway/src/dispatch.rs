@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 use crate::{
     access::{
         line::{self, Line},
-        origin,
+        origin::{self, OriginFault},
     },
     api_callers::presents_one,
     forward_auth,
@@ -23,8 +23,9 @@ use crate::{
     pages::layout::guard,
     problem::{Problem, Source},
     proxy::{path, routes, upgrade},
+    rules::Asked,
     session::cookie::Purpose,
-    state::{Context, Shared},
+    state::{Context, Gateway, Shared},
 };
 
 /// The routes of both kinds of host.
@@ -34,6 +35,10 @@ pub(crate) struct Dispatcher {
     pub main: Router,
     pub app: Router,
 }
+
+/// A page of another origin has sent the request: it goes on as nobody's.
+#[derive(Clone, Copy)]
+pub(crate) struct FromElsewhere(pub OriginFault);
 
 pub(crate) async fn dispatch(
     State(dispatcher): State<Dispatcher>,
@@ -123,13 +128,22 @@ async fn decide(
     if !answers_anybody(site, request.method(), request.uri().path())
         && !is_of_a_program(site, request.headers())
     {
-        origin::check(
+        let checked = origin::check(
             site.origin(&dispatcher.gateway.hosts),
             request.method(),
             request.headers(),
             upgrade,
-        )
-        .map_err(Problem::foreign_origin)?;
+        );
+        if let Err(fault) = checked {
+            if upgrade
+                || !dispatcher
+                    .gateway
+                    .lets_pages_elsewhere(site, context, &request)
+            {
+                return Err(Problem::foreign_origin(fault));
+            }
+            request.extensions_mut().insert(FromElsewhere(fault));
+        }
     }
     let router = match site {
         Site::Main => &dispatcher.main,
@@ -145,6 +159,28 @@ async fn decide(
     match router.clone().oneshot(request).await {
         Ok(response) => Ok(response),
         Err(never) => match never {},
+    }
+}
+
+impl Gateway {
+    /// Whether everybody may send the request to an app, from whatever page.
+    fn lets_pages_elsewhere(
+        &self,
+        site: &Site,
+        context: &Context,
+        request: &Request<Body>,
+    ) -> bool {
+        let Site::App(app) = site else {
+            return false;
+        };
+        let path = request.uri().path();
+        let asked = Asked {
+            method: request.method(),
+            path,
+            headers: request.headers(),
+            client: context.client,
+        };
+        !is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
     }
 }
 

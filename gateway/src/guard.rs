@@ -138,10 +138,16 @@ impl Gateway {
         self.standing(context, &caller)
             .await?
             .map_err(|missing| self.not_signed_in(context, headers, uri, missing))?;
+        self.leave_arrival_behind(context, uri)?;
+        Ok(caller)
+    }
+
+    /// Sends somebody at a page on to the same address without what sign-in added to it.
+    pub fn leave_arrival_behind(&self, context: &Context, uri: &Uri) -> Result<(), Stop> {
         if context.navigation && self.arrival(uri, Timestamp::now()) != Arrival::Usual {
             return Err(Stop::Answer(Box::new(see_other(&arrival::plain(uri)))));
         }
-        Ok(caller)
+        Ok(())
     }
 
     /// Whether Keystone still stands by the session.

@@ -32,6 +32,7 @@ mod problem;
 mod providers;
 mod proxy;
 mod router;
+pub mod rules;
 mod session;
 mod sessions;
 mod state;
@@ -63,6 +64,7 @@ pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
     SessionConfig, StaySignedIn,
 };
+pub use rules::Reloaded;
 pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
@@ -77,6 +79,7 @@ use crate::{
         forward::Forwarder,
         upstream::{InvalidUpstream, Upstream},
     },
+    rules::{Rules, RulesError},
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -100,6 +103,8 @@ pub enum BuildError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Upstream(#[from] InvalidUpstream),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error("the system has no randomness to give")]
@@ -143,6 +148,7 @@ impl Gateway {
         meters::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
         hosts.warn_of_paths();
+        let rules = Rules::load(&deps.apps, &config.providers)?;
         let (url, main) = (&config.panel_url, hosts.main());
         let panel = Upstream::plain(PANEL, "The panel", url, main, &config.limits)?;
         let federations = Federations::build(&config, &deps.keystone)?;
@@ -165,6 +171,7 @@ impl Gateway {
             default_domain: deps.default_domain,
             signing: Signing::new(deps.signer),
             panel,
+            rules,
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             identities: Identities::build(&deps.apps, &deps.clusters)?,
             clusters: deps.clusters,
@@ -208,6 +215,19 @@ impl Gateway {
         for live in self.0.registry.all() {
             live.signed.lock().clear();
         }
+    }
+
+    /// Reads the files of rules again that have changed. A file that cannot be used, or whose tests
+    /// fail, changes nothing.
+    pub fn reload_rules(&self) -> Vec<Reloaded> {
+        let reloaded = self.0.rules.reload();
+        if reloaded.iter().any(|one| matches!(one.outcome, Ok(true))) {
+            // whatever is open was opened by rules of before: it comes back and is asked again
+            for live in self.0.registry.all() {
+                live.connections.renew();
+            }
+        }
+        reloaded
     }
 
     /// Says at `/ready` from now on that nothing more should be sent here, and serves on.

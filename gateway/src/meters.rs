@@ -442,6 +442,7 @@ pub(crate) fn describe() {
         STAY_FETCHES,
         "Tokens fetched for sessions that stay signed in, by outcome."
     );
+    crate::rules::meters::describe();
     start_at_zero();
 }
 

@@ -1,5 +1,5 @@
 //! What went wrong with a request, and the one place where that becomes an answer.
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
@@ -36,6 +36,8 @@ pub(crate) struct Problem {
     pub steps: Vec<String>,
     /// The page's button, where it is not the way home.
     pub leads_to: Option<Box<Link>>,
+    /// The rule of an app that refuses.
+    pub rule: Option<Arc<str>>,
 }
 
 /// A button of a page.
@@ -62,6 +64,7 @@ impl Problem {
             retry_after: None,
             steps: Vec::new(),
             leads_to: None,
+            rule: None,
         }
     }
 
@@ -359,6 +362,9 @@ impl Problem {
                 "message": self.detail,
                 "request_id": request_id,
             });
+            if let Some(rule) = &self.rule {
+                body["rule"] = json!(rule);
+            }
             if !self.steps.is_empty() {
                 body["steps"] = json!(self.steps);
             }

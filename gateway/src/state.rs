@@ -18,7 +18,10 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{client_address::{client_address, is_trusted}, navigation::is_navigation},
+    access::{
+        client_address::{client_address, is_trusted},
+        navigation::is_navigation,
+    },
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -26,6 +29,7 @@ use crate::{
     identity::Identities,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
+    rules::Rules,
     session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -51,6 +55,8 @@ pub(crate) struct Gateway {
     pub signing: Signing,
     pub panel: Upstream,
     pub panel_key: PublicKey,
+    /// What may be asked of the apps, and by whom.
+    pub rules: Rules,
     pub clusters: Vec<Cluster>,
     pub forwarder: Forwarder,
     pub registry: Registry,

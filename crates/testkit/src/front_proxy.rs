@@ -94,7 +94,9 @@ impl FrontProxy {
                 let mut command = Command::new("caddy");
                 command.args(["run", "--adapter", "caddyfile", "--config"]);
                 command.arg(&config).env("HOME", directory);
-                command.env("XDG_DATA_HOME", directory).env("XDG_CONFIG_HOME", directory);
+                command
+                    .env("XDG_DATA_HOME", directory)
+                    .env("XDG_CONFIG_HOME", directory);
                 command
             }
             FrontProgram::Apache => {
@@ -109,11 +111,16 @@ impl FrontProxy {
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .with_context(|| format!("{program:?} is not installed: run `scripts/packages.sh test`"))?;
+            .with_context(|| {
+                format!("{program:?} is not installed: run `scripts/packages.sh test`")
+            })?;
         self.process = Some(process);
         let until = Instant::now() + START_TIMEOUT;
         while TcpStream::connect(self.address).is_err() {
-            let ended = self.process.as_mut().and_then(|process| process.try_wait().ok()?);
+            let ended = self
+                .process
+                .as_mut()
+                .and_then(|process| process.try_wait().ok()?);
             if ended.is_some() || Instant::now() > until {
                 bail!("{program:?} does not start: {}", self.log());
             }

@@ -35,9 +35,11 @@ tokio::task_local! {
 #[derive(Clone, Debug, Default)]
 struct Notes {
     who: Option<Who>,
-    rule: Option<Cow<'static, str>>,
+    rule: Option<RuleName>,
     asked: Option<String>,
     refused: bool,
+    /// The rule of an app that refuses, whatever the answer is called.
+    refused_by: Option<Arc<str>>,
     passed_on: bool,
 }
 
@@ -63,6 +65,40 @@ impl Notes {
             Who::Caller(session) => session.id.to_string(),
             Who::Named { session, .. } => session.to_string(),
         })
+    }
+}
+
+/// What the line calls a rule: a word of ours, or a name of the configuration, which is shared.
+#[derive(Clone, Debug)]
+pub(crate) enum RuleName {
+    Ours(&'static str),
+    Shared(Arc<str>),
+}
+
+impl RuleName {
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Ours(name) => name,
+            Self::Shared(name) => name,
+        }
+    }
+}
+
+impl From<&'static str> for RuleName {
+    fn from(name: &'static str) -> Self {
+        Self::Ours(name)
+    }
+}
+
+impl From<Arc<str>> for RuleName {
+    fn from(name: Arc<str>) -> Self {
+        Self::Shared(name)
+    }
+}
+
+impl From<String> for RuleName {
+    fn from(name: String) -> Self {
+        Self::Shared(name.into())
     }
 }
 
@@ -146,9 +182,10 @@ impl Line {
         });
         let ((status, problem, took, answer), notes) = scope.await;
         let decision = Decision::of(status, problem.map(|(_, source)| source), &notes);
-        let rule = match problem {
-            Some((code, _)) => code,
-            None => notes.rule.as_deref().unwrap_or("public"),
+        let rule = match (&notes.refused_by, problem) {
+            (Some(rule), _) => rule,
+            (None, Some((code, _))) => code,
+            (None, None) => notes.rule.as_ref().map_or("public", RuleName::as_str),
         };
         self.write(route, decision, rule, Some(status), took, &notes);
         (decision, answer)
@@ -212,7 +249,7 @@ impl Drop for Unanswered<'_> {
         }
         let notes = NOTES.try_with(|notes| notes.borrow().clone());
         let notes = notes.unwrap_or_default();
-        let rule = notes.rule.as_deref().unwrap_or("public");
+        let rule = notes.rule.as_ref().map_or("public", RuleName::as_str);
         let (decision, took) = (Decision::Abandoned, self.started.elapsed());
         self.line
             .write(self.route, decision, rule, None, took, &notes);
@@ -237,7 +274,7 @@ pub(crate) fn session(session: &Session) {
 }
 
 /// Notes the rule that lets a request on.
-pub(crate) fn rule(rule: impl Into<Cow<'static, str>>) {
+pub(crate) fn rule(rule: impl Into<RuleName>) {
     note(|notes| notes.rule = Some(rule.into()));
 }
 
@@ -255,6 +292,14 @@ pub(crate) fn refused(code: &'static str) {
     });
 }
 
+/// Notes the rule of an app that refuses a request.
+pub(crate) fn refused_by(rule: Arc<str>) {
+    note(|notes| {
+        notes.refused = true;
+        notes.refused_by = Some(rule);
+    });
+}
+
 /// Notes that the request went to its upstream.
 pub(crate) fn passed_on() {
     note(|notes| notes.passed_on = true);
@@ -267,7 +312,7 @@ pub(crate) fn of_problem(problem: &Problem) -> (&'static str, Source) {
 
 fn rule_unless_known(rule: &'static str) {
     note(|notes| {
-        notes.rule.get_or_insert(Cow::Borrowed(rule));
+        notes.rule.get_or_insert(RuleName::Ours(rule));
     });
 }
 

@@ -2,12 +2,10 @@
 //! it said at the last refresh.
 use std::{collections::HashSet, sync::Arc};
 
-use portico_domain::access::{GroupOfProvider, RoleInProject, Rule};
+use portico_domain::access::RoleInProject;
 
-use super::line;
 use crate::{
     hosts::App,
-    pages::app::Door,
     session::{
         live::{Live, ProjectToken},
         tokens::TokenError,
@@ -22,6 +20,8 @@ pub(crate) enum Key {
     Role(Arc<ProjectToken>),
     /// A group of the session's provider.
     Group,
+    /// Being that user, or being signed in at all.
+    Person,
 }
 
 impl Key {
@@ -29,35 +29,15 @@ impl Key {
     pub fn token(&self) -> Option<&ProjectToken> {
         match self {
             Key::Role(token) => Some(token),
-            Key::Group => None,
+            Key::Group | Key::Person => None,
         }
     }
 }
 
 impl Gateway {
-    /// What opens the app, a role before a group; `None` when no rule fits.
+    /// What opens the app by its list, whatever its rules say; `None` when nothing does.
     pub async fn key_to(&self, app: &App, live: &Live) -> Result<Option<Key>, TokenError> {
-        let rules = &app.config.allow;
-        let group = group_of(rules, live);
-        let by_group = || {
-            group.map(|rule| {
-                line::rule(format!("group {} of {}", rule.group, rule.provider));
-                Key::Group
-            })
-        };
-        let roles: Vec<RoleInProject> = rules.iter().filter_map(Rule::role).cloned().collect();
-        match self.fitting(&roles, live).await {
-            Ok(Some(token)) => {
-                let identity = token.identity(&live.root());
-                if let Some(rule) = roles.iter().find(|rule| rule.holds(&identity)) {
-                    line::rule(format!("{} in {}", rule.role, rule.project));
-                }
-                Ok(Some(Key::Role(token)))
-            }
-            Ok(None) => Ok(by_group()),
-            // a group needs no word of Keystone's
-            Err(error) => by_group().map_or(Err(error), |key| Ok(Some(key))),
-        }
+        self.by_list(&self.rules.of(app), live).await
     }
 
     /// A token of the session that some rule lets in; `None` when no rule does.
@@ -84,40 +64,7 @@ impl Gateway {
     }
 }
 
-/// The first rule about a group that somebody is in.
-fn group_of<'a>(rules: &'a [Rule], live: &Live) -> Option<&'a GroupOfProvider> {
-    let root = live.root();
-    let provider = root.provider.as_ref()?;
-    let profile = &provider.profile;
-    rules
-        .iter()
-        .filter_map(Rule::group)
-        .find(|rule| rule.holds(&provider.id, &profile.groups, &profile.roles))
-}
-
 impl Gateway {
-    /// The rules of an app in words, for somebody whom they do not let in.
-    pub fn doors(&self, rules: &[Rule], live: &Live) -> Vec<Door> {
-        rules
-            .iter()
-            .map(|rule| match rule {
-                Rule::Role(rule) => {
-                    let project = live.project(&rule.project);
-                    Door::Role {
-                        role: rule.role.clone(),
-                        project_known: project.is_some(),
-                        project: project
-                            .map_or_else(|| rule.project.clone(), |project| project.name),
-                    }
-                }
-                Rule::Group(rule) => Door::Group {
-                    group: rule.group.clone(),
-                    provider: self.provider_name(&rule.provider),
-                },
-            })
-            .collect()
-    }
-
     /// The name that people know a provider by.
     pub fn provider_name(&self, id: &str) -> String {
         let mut providers = self.config.providers.iter();

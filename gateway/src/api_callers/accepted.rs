@@ -203,6 +203,7 @@ fn passing(
         ended_at: None,
         end_reason: None,
         provider: None,
+        authenticated_at: None,
     })
 }
 

@@ -25,6 +25,7 @@ use crate::{
     hosts::App,
     meters,
     problem::Problem,
+    rules::Refusal,
     session::live::Caller,
     state::{Context, Gateway},
 };
@@ -83,14 +84,23 @@ impl Gateway {
         context: &Context,
         caller: &Caller,
         app: &App,
+        refusal: Option<&Refusal>,
     ) -> Response {
+        let rule = refusal.and_then(Refusal::rule);
+        let reason = match rule {
+            Some(rule) => format!("rule {rule}"),
+            None => "no role or group of the bearer's opens it".to_owned(),
+        };
         let event = Event::new("app.open", Outcome::Denied)
             .name(&caller.session.user.name)
             .project(Some(&app.config.project))
             .target(&app.config.id)
-            .reason("no role or group of the bearer's opens it");
+            .reason(&reason);
         self.audit(context, event).await;
-        answer(context, app, Fault::NotPermitted)
+        if let Some(rule) = rule {
+            line::refused_by(Arc::clone(rule));
+        }
+        answer(context, app, Fault::NotPermitted, rule)
     }
 
     async fn refuse_bearer(&self, context: &Context, app: &App, fault: Fault) -> Stop {
@@ -109,7 +119,7 @@ impl Gateway {
                 .reason(reason);
             self.audit(context, event).await;
         }
-        Stop::Answer(Box::new(answer(context, app, fault)))
+        Stop::Answer(Box::new(answer(context, app, fault, None)))
     }
 }
 
@@ -125,7 +135,7 @@ fn is_same_person(one: &Caller, other: &Caller) -> bool {
 }
 
 /// Never a page and never a redirect, whatever the request looks like: a program reads it.
-fn answer(context: &Context, app: &App, fault: Fault) -> Response {
+fn answer(context: &Context, app: &App, fault: Fault, rule: Option<&Arc<str>>) -> Response {
     let name = &app.config.name;
     let (status, code, title, detail, error) = match fault {
         Fault::Ambiguous => (
@@ -162,6 +172,7 @@ fn answer(context: &Context, app: &App, fault: Fault) -> Response {
     };
     line::refused(code);
     let mut problem = Problem::downstream(status, code, title, detail);
+    problem.rule = rule.cloned();
     if let Fault::Throttled(seconds) = fault {
         problem.retry_after = u64::try_from(seconds).ok();
     }

@@ -1,5 +1,5 @@
 //! `[[apps]]`: what is behind the gateway, each on a host of its own.
-use std::collections::HashSet;
+use std::{collections::HashSet, path::PathBuf};
 
 use portico_domain::access::Rule;
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{
     AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
-    is_incomplete, is_label, upstream,
+    is_incomplete, is_label, rules::RuleConfig, upstream,
 };
 use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
@@ -77,6 +77,16 @@ pub struct AppConfig {
     /// browsers only. The rule (`allow`) is the same as for people.
     #[serde(default)]
     pub bearer: Vec<String>,
+    /// What may be asked of the app beyond `allow`, and what may not.
+    #[serde(default)]
+    pub rules: Vec<RuleConfig>,
+    /// A file (TOML) with more of them as `[[rules]]`, and with `[[tests]]`. It is read again when it
+    /// changes; one that cannot be used, or whose tests fail, changes nothing.
+    #[serde(default)]
+    pub rules_file: Option<PathBuf>,
+    /// Passes CORS preflights on to the app, without a session: real ones only.
+    #[serde(default)]
+    pub preflight: bool,
     /// How much one person may ask of it.
     #[serde(default)]
     pub limits: AppLimits,
@@ -87,7 +97,7 @@ pub struct AppConfig {
 
 impl AppConfig {
     /// Every rule about who is somebody for the app.
-    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
+    pub(crate) fn allow_and_identity(&self) -> impl Iterator<Item = &Rule> {
         self.allow.iter().chain(self.identity.rules())
     }
 }
@@ -185,6 +195,7 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
+        crate::rules::check(app).map_err(|error| ConfigError::Rules(error.to_string()))?;
         app.identity
             .validate()
             .map_err(|fault| ConfigError::AppIdentity(app.id.clone(), fault))?;
@@ -307,7 +318,10 @@ mod tests {
         let nothing = app("a", json!({ "trusted": true }));
         let refused = AppPathError::OnlyWithPath("a".to_owned());
         assert_eq!(validate_paths(&[nothing]), Err(refused));
-        for elsewhere in [json!({ "host": "a.example" }), json!({ "forward_auth": true })] {
+        for elsewhere in [
+            json!({ "host": "a.example" }),
+            json!({ "forward_auth": true }),
+        ] {
             let mut two_places = at("/grafana");
             two_places.host = elsewhere["host"].as_str().map(str::to_owned);
             two_places.forward_auth = elsewhere["forward_auth"] == true;
@@ -323,7 +337,11 @@ mod tests {
         let public: Url = "https://portico.example.org".parse().expect("url");
         let check = |apps: &[AppConfig]| validate_hosts(apps, &public, "apps.example.org");
         let with = |id: &str, host: &str| app(id, json!({ "host": host }));
-        for host in ["grafana.example.org", "grafana.example.org:8443", "localhost"] {
+        for host in [
+            "grafana.example.org",
+            "grafana.example.org:8443",
+            "localhost",
+        ] {
             assert_eq!(check(&[with("a", host)]), Ok(()), "{host}");
         }
         for host in [

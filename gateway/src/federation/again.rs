@@ -11,7 +11,10 @@ use crate::{
     audit::Event,
     guard::{Stop, see_other, with_cookie},
     problem::Problem,
-    providers::{OidcProvider, establish::profile_of},
+    providers::{
+        OidcProvider,
+        establish::{authenticated_at, profile_of},
+    },
     session::cookie::Purpose,
     state::{Context, Gateway},
 };
@@ -66,8 +69,9 @@ impl Gateway {
             }
         }
         let methods = tokens.identity.methods.clone();
+        let proved = authenticated_at(&tokens.identity, now);
         let secret = self
-            .replace_tokens(&caller, keystone.as_ref(), methods)
+            .replace_tokens(&caller, keystone.as_ref(), methods, Some(proved))
             .await?;
         let event = Event::new("session.reauthenticate", Outcome::Succeeded)
             .session(&caller.session)

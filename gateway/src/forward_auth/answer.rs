@@ -2,13 +2,13 @@
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use super::judge::Question;
+use super::judge::{Question, Verdict};
 use crate::{
     access::rules::Key,
     pages::layout::harden,
     problem::Problem,
     session::{cookie, live::Caller},
-    state::Gateway,
+    state::{Context, Gateway},
 };
 
 const USER: HeaderName = HeaderName::from_static("x-auth-request-user");
@@ -34,7 +34,7 @@ impl Gateway {
         &self,
         status: StatusCode,
         question: &Question<'_>,
-        caller: &Caller,
+        caller: Option<&Caller>,
         key: Option<&Key>,
     ) -> Result<Response, Problem> {
         let mut answer = status.into_response();
@@ -44,7 +44,7 @@ impl Gateway {
         if let Some(app) = &question.app
             && question.is_for_the_app()
         {
-            for (name, value) in self.identity(app, Some(caller), key).await? {
+            for (name, value) in self.identity(app, caller, key).await? {
                 headers.append(name, value);
             }
             headers.entry(ASSERTION).or_insert(NOTHING);
@@ -59,12 +59,46 @@ impl Gateway {
     }
 }
 
+impl Gateway {
+    /// Says that somebody may not, and which rule it is: to a program in JSON, to a person on a page.
+    pub(super) async fn answer_refused(&self, context: &Context, verdict: Verdict) -> Response {
+        match verdict {
+            Verdict::Refused {
+                app,
+                caller: Some(caller),
+                refusal,
+                program: true,
+            } => {
+                let refusal = Some(&refusal);
+                self.refuse_api_caller(context, &caller, &app, refusal)
+                    .await
+            }
+            Verdict::Refused {
+                app,
+                caller,
+                refusal,
+                ..
+            } => {
+                self.refuse_app(context, caller.as_ref(), &app, &refusal)
+                    .await
+            }
+            _ => Problem::internal().into_response(),
+        }
+    }
+}
+
 /// Keeps caches from giving one person's answer to another.
 pub(super) fn vary(headers: &mut HeaderMap) {
     headers.insert(header::VARY, VARIES_WITH);
 }
 
-fn describe(headers: &mut HeaderMap, caller: &Caller) {
+fn describe(headers: &mut HeaderMap, caller: Option<&Caller>) {
+    let Some(caller) = caller else {
+        for name in [USER, PREFERRED_USERNAME, EMAIL, GROUPS] {
+            headers.insert(name, NOTHING);
+        }
+        return;
+    };
     let user = &caller.session.user;
     let root = caller.live.root();
     let profile = root.provider.as_ref().map(|provider| &provider.profile);

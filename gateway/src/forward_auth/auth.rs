@@ -41,20 +41,14 @@ impl Gateway {
             Verdict::Open { caller, key } => {
                 let status = StatusCode::ACCEPTED;
                 Ok(self
-                    .allowed(status, &question, &caller, key.as_ref())
+                    .allowed(status, &question, caller.as_ref(), key.as_ref())
                     .await?)
             }
             Verdict::SignIn(_) => Err(Problem::signed_out().into()),
-            Verdict::Refused { caller, program } => match &question.app {
-                Some(app) if program => Ok(self.refuse_api_caller(context, &caller, app).await),
-                _ => Err(Problem::downstream(
-                    StatusCode::FORBIDDEN,
-                    "app_refused",
-                    "Not permitted",
-                    "Your roles do not open this app.",
-                )
-                .into()),
-            },
+            Verdict::SignInAgain { app, refusal } => {
+                Err(self.ask_to_sign_in_again(&app, &refusal).into())
+            }
+            refused @ Verdict::Refused { .. } => Ok(self.answer_refused(context, refused).await),
         }
     }
 }

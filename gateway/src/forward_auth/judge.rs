@@ -5,13 +5,18 @@ use http::{HeaderMap, Method, StatusCode, Uri, header};
 
 use super::told::Told;
 use crate::{
-    access::{line, origin, rules::Key},
+    access::{
+        line,
+        origin::{self, OriginFault},
+        rules::Key,
+    },
     dispatch::is_of_a_program,
     forms::Fields,
     guard::{Missing, Stop},
     hosts::{App, Site},
     problem::Problem,
     proxy::path,
+    rules::{Asked, Decision, Refusal},
     session::live::Caller,
     state::{Context, Gateway},
 };
@@ -32,10 +37,23 @@ pub(super) struct Question<'r> {
 /// What is said to it.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// Somebody, with what opens the app for them.
-    Open { caller: Caller, key: Option<Key> },
+    /// Somebody, with what opens the app for them; nobody where everybody may.
+    Open {
+        caller: Option<Caller>,
+        key: Option<Key>,
+    },
     SignIn(Missing),
-    Refused { caller: Caller, program: bool },
+    /// The sign-in is too long ago for what is asked about.
+    SignInAgain {
+        app: Arc<App>,
+        refusal: Refusal,
+    },
+    Refused {
+        app: Arc<App>,
+        caller: Option<Caller>,
+        refusal: Refusal,
+        program: bool,
+    },
 }
 
 impl Gateway {
@@ -54,11 +72,12 @@ impl Gateway {
         };
         if let Some(host) = &told.host {
             let site = self.hosts.named(host);
-            let same = site.is_some_and(|site| {
-                site.origin(&self.hosts) == context.site.origin(&self.hosts)
-            });
+            let same = site
+                .is_some_and(|site| site.origin(&self.hosts) == context.site.origin(&self.hosts));
             if !same {
-                return Err(refused("it is asked about a host that the request is not for"));
+                return Err(refused(
+                    "it is asked about a host that the request is not for",
+                ));
             }
         }
         let app = match &context.site {
@@ -118,11 +137,13 @@ impl Gateway {
         let Question {
             context, headers, ..
         } = question;
-        let app = question.app.as_deref();
+        let app = question.app.as_ref();
         if !question.is_of_a_program() {
             let own = context.site.origin(&self.hosts);
-            origin::check(own, &question.method, headers, upgrades(headers))
-                .map_err(Problem::foreign_origin)?;
+            let checked = origin::check(own, &question.method, headers, upgrades(headers));
+            if let Err(fault) = checked {
+                return self.judge_from_elsewhere(question, fault);
+            }
         }
         let cookie_of = match &context.site {
             Site::App(app) => app.cookie_of(),
@@ -133,25 +154,96 @@ impl Gateway {
             None => None,
         };
         let program = bearer.is_some();
-        let caller = match &bearer {
-            Some(bearer) => bearer.caller().clone(),
-            None => match self.lookup(headers, cookie_of).await? {
-                Ok(caller) => caller,
-                Err(missing) => return Ok(Verdict::SignIn(missing)),
-            },
+        let known = match &bearer {
+            Some(bearer) => Ok(bearer.caller().clone()),
+            None => self.standing_caller(context, headers, cookie_of).await?,
         };
-        if !program && let Err(missing) = self.standing(context, &caller).await? {
-            return Ok(Verdict::SignIn(missing));
-        }
         let Some(app) = app else {
-            return Ok(Verdict::Open { caller, key: None });
+            return Ok(match known {
+                Ok(caller) => Verdict::Open {
+                    caller: Some(caller),
+                    key: None,
+                },
+                Err(missing) => Verdict::SignIn(missing),
+            });
         };
-        Ok(match self.key_to(app, &caller.live).await? {
-            Some(key) => Verdict::Open {
-                caller,
+        let asked = self.asked_about(question, app)?;
+        let decision = self.decide(app, &asked, known.as_ref().ok()).await?;
+        Ok(match decision {
+            Decision::Open(key) => Verdict::Open {
+                caller: known.ok(),
                 key: Some(key),
             },
-            None => Verdict::Refused { caller, program },
+            Decision::Public => Verdict::Open {
+                caller: known.ok(),
+                key: None,
+            },
+            Decision::Preflight => Verdict::Open {
+                caller: None,
+                key: None,
+            },
+            Decision::SignIn => Verdict::SignIn(known.err().unwrap_or(Missing::NoCookie)),
+            Decision::SignInAgain(refusal) if !program => Verdict::SignInAgain {
+                app: Arc::clone(app),
+                refusal,
+            },
+            // nobody knows when whoever made the bearer signed in
+            Decision::SignInAgain(refusal) | Decision::Refused(refusal) => Verdict::Refused {
+                app: Arc::clone(app),
+                caller: known.ok(),
+                refusal,
+                program,
+            },
+        })
+    }
+
+    /// A page of another origin may ask for what everybody may have, and for nothing else.
+    fn judge_from_elsewhere(
+        &self,
+        question: &Question<'_>,
+        fault: OriginFault,
+    ) -> Result<Verdict, Stop> {
+        if let Some(app) = &question.app
+            && self.is_open_to_pages_elsewhere(app, &self.asked_about(question, app)?)
+        {
+            return Ok(Verdict::Open {
+                caller: None,
+                key: None,
+            });
+        }
+        Err(Problem::foreign_origin(fault).into())
+    }
+
+    async fn standing_caller(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+        cookie_of: Option<&str>,
+    ) -> Result<Result<Caller, Missing>, Problem> {
+        let caller = match self.lookup(headers, cookie_of).await? {
+            Ok(caller) => caller,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        Ok(self.standing(context, &caller).await?.map(|()| caller))
+    }
+
+    /// What the app's rules are asked. Where they depend on the path, a proxy that does not say it
+    /// gets no answer.
+    fn asked_about<'q>(&self, question: &'q Question<'_>, app: &App) -> Result<Asked<'q>, Problem> {
+        let path = match question.told.path_and_query() {
+            Some((path, _)) => path,
+            None if self.has_rules(app) => {
+                return Err(refused(
+                    "the app has rules by path, and the proxy does not say which path it asks about",
+                ));
+            }
+            None => "/",
+        };
+        Ok(Asked {
+            method: &question.method,
+            path,
+            headers: question.headers,
+            client: question.context.client,
         })
     }
 }

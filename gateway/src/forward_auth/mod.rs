@@ -72,7 +72,10 @@ impl Gateway {
     pub fn method_of<B>(&self, request: &Request<B>) -> Method {
         let path = request.uri().path();
         let told = (decides(path) || SIGN_IN.contains(&path))
-            .then(|| self.is_of_a_trusted_proxy(request).then(|| Told::of(request.headers()).ok()))
+            .then(|| {
+                self.is_of_a_trusted_proxy(request)
+                    .then(|| Told::of(request.headers()).ok())
+            })
             .flatten()
             .flatten();
         let method = told.and_then(|told| told.method);

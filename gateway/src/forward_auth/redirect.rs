@@ -61,23 +61,25 @@ pub(crate) async fn of_envoy(
 impl Gateway {
     async fn answer_for_browsers(&self, question: &Question<'_>) -> Result<Response, Stop> {
         match self.judge(question).await? {
-            Verdict::Open { caller, key } => {
-                Ok(self
-                    .allowed(StatusCode::OK, question, &caller, key.as_ref())
-                    .await?)
+            Verdict::Open { caller, key } => Ok(self
+                .allowed(StatusCode::OK, question, caller.as_ref(), key.as_ref())
+                .await?),
+            Verdict::SignIn(missing) => Err(self.lead_to_sign_in(question, missing)),
+            Verdict::SignInAgain { app, refusal } => {
+                let page = question.context.navigation && question.method.is_safe();
+                Err(match &question.context.site {
+                    // the main host asks on the way
+                    Site::App(_) if page => self.lead_to_sign_in(question, Missing::NoCookie),
+                    _ => self.ask_to_sign_in_again(&app, &refusal).into(),
+                })
             }
-            Verdict::SignIn(missing) => Err(self.sign_in_for(question, missing)),
-            Verdict::Refused { caller, program } => match &question.app {
-                Some(app) if program => {
-                    Ok(self.refuse_api_caller(question.context, &caller, app).await)
-                }
-                Some(app) => Ok(self.refuse_app(question.context, &caller, app).await),
-                None => Err(Problem::internal().into()),
-            },
+            refused @ Verdict::Refused { .. } => {
+                Ok(self.answer_refused(question.context, refused).await)
+            }
         }
     }
 
-    fn sign_in_for(&self, question: &Question<'_>, missing: Missing) -> Stop {
+    fn lead_to_sign_in(&self, question: &Question<'_>, missing: Missing) -> Stop {
         let Question {
             context, headers, ..
         } = question;

@@ -152,7 +152,11 @@ mod tests {
         Told::of(&headers)
     }
 
-    fn is(host: Option<&str>, method: Option<Method>, target: Option<&str>) -> Result<Told, Untold> {
+    fn is(
+        host: Option<&str>,
+        method: Option<Method>,
+        target: Option<&str>,
+    ) -> Result<Told, Untold> {
         Ok(Told {
             host: host.map(str::to_owned),
             method,
@@ -204,10 +208,19 @@ mod tests {
     fn two_names_for_one_thing_must_agree() {
         for lines in [
             &[("x-forwarded-uri", "/app"), ("x-original-uri", "/open")][..],
-            &[("x-forwarded-uri", "/app"), ("x-original-url", "https://a.example/open")],
-            &[("x-forwarded-host", "a.example"), ("x-original-url", "https://b.example/")],
+            &[
+                ("x-forwarded-uri", "/app"),
+                ("x-original-url", "https://a.example/open"),
+            ],
+            &[
+                ("x-forwarded-host", "a.example"),
+                ("x-original-url", "https://b.example/"),
+            ],
             &[("x-forwarded-method", "GET"), ("x-original-method", "POST")],
-            &[("x-forwarded-uri", "/app"), ("x-envoy-original-path", "/open")],
+            &[
+                ("x-forwarded-uri", "/app"),
+                ("x-envoy-original-path", "/open"),
+            ],
         ] {
             assert_eq!(told(lines), Err(Untold::Contradiction), "{lines:?}");
         }
@@ -225,7 +238,10 @@ mod tests {
     fn what_can_be_read_in_two_ways_is_not_read() {
         for lines in [
             &[("x-forwarded-uri", "/app"), ("x-forwarded-uri", "/open")][..],
-            &[("x-forwarded-host", "a.example"), ("x-forwarded-host", "a.example")],
+            &[
+                ("x-forwarded-host", "a.example"),
+                ("x-forwarded-host", "a.example"),
+            ],
             &[("x-forwarded-host", "a.example, b.example")],
             &[("x-forwarded-uri", "open")],
             &[("x-forwarded-uri", "https://a.example/open")],

@@ -30,7 +30,7 @@ pub(super) fn network(address: Option<IpAddr>) -> String {
 /// A name without what databases and people overlook: case, compatibility forms, accents, space
 /// around, dots at the end, characters that are not seen. Two accounts that fall together share a
 /// counter; that costs them nothing unless somebody guesses.
-fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     let upper: String = name
         .nfkd()
         .filter(|c| !is_combining_mark(*c))

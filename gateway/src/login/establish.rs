@@ -25,17 +25,20 @@ impl Gateway {
         issued: IssuedToken,
         return_path: &ReturnPath,
     ) -> Result<Response, Stop> {
-        self.establish_with(context, headers, issued, None, return_path)
+        let now = Some(Timestamp::now());
+        self.establish_with(context, headers, issued, None, now, return_path)
             .await
     }
 
-    /// The same with a token that somebody brought along and that shall end with the session.
+    /// The same with a token that somebody brought along and that shall end with the session, and
+    /// with when they proved who they are, where that is known.
     pub async fn establish_with(
         &self,
         context: &Context,
         headers: &HeaderMap,
         issued: IssuedToken,
         brought: Option<&IssuedToken>,
+        authenticated_at: Option<Timestamp>,
         return_path: &ReturnPath,
     ) -> Result<Response, Stop> {
         if let Ok(old) = self.lookup(headers, None).await? {
@@ -64,6 +67,7 @@ impl Gateway {
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: now + span(self.config.session.absolute),
             keystone_expires_at: details.expires_at,
+            authenticated_at,
         };
         // the row comes before the first use of the token, so that whatever happens now leaves
         // nothing behind that sign-out would not find

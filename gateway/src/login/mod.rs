@@ -1,5 +1,5 @@
 //! Signing in and out: password, one-time code, choice of a project, and the end.
-mod account;
+pub(crate) mod account;
 pub(crate) mod attempt;
 pub(crate) mod demo;
 pub(crate) mod establish;

@@ -113,7 +113,8 @@ pub(crate) async fn token(
         Ok(Brought { own, brought }) => {
             let ends_too = (fields.get("end_token") == "1").then_some(&brought);
             gateway
-                .establish_with(&context, &headers, own, ends_too, &return_path)
+                // nobody knows how old a token is that somebody has
+                .establish_with(&context, &headers, own, ends_too, None, &return_path)
                 .await
         }
         Err(failed) => {

@@ -40,6 +40,20 @@ use crate::{
 /// Requests on their way may still use the old tokens.
 const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
+/// What came of a proof.
+struct Proved {
+    issued: IssuedToken,
+    /// When; `None`: nobody knows.
+    at: Option<Timestamp>,
+}
+
+impl Proved {
+    fn now(issued: IssuedToken) -> Self {
+        let at = Some(Timestamp::now());
+        Self { issued, at }
+    }
+}
+
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
@@ -89,8 +103,8 @@ pub(crate) async fn post(
     check_csrf(&caller, &sent)?;
     let started = Instant::now();
     let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
-    let issued = match gateway.prove(&context, &caller, &mut fields).await {
-        Ok(issued) => issued,
+    let proved = match gateway.prove(&context, &caller, &mut fields).await {
+        Ok(proved) => proved,
         Err(problem) => {
             count(if problem.status.is_server_error() {
                 meters::Outcome::Failed
@@ -100,7 +114,9 @@ pub(crate) async fn post(
             return Err(problem.into());
         }
     };
-    let replaced = gateway.go_on(&context, &caller, &issued).await;
+    let replaced = gateway
+        .go_on(&context, &caller, &proved.issued, proved.at)
+        .await;
     count(match &replaced {
         Ok(_) => meters::Outcome::Succeeded,
         Err(_) => meters::Outcome::Failed,
@@ -119,13 +135,13 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    /// A new token by what was sent.
+    /// A new token by what was sent, and when its owner proved who they are.
     async fn prove(
         &self,
         context: &Context,
         caller: &Caller,
         fields: &mut Fields,
-    ) -> Result<IssuedToken, Problem> {
+    ) -> Result<Proved, Problem> {
         let secret = fields.secret("secret");
         let token = fields.secret("token");
         if !secret.expose_secret().is_empty() {
@@ -134,16 +150,22 @@ impl Gateway {
             let tried = self
                 .try_application_credential(context, &named, &secret)
                 .await;
-            return tried.map_err(refusal);
+            return tried.map(Proved::now).map_err(refusal);
         }
         if !token.expose_secret().is_empty() {
             self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
             let tried = self.try_token(context, &token).await.map_err(refusal)?;
-            return Ok(tried.own);
+            // nobody knows how old a token is that somebody has
+            return Ok(Proved {
+                issued: tried.own,
+                at: None,
+            });
         }
         let password = fields.secret("password");
         let code = plain_code(&fields.secret("passcode"));
-        self.prove_password(context, caller, &password, code).await
+        self.prove_password(context, caller, &password, code)
+            .await
+            .map(Proved::now)
     }
 
     /// A session goes on with a new token, and with a new cookie; only its own user's, for what it
@@ -153,6 +175,7 @@ impl Gateway {
         context: &Context,
         caller: &Caller,
         issued: &IssuedToken,
+        proved_at: Option<Timestamp>,
     ) -> Result<SecretString, Stop> {
         let root = caller.live.root();
         let fits = match bound_to(&root) {
@@ -174,7 +197,9 @@ impl Gateway {
             .into());
         }
         let methods = issued.details.methods.clone();
-        let secret = self.replace_tokens(caller, Some(issued), methods).await?;
+        let secret = self
+            .replace_tokens(caller, Some(issued), methods, proved_at)
+            .await?;
         let event =
             Event::new("session.reauthenticate", Outcome::Succeeded).session(&caller.session);
         self.audit(context, event).await;
@@ -233,6 +258,7 @@ impl Gateway {
         caller: &Caller,
         issued: Option<&IssuedToken>,
         auth_methods: Vec<String>,
+        authenticated_at: Option<Timestamp>,
     ) -> Result<SecretString, Stop> {
         let root = caller.live.id;
         let now = Timestamp::now();
@@ -252,6 +278,7 @@ impl Gateway {
             idle_expires_at: now + span(self.config.session.idle),
             absolute_expires_at: before.absolute_expires_at,
             keystone_expires_at: stays_until.unwrap_or(ends).max(ends),
+            authenticated_at,
         };
         let Some(secret) = self.store.sessions().renew(root, &renewal, now).await? else {
             return Err(Problem::signed_out().into());

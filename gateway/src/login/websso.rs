@@ -224,7 +224,8 @@ impl Gateway {
         let Ok(caller) = self.lookup(headers, None).await? else {
             return self.establish(context, headers, issued, return_path).await;
         };
-        let secret = self.go_on(context, &caller, &issued).await?;
+        let now = Some(Timestamp::now());
+        let secret = self.go_on(context, &caller, &issued, now).await?;
         let answer = with_cookie(
             see_other(return_path.as_str()),
             self.cookies.set(Purpose::Session, &secret),

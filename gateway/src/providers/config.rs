@@ -1,14 +1,17 @@
 //! `[[gateway.providers]]`: who may vouch for people.
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
-use portico_domain::access::Rule;
+use portico_domain::access::{GroupOfProvider, Rule};
 use portico_oidc::{Algorithm, ClaimPointers, InvalidSettings, Settings};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    config::AppConfig,
+    config::{
+        AppConfig,
+        rules::{RuleConfig, Who},
+    },
     federation::config::{FederationConfig, InvalidFederation},
 };
 
@@ -267,31 +270,47 @@ pub(crate) fn validate(
         return Err(ProviderError::TwoKeystones);
     }
     for app in apps {
-        for rule in app.rules().filter_map(Rule::group) {
-            let named = || (app.id.clone(), rule.provider.clone());
-            let provider = providers
-                .iter()
-                .filter(|provider| provider.kind == ProviderKind::Oidc)
-                .find(|provider| provider.id == rule.provider);
-            let Some(provider) = provider else {
-                let (app, provider) = named();
-                return Err(ProviderError::NoSuchProvider { app, provider });
-            };
-            // a restriction that cannot be evaluated must not pass for one
-            let (pointer, what) = if rule.group.starts_with("role:") {
-                (&provider.claims.roles, "roles")
-            } else {
-                (&provider.claims.groups, "groups")
-            };
-            if pointer.is_empty() {
-                let (app, provider) = named();
-                return Err(ProviderError::NotRead {
-                    app,
-                    provider,
-                    what,
-                });
-            }
+        let of_list = app.allow_and_identity().filter_map(Rule::group);
+        let of_rules = app.rules.iter().flat_map(RuleConfig::named);
+        let of_rules = of_rules.filter_map(|who| match who {
+            Who::Group(group) => Some(group),
+            _ => None,
+        });
+        for group in of_list.chain(of_rules) {
+            check_group(&app.id, group, providers)?;
         }
+    }
+    Ok(())
+}
+
+/// Checks that a rule of an app about a group can be decided.
+pub(crate) fn check_group(
+    app: &str,
+    group: &GroupOfProvider,
+    providers: &[ProviderConfig],
+) -> Result<(), ProviderError> {
+    let named = || (app.to_owned(), group.provider.clone());
+    let provider = providers
+        .iter()
+        .filter(|provider| provider.kind == ProviderKind::Oidc)
+        .find(|provider| provider.id == group.provider);
+    let Some(provider) = provider else {
+        let (app, provider) = named();
+        return Err(ProviderError::NoSuchProvider { app, provider });
+    };
+    // a restriction that cannot be evaluated must not pass for one
+    let (pointer, what) = if group.group.starts_with("role:") {
+        (&provider.claims.roles, "roles")
+    } else {
+        (&provider.claims.groups, "groups")
+    };
+    if pointer.is_empty() {
+        let (app, provider) = named();
+        return Err(ProviderError::NotRead {
+            app,
+            provider,
+            what,
+        });
     }
     Ok(())
 }

@@ -62,6 +62,7 @@ impl Gateway {
             keystone_expires_at: keystone
                 .as_ref()
                 .map_or(absolute, |issued| issued.details.expires_at),
+            authenticated_at: Some(authenticated_at(identity, now)),
         };
         let of_provider = SessionProvider {
             id: provider.config.id.clone(),
@@ -143,6 +144,11 @@ pub(crate) fn user_of(provider: &OidcProvider, identity: &Identity) -> User {
             name: provider.config.name.clone(),
         },
     }
+}
+
+/// When somebody proved to their provider who they are: what it says, or now.
+pub(crate) fn authenticated_at(identity: &Identity, now: Timestamp) -> Timestamp {
+    identity.authenticated_at.map_or(now, |at| at.min(now))
 }
 
 /// What is kept of an identity, besides who it is.

@@ -1,4 +1,8 @@
 //! Refuses request targets that two parsers could read differently.
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Why a path is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,7 +19,14 @@ pub(crate) enum PathFault {
     DoubleSlash,
     #[error("the path does not begin with /")]
     NotAbsolute,
+    #[error("the path's percent escapes are not UTF-8")]
+    NotText,
+    #[error("the path is encoded many times over")]
+    TooDeep,
 }
+
+/// Paths that are encoded more often than this are refused.
+pub(crate) const DEEPEST: usize = 4;
 
 /// Checks the raw path of a request, before anything is decided on it.
 pub(crate) fn check(path: &str) -> Result<(), PathFault> {
@@ -35,7 +46,67 @@ pub(crate) fn check(path: &str) -> Result<(), PathFault> {
     if path.split('/').any(is_dot_segment) {
         return Err(PathFault::DotSegment);
     }
+    if path.contains('%') {
+        check_decoded(path)?;
+    } else if !path.is_ascii() {
+        check_text(path)?;
+    }
     Ok(())
+}
+
+/// What comes to light by decoding: once, and as often as it goes, since somebody behind us may
+/// decode once more. Overlong forms of a slash or dot are no UTF-8.
+fn check_decoded(path: &str) -> Result<(), PathFault> {
+    let mut text = path.to_owned();
+    for _ in 0..DEEPEST {
+        let decoded = percent_decode_str(&text)
+            .decode_utf8()
+            .map_err(|_| PathFault::NotText)?;
+        if decoded == text {
+            return Ok(());
+        }
+        check_text(&decoded)?;
+        if slashes(&decoded) != slashes(&text) {
+            return Err(PathFault::EncodedSeparator);
+        }
+        text = decoded.into_owned();
+    }
+    if percent_decode_str(&text)
+        .decode_utf8()
+        .is_ok_and(|next| next == text)
+    {
+        Ok(())
+    } else {
+        Err(PathFault::TooDeep)
+    }
+}
+
+/// Decoded text, and what it becomes for whoever takes compatible letters for the same (a wide
+/// slash for a slash).
+fn check_text(text: &str) -> Result<(), PathFault> {
+    let compatible: Cow<'_, str> = if text.is_ascii() {
+        text.into()
+    } else {
+        text.nfkc().collect::<String>().into()
+    };
+    // spaces around a name are none for some file systems
+    let mut names = compatible
+        .split('/')
+        .filter_map(|segment| segment.split(';').next())
+        .map(|name| name.trim_matches(' '));
+    if names.any(is_dot_segment) {
+        return Err(PathFault::DotSegment);
+    }
+    if slashes(&compatible) != slashes(text)
+        || compatible.chars().any(|c| c.is_control() || c == '\\')
+    {
+        return Err(PathFault::EncodedSeparator);
+    }
+    Ok(())
+}
+
+fn slashes(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'/').count()
 }
 
 fn check_escapes(path: &str) -> Result<(), PathFault> {
@@ -146,6 +217,17 @@ mod tests {
             ("/a\\b", PathFault::ForbiddenByte),
             ("/a#b", PathFault::ForbiddenByte),
             ("/a\0b", PathFault::ForbiddenByte),
+            ("/%25252fapp", PathFault::EncodedSeparator),
+            ("/open/%25252e%25252e/app", PathFault::DotSegment),
+            ("/open/..%20/app", PathFault::DotSegment),
+            ("/open/%c0%ae%c0%ae/app", PathFault::NotText),
+            ("/open%c0%afapp", PathFault::NotText),
+            ("/%ff", PathFault::NotText),
+            ("/open%EF%BC%8Fapp", PathFault::EncodedSeparator),
+            ("/open/%EF%BC%8E%EF%BC%8E/app", PathFault::DotSegment),
+            ("/open/\u{ff0e}./app", PathFault::DotSegment),
+            ("/a%C2%85b", PathFault::EncodedSeparator),
+            ("/%2525252525252541", PathFault::TooDeep),
             ("//app", PathFault::DoubleSlash),
             ("/%2Fapp", PathFault::EncodedSeparator),
             ("*", PathFault::NotAbsolute),

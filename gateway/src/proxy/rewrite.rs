@@ -32,6 +32,15 @@ impl Rewrite {
         }
     }
 
+    /// What a path becomes; `None` where it stays as it is, or cannot become anything.
+    pub fn path(&self, path: &str) -> Option<String> {
+        if self.strip.is_empty() && self.add.is_empty() {
+            return None;
+        }
+        let target = self.apply(&path.parse().ok()?).ok()??;
+        Some(target.path().to_owned())
+    }
+
     /// The target that the upstream gets, checked like the one that came in; `None` where it is
     /// the same.
     pub fn apply(&self, uri: &Uri) -> Result<Option<Uri>, RewriteFault> {

@@ -1,28 +1,23 @@
 //! Everything that is not the gateway's own: the panel on the main host, the apps on theirs.
 use std::{sync::Arc, time::Instant};
 
-use axum::{
-    Extension,
-    body::Body,
-    extract::State,
-    response::{IntoResponse as _, Response},
-};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header};
+use axum::{Extension, body::Body, extract::State, response::Response};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use jiff::Timestamp;
-use portico_store::Outcome;
 use tracing::{Instrument as _, field::Empty};
 
-use super::{forward::Added, headers::Trust, upstream::Upstream};
+use super::{connections::Connection, forward::Added, headers::Trust, upstream::Upstream};
 use crate::{
-    access::line,
+    access::{line, origin::OriginFault},
     api_callers::{Bearer, watch},
-    audit::Event,
+    dispatch::FromElsewhere,
     forward_auth,
-    guard::Stop,
+    guard::{Missing, Stop},
     handover,
     hosts::{App, Site},
-    meters, pages,
+    meters,
     problem::Problem,
+    rules::{Asked, Decision, Refusal},
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
 };
@@ -56,8 +51,16 @@ pub(crate) async fn panel(
     }
     let identity = gateway.identity_headers(&caller, PANEL, token.as_deref())?;
     let upstream = &gateway.panel;
+    let connection = caller.live.connections.open();
     gateway
-        .pass_on(&context, &caller, upstream, Trust::Panel, identity, request)
+        .pass_on(
+            &context,
+            connection,
+            upstream,
+            Trust::Panel,
+            identity,
+            request,
+        )
         .await
 }
 
@@ -73,6 +76,10 @@ pub(crate) async fn app(
     if app.config.forward_auth {
         return Err(forward_auth::served_elsewhere(app).into());
     }
+    if let Some(elsewhere) = request.extensions().get::<FromElsewhere>() {
+        let fault = elsewhere.0;
+        return anonymous(&gateway, &context, app, fault, request).await;
+    }
     let bearer = gateway
         .api_caller(&context, app, request.headers(), app.cookie_of())
         .await?;
@@ -80,29 +87,66 @@ pub(crate) async fn app(
         return program(gateway, &context, app, bearer, request).await;
     }
     let (headers, uri) = (request.headers(), request.uri());
-    let caller = match gateway.app_caller(&context, app, headers, uri).await {
-        Ok(caller) => caller,
-        Err(stop) if app.has_own_host() => return Err(stop),
-        Err(stop) => return Err(gateway.keep_form(&context, request, stop).await),
+    let known = gateway.app_caller(&context, app, headers, uri).await?;
+    let caller = known.as_ref().ok();
+    app.limits.admit(&context, caller)?;
+    let decision = gateway
+        .decide(app, &asked(&context, &request), caller)
+        .await?;
+    let identity = match (decision, caller) {
+        (Decision::Open(key), Some(caller)) => {
+            gateway.identity(app, Some(caller), Some(&key)).await?
+        }
+        (Decision::Public, caller) => gateway.identity(app, caller, None).await?,
+        (Decision::Preflight, _) => {
+            return gateway.pass_on_bare(&context, app, request).await;
+        }
+        (Decision::Open(_), None) | (Decision::SignIn, _) => {
+            let missing = known.err().unwrap_or(Missing::NoCookie);
+            return Err(gateway.sign_in_for(&context, app, request, missing).await);
+        }
+        (Decision::SignInAgain(refusal), _) => {
+            return Err(gateway.confirm_for(&context, app, &request, &refusal));
+        }
+        (Decision::Refused(refusal), caller) => {
+            return Ok(gateway.refuse_app(&context, caller, app, &refusal).await);
+        }
     };
-    app.limits.admit(&context, caller.as_ref())?;
-    let Some(caller) = caller else {
-        return Err(handover::begin(&gateway, &context, app, &request));
-    };
-    let Some(key) = gateway.key_to(app, &caller.live).await? else {
-        return Ok(gateway.refuse_app(&context, &caller, app).await);
-    };
-    let identity = gateway.identity(app, Some(&caller), Some(&key)).await?;
+    let connection = gateway.connection(app, caller);
     gateway
         .pass_on(
             &context,
-            &caller,
+            connection,
             &app.upstream,
             Trust::App,
             identity,
             request,
         )
         .await
+}
+
+fn asked<'r>(context: &Context, request: &'r Request<Body>) -> Asked<'r> {
+    Asked {
+        method: request.method(),
+        path: request.uri().path(),
+        headers: request.headers(),
+        client: context.client,
+    }
+}
+
+/// A request that a page of another origin has sent: only where everybody may send it, and then
+/// without anything that says who does.
+async fn anonymous(
+    gateway: &Shared,
+    context: &Context,
+    app: &App,
+    fault: OriginFault,
+    request: Request<Body>,
+) -> Result<Response, Stop> {
+    match gateway.decide(app, &asked(context, &request), None).await? {
+        Decision::Public | Decision::Preflight => gateway.pass_on_bare(context, app, request).await,
+        _ => Err(Problem::foreign_origin(fault).into()),
+    }
 }
 
 /// A request of a program with a bearer: the same rules, and no way to sign in.
@@ -115,14 +159,26 @@ async fn program(
 ) -> Result<Response, Stop> {
     let caller = bearer.caller();
     app.limits.admit(context, Some(caller))?;
-    let Some(key) = gateway.key_to(app, &caller.live).await? else {
-        return Ok(gateway.refuse_api_caller(context, caller, app).await);
+    let decision = gateway
+        .decide(app, &asked(context, &request), Some(caller))
+        .await?;
+    let key = match decision {
+        Decision::Open(key) => Some(key),
+        Decision::Public => None,
+        Decision::Preflight => return gateway.pass_on_bare(context, app, request).await,
+        Decision::SignIn => return Err(Problem::signed_out().into()),
+        // nobody knows when whoever made the bearer signed in
+        Decision::SignInAgain(refusal) | Decision::Refused(refusal) => {
+            return Ok(gateway
+                .refuse_api_caller(context, caller, app, Some(&refusal))
+                .await);
+        }
     };
-    let identity = gateway.identity(app, Some(caller), Some(&key)).await?;
+    let identity = gateway.identity(app, Some(caller), key.as_ref()).await?;
     let response = gateway
         .pass_on(
             context,
-            caller,
+            caller.live.connections.open(),
             &app.upstream,
             Trust::App,
             identity,
@@ -135,54 +191,73 @@ async fn program(
 
 impl Gateway {
     /// Who opens an app: by the session of the app's host, or, where the app is on the main host,
-    /// by that of the main host. `None` where the app's host has to be handed a session first.
+    /// by that of the main host.
     async fn app_caller(
         &self,
         context: &Context,
         app: &App,
         headers: &HeaderMap,
         uri: &Uri,
-    ) -> Result<Option<Caller>, Stop> {
-        if !app.has_own_host() {
-            return self.browser(context, headers, uri).await.map(Some);
-        }
-        let Ok(caller) = self.lookup(headers, app.cookie_of()).await? else {
-            return Ok(None);
+    ) -> Result<Result<Caller, Missing>, Stop> {
+        let caller = match self.lookup(headers, app.cookie_of()).await? {
+            Ok(caller) => caller,
+            Err(missing) => return Ok(Err(missing)),
         };
-        let stands = self.standing(context, &caller).await?.is_ok();
-        Ok(stands.then_some(caller))
+        if let Err(missing) = self.standing(context, &caller).await? {
+            return Ok(Err(missing));
+        }
+        if !app.has_own_host() {
+            self.leave_arrival_behind(context, uri)?;
+        }
+        Ok(Ok(caller))
     }
 
-    /// Says which role opens the app, on a page or in JSON.
-    pub async fn refuse_app(&self, context: &Context, caller: &Caller, app: &App) -> Response {
-        let event = Event::new("app.open", Outcome::Denied)
-            .session(&caller.session)
-            .project(Some(&app.config.project))
-            .target(&app.config.id)
-            .reason("no role or group that opens it");
-        self.audit(context, event).await;
-        line::refused("app_refused");
-        let doors = self.doors(&app.config.allow, &caller.live);
-        if context.navigation {
-            let home = format!("{}/", self.hosts.main());
-            let (name, user) = (&app.config.name, &caller.session.user.name);
-            return pages::app::refused(name, user, &doors, &home, &context.request_id_text())
-                .into_response();
+    /// Leads somebody to sign-in who opens an app: by the hand-over to the app's host, or, where
+    /// the app is on the main host, at once; a form that they have sent is kept there.
+    async fn sign_in_for(
+        &self,
+        context: &Context,
+        app: &App,
+        request: Request<Body>,
+        missing: Missing,
+    ) -> Stop {
+        if app.has_own_host() {
+            return handover::begin(self, context, app, &request);
         }
-        let roles: Vec<String> = doors.iter().map(pages::app::Door::in_words).collect();
-        Problem::downstream(
-            http::StatusCode::FORBIDDEN,
-            "app_refused",
-            "Not permitted",
-            format!("{} opens for: {}.", app.config.name, roles.join(", ")),
-        )
-        .into_response()
+        let stop = self.not_signed_in(context, request.headers(), request.uri(), missing);
+        self.keep_form(context, request, stop).await
+    }
+
+    /// Leads somebody at a page to where they confirm who they are, and tells everything else.
+    fn confirm_for(
+        &self,
+        context: &Context,
+        app: &App,
+        request: &Request<Body>,
+        refusal: &Refusal,
+    ) -> Stop {
+        if !(context.navigation && request.method().is_safe()) {
+            return self.ask_to_sign_in_again(app, refusal).into();
+        }
+        if app.has_own_host() {
+            // the main host asks on the way
+            return handover::begin(self, context, app, request);
+        }
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("rd", &here(request))
+            .finish();
+        self.ask_to_sign_in_again(app, refusal)
+            .leads_to(
+                "Confirm who you are",
+                format!("/oauth2/reauthenticate?{query}"),
+            )
+            .into()
     }
 
     async fn pass_on(
         &self,
         context: &Context,
-        caller: &Caller,
+        connection: Connection,
         upstream: &Upstream,
         trust: Trust,
         identity: Vec<(HeaderName, HeaderValue)>,
@@ -195,7 +270,6 @@ impl Gateway {
             named: self.identities.named(&upstream.id),
         };
         let started = Instant::now();
-        let connection = caller.live.connections.open();
         let span = tracing::debug_span!(
             "upstream",
             otel.kind = "client",
@@ -220,6 +294,33 @@ impl Gateway {
             }
             problem.into()
         })
+    }
+
+    /// Passes a request on without anything that says who sends it, and without a body where it is
+    /// a preflight.
+    async fn pass_on_bare(
+        &self,
+        context: &Context,
+        app: &App,
+        mut request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        request.headers_mut().remove(header::COOKIE);
+        if request.method() == Method::OPTIONS {
+            request.headers_mut().remove(header::CONTENT_LENGTH);
+            *request.body_mut() = Body::empty();
+        }
+        let connection = self.connection(app, None);
+        let (upstream, identity) = (&app.upstream, Vec::new());
+        self.pass_on(context, connection, upstream, Trust::App, identity, request)
+            .await
+    }
+
+    /// What a request opens: it ends with the session, or, of nobody, with the rules that let it.
+    fn connection(&self, app: &App, caller: Option<&Caller>) -> Connection {
+        match caller {
+            Some(caller) => caller.live.connections.open(),
+            None => self.rules.open(app),
+        }
     }
 
     /// Remembers the project for the user's next visit, in the background.

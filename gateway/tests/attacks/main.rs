@@ -23,9 +23,12 @@ mod login;
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
 mod outage;
+mod path_confusion;
 mod providers;
+mod raw;
 mod redirects;
 mod refresh;
+mod rules;
 mod sessions;
 mod stored;
 #[path = "../support/mod.rs"]

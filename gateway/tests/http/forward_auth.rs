@@ -56,11 +56,17 @@ async fn every_proxys_way_of_asking_gets_the_same_answer() {
         ("portico.internal:8080", TRAEFIK),
         ("localhost:8080", TRAEFIK),
         // nginx, with the app's own name and the headers of its samples
-        ("prometheus.apps.localhost", &[("x-original-uri", "/graph")][..]),
+        (
+            "prometheus.apps.localhost",
+            &[("x-original-uri", "/graph")][..],
+        ),
         (
             "portico.internal",
             &[
-                ("x-original-url", "http://prometheus.apps.localhost/graph?a=b"),
+                (
+                    "x-original-url",
+                    "http://prometheus.apps.localhost/graph?a=b",
+                ),
                 ("x-original-method", "GET"),
             ],
         ),
@@ -102,7 +108,9 @@ async fn roles_that_open_nothing_are_403_and_a_lost_store_is_503() {
     let cookie = fresh.cookie_line(MAIN_HOST);
     for endpoint in ["auth", "auth/redirect"] {
         let url = format!("{MAIN}/oauth2/{endpoint}?app=prometheus");
-        let answer = fresh.raw_host(&url, "localhost", &[("cookie", &cookie)]).await;
+        let answer = fresh
+            .raw_host(&url, "localhost", &[("cookie", &cookie)])
+            .await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{endpoint}");
         assert!(!answer.headers.contains_key(header::LOCATION));
     }
@@ -114,7 +122,11 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
     let mut visitor = visitor(&stack, &["k8s_admin"]).await;
     visitor.set_cookie(APP_HOST, "theme", "dark");
     let host = "prometheus.apps.localhost";
-    let told = [("x-forwarded-uri", "/graph"), ("x-forwarded-method", "GET"), ASKS];
+    let told = [
+        ("x-forwarded-uri", "/graph"),
+        ("x-forwarded-method", "GET"),
+        ASKS,
+    ];
     let answer = ask(&visitor, AUTH, host, &told).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(answer.headers.contains_key("portico-assertion"));
@@ -165,7 +177,10 @@ async fn a_page_is_led_to_sign_in_and_back_and_a_call_is_told_401() {
 
     let nobody = Browser::new(stack.address);
     for call in [
-        &[("sec-fetch-mode", "cors"), ("sec-fetch-site", "same-origin")][..],
+        &[
+            ("sec-fetch-mode", "cors"),
+            ("sec-fetch-site", "same-origin"),
+        ][..],
         &[("accept", "application/json")],
         &[("x-forwarded-method", "POST"), ("origin", APP)],
     ] {
@@ -221,7 +236,12 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
         assert!(!answer.headers.contains_key("portico-assertion"), "{path}");
         // Envoy replaces what is there: each header is, with nothing in it if need be
         let answer = ask(&envoys, &url, host, &[ASKS]).await;
-        for name in ["x-auth-request-email", "x-auth-request-groups", "authorization", "cookie"] {
+        for name in [
+            "x-auth-request-email",
+            "x-auth-request-groups",
+            "authorization",
+            "cookie",
+        ] {
             assert_eq!(answer.headers[name], "", "{name}");
         }
         assert_ne!(answer.headers["portico-assertion"], "");
@@ -231,7 +251,12 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
     let answer = ask(&nobody, &format!("{prefix}/graph?a=b"), host, &page).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let there = answer.location();
-    assert!(there.query().expect("query").contains("rd=%2Fgraph%3Fa%3Db"));
+    assert!(
+        there
+            .query()
+            .expect("query")
+            .contains("rd=%2Fgraph%3Fa%3Db")
+    );
     // what names our own endpoints is a path of the app's, as everything behind the prefix is
     let answer = ask(&nobody, &format!("{prefix}/oauth2/auth"), host, &[]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
@@ -246,11 +271,17 @@ async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
     let stack = asked().await;
     for (url, told) in [
         // nginx: in place of the page
-        ("/oauth2/sign_in", &[("x-auth-request-redirect", "/graph?a=b&a=c")][..]),
+        (
+            "/oauth2/sign_in",
+            &[("x-auth-request-redirect", "/graph?a=b&a=c")][..],
+        ),
         ("/oauth2/sign_in", &[("x-forwarded-uri", "/graph?a=b&a=c")]),
         // nginx: a redirect, unescaped
         ("/oauth2/start?rd=/graph?a=b&a=c", &[]),
-        ("/oauth2/start?rd=http://prometheus.apps.localhost:8080/graph?a=b&a=c", &[]),
+        (
+            "/oauth2/start?rd=http://prometheus.apps.localhost:8080/graph?a=b&a=c",
+            &[],
+        ),
         // ingress-nginx, and Traefik's errors middleware: escaped
         ("/oauth2/start?rd=%2Fgraph%3Fa%3Db%26a%3Dc", &[]),
         (
@@ -262,24 +293,38 @@ async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
         let mut headers = vec![("sec-fetch-mode", "navigate")];
         headers.extend_from_slice(told);
         let url = format!("{APP}{url}");
-        let page = browser.send(Method::GET, &url, &headers, String::new()).await;
+        let page = browser
+            .send(Method::GET, &url, &headers, String::new())
+            .await;
         assert_eq!(page.status, StatusCode::SEE_OTHER, "{url}");
         // under Traefik's status of the error only the page itself leads on
         let target = page.location();
         let refresh = page.headers["refresh"].to_str().expect("text");
         assert_eq!(refresh, format!("0; url={target}"));
         let back = pass_over(&mut browser, APP, target.as_str()).await;
-        assert_eq!(back.location().as_str(), format!("{APP}/graph?a=b&a=c"), "{url}");
+        assert_eq!(
+            back.location().as_str(),
+            format!("{APP}/graph?a=b&a=c"),
+            "{url}"
+        );
         // somebody with a session goes on at once
-        let page = browser.send(Method::GET, &url, &headers, String::new()).await;
+        let page = browser
+            .send(Method::GET, &url, &headers, String::new())
+            .await;
         assert_eq!(page.location().as_str(), format!("{APP}/graph?a=b&a=c"));
     }
     let mut nobody = Browser::new(stack.address);
-    let call = [("accept", "application/json"), ("x-forwarded-uri", "/graph")];
+    let call = [
+        ("accept", "application/json"),
+        ("x-forwarded-uri", "/graph"),
+    ];
     let url = format!("{APP}/oauth2/sign_in");
     let answer = nobody.send(Method::GET, &url, &call, String::new()).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-    let posted = [("x-forwarded-method", "POST"), ("x-forwarded-uri", "/graph")];
+    let posted = [
+        ("x-forwarded-method", "POST"),
+        ("x-forwarded-uri", "/graph"),
+    ];
     let answer = nobody.send(Method::GET, &url, &posted, String::new()).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
 }
@@ -292,9 +337,7 @@ async fn sign_in_on_the_main_host_leads_to_an_app_by_its_full_address() {
         "http://prometheus.apps.localhost:8080/graph?a=b&a=c",
         "http%3A%2F%2Fprometheus.apps.localhost%3A8080%2Fgraph%3Fa%3Db%26a%3Dc",
     ] {
-        let page = browser
-            .open(&format!("{MAIN}/oauth2/start?rd={rd}"))
-            .await;
+        let page = browser.open(&format!("{MAIN}/oauth2/start?rd={rd}")).await;
         let step = page.location();
         assert_eq!(step.path(), "/oauth2/open", "{rd}");
         let page = browser.open(step.as_str()).await;
@@ -306,9 +349,7 @@ async fn sign_in_on_the_main_host_leads_to_an_app_by_its_full_address() {
         "http://prometheus.apps.localhost/graph",
         "http://grafana.apps.localhost:8080/",
     ] {
-        let page = browser
-            .open(&format!("{MAIN}/oauth2/start?rd={rd}"))
-            .await;
+        let page = browser.open(&format!("{MAIN}/oauth2/start?rd={rd}")).await;
         assert_eq!(page.location().as_str(), format!("{MAIN}/"), "{rd}");
     }
 }
@@ -358,15 +399,36 @@ async fn a_change_or_a_socket_that_another_page_asks_for_is_refused() {
     let host = "prometheus.apps.localhost";
     for (headers, status) in [
         (&[("x-forwarded-method", "POST"), ("origin", APP)][..], 202),
-        (&[("x-forwarded-method", "POST"), ("origin", "https://evil.example")], 403),
-        (&[("x-forwarded-method", "POST"), ("origin", MAIN)], 403),
-        (&[("x-forwarded-method", "POST")], 403),
-        (&[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="), ("origin", APP)], 202),
         (
-            &[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="), ("origin", "https://evil.example")],
+            &[
+                ("x-forwarded-method", "POST"),
+                ("origin", "https://evil.example"),
+            ],
             403,
         ),
-        (&[("sec-fetch-site", "same-site"), ("sec-fetch-mode", "no-cors")], 403),
+        (&[("x-forwarded-method", "POST"), ("origin", MAIN)], 403),
+        (&[("x-forwarded-method", "POST")], 403),
+        (
+            &[
+                ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+                ("origin", APP),
+            ],
+            202,
+        ),
+        (
+            &[
+                ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+                ("origin", "https://evil.example"),
+            ],
+            403,
+        ),
+        (
+            &[
+                ("sec-fetch-site", "same-site"),
+                ("sec-fetch-mode", "no-cors"),
+            ],
+            403,
+        ),
     ] {
         let answer = ask(&visitor, AUTH, host, headers).await;
         assert_eq!(answer.status.as_u16(), status, "{headers:?}");

@@ -17,6 +17,7 @@ mod meters;
 mod pages;
 mod path_routes;
 mod proxy;
+mod rules;
 mod sessions;
 mod sign_out;
 #[path = "../support/mod.rs"]

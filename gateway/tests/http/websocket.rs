@@ -174,6 +174,7 @@ async fn a_renewed_session_asks_its_sockets_back() {
         idle_expires_at: session.idle_expires_at,
         absolute_expires_at: session.absolute_expires_at,
         keystone_expires_at: session.keystone_expires_at,
+        authenticated_at: None,
     };
     let now = jiff::Timestamp::now();
     let renewed = other.sessions().renew(session.id, &renewal, now).await;

@@ -20,6 +20,7 @@ mod oidc_sign_out;
 mod other_ways;
 mod outage;
 mod revocations;
+mod rules;
 mod sessions;
 mod sign_in;
 mod standing;

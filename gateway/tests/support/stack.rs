@@ -72,11 +72,11 @@ impl Default for Wanted<'_> {
             // nothing listens there
             keystone: "http://127.0.0.1:9/v3",
             gateway: json!({}),
-            app: json!({}),
             project: "p1",
             roles: &["k8s_admin", "k8s_developer"],
             bearer: &[],
             groups: &[],
+            app: json!({}),
             cluster: None,
             apps: Vec::new(),
             database: Database::AsTold,
@@ -94,8 +94,20 @@ impl Wanted<'_> {
     }
 }
 
+fn named(name: &str) -> Named {
+    Named {
+        id: format!("{name}-id"),
+        name: name.to_owned(),
+    }
+}
+
 impl Stack {
     pub async fn start(wanted: Wanted<'_>) -> Self {
+        Self::build(wanted).await.expect("gateway")
+    }
+
+    /// The same for a configuration that may be refused.
+    pub async fn build(wanted: Wanted<'_>) -> Result<Self, gateway::BuildError> {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
         let (panel, app) = (Echo::start().await, Echo::start().await);
@@ -159,14 +171,14 @@ impl Stack {
             })],
             apps,
         };
-        let gateway = Gateway::build(config, deps).expect("gateway");
+        let gateway = Gateway::build(config, deps)?;
         let lifecycle = Lifecycle::new(Duration::from_secs(2));
         let listener = Listener::bind("127.0.0.1:0".parse().expect("address"))
             .await
             .expect("listener");
         let address = listener.address();
         listener.serve(gateway.router(), &lifecycle);
-        Self {
+        Ok(Self {
             address,
             gateway,
             store,
@@ -178,7 +190,7 @@ impl Stack {
             database,
             database_url,
             _dir: dir,
-        }
+        })
     }
 
     /// The store as another process has it.
@@ -200,10 +212,6 @@ impl Stack {
     ) -> (SecretString, Session) {
         let now = Timestamp::now();
         let in_hours = |hours| now + SignedDuration::from_hours(hours);
-        let named = |name: &str| Named {
-            id: format!("{name}-id"),
-            name: name.to_owned(),
-        };
         let project = Project {
             id: "p1".to_owned(),
             name: "acme".to_owned(),
@@ -215,7 +223,7 @@ impl Stack {
                 name: name.to_owned(),
                 domain: named("Default"),
             },
-            projects: vec![project.clone()],
+            projects: vec![project],
             last_project: None,
             auth_methods: vec!["password".to_owned()],
             user_agent: FIREFOX.to_owned(),
@@ -223,6 +231,7 @@ impl Stack {
             idle_expires_at: in_hours(1),
             absolute_expires_at: in_hours(2),
             keystone_expires_at: in_hours(1),
+            authenticated_at: Some(now),
         };
         let (secret, session) = self
             .store
@@ -230,7 +239,14 @@ impl Stack {
             .create(&new, now)
             .await
             .expect("session");
-        for project in [None, Some(project)] {
+        self.project_token(&session, roles).await;
+        (secret, session)
+    }
+
+    /// Gives a session the tokens that sign-in would: an unscoped one, and one for the project.
+    pub async fn project_token(&self, session: &Session, roles: &[&str]) {
+        let now = Timestamp::now();
+        for project in [None, session.projects.first().cloned()] {
             let new = NewKeystoneToken {
                 session: session.id,
                 roles: match project {
@@ -243,12 +259,11 @@ impl Stack {
                 }),
                 project,
                 audit_id: "audit".to_owned(),
-                expires_at: in_hours(1),
+                expires_at: now + SignedDuration::from_hours(1),
             };
             let stored = self.store.keystone_tokens().store(&new, now).await;
             assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
         }
-        (secret, session)
     }
 
     /// Gives the family's command line a token of its own, as Keystone would when first asked.
@@ -343,6 +358,7 @@ impl Stack {
             idle_expires_at: session.idle_expires_at,
             absolute_expires_at: session.absolute_expires_at,
             keystone_expires_at: session.keystone_expires_at,
+            authenticated_at: session.authenticated_at,
         }
     }
 
@@ -351,6 +367,21 @@ impl Stack {
         let events = self.store.audit().list(&AuditFilter::default(), 100).await;
         let events = events.expect("audit log").into_iter().map(|e| e.event);
         events.filter(|event| event.action == action).collect()
+    }
+
+    /// A browser that has a cookie of this session on the app's host, as the hand-over leaves it.
+    pub async fn on_the_app(&self, session: &Session) -> super::browser::Browser {
+        let new = NewChild {
+            parent: session.id,
+            kind: ChildKind::App("prometheus".to_owned()),
+            user_agent: FIREFOX.to_owned(),
+            address: "192.0.2.7".to_owned(),
+        };
+        let created = self.store.sessions().create_child(&new, Timestamp::now());
+        let (secret, _) = created.await.expect("stored").expect("live");
+        let mut browser = super::browser::Browser::new(self.address);
+        browser.set_cookie(APP_HOST, "portico", secret.expose_secret());
+        browser
     }
 
     /// A browser that has the cookie of another user's session.

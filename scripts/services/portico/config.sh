@@ -71,6 +71,7 @@ description = "$description"
 project = "$acme"
 url = "http://127.0.0.1:${port[$id]}"
 kind = "$kind"
+$([ ! -e "$root/deploy/rules/$id.toml" ] || printf 'rules_file = "%s"\n' "$root/deploy/rules/$id.toml")
 allow = [
 $(for role in "$@"; do printf '  { role = "%s", project = "%s" },\n' "$role" "$acme"; done)
 $([ "$with_oidc" = no ] || [ "$id" != prometheus ] || printf '  { group = "ops", provider = "corp" },\n')

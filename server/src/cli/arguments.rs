@@ -55,6 +55,11 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Examines the rules of the gateway's apps before somebody depends on them
+    Policy {
+        #[command(subcommand)]
+        command: AppPolicyCommand,
+    },
     /// Lists and ends the sessions of users, on the database itself
     Sessions {
         #[command(subcommand)]
@@ -89,6 +94,62 @@ pub(super) struct DoctorArgs {
     /// OS_* say, revokes that token, and takes up to 200 s
     #[arg(long, value_name = "CLUSTER")]
     pub revocation: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AppPolicyCommand {
+    /// Names what rules open by accident, and what has no effect; fails when they cannot be used
+    Lint {
+        /// This app only
+        #[arg(long, value_name = "ID")]
+        app: Option<String>,
+        /// Fails on warnings too
+        #[arg(long)]
+        strict: bool,
+    },
+    Explain(Box<AppExplainArgs>),
+    /// Runs the tests in the apps' files of rules
+    Test {
+        /// This app only
+        #[arg(long, value_name = "ID")]
+        app: Option<String>,
+    },
+}
+
+/// Says for each rule of an app whether it decides a request, and why not
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  portico policy explain --user ada@Default --role k8s_developer@2b7f85af... \\
+    --method POST --url https://prometheus.apps.example.org/api/v1/admin/tsdb/snapshot
+
+It asks nobody: what somebody has is what the command line says. Without --user, --role, --group
+and --factor nobody is signed in.")]
+pub(super) struct AppExplainArgs {
+    /// What is asked for, with the app's host
+    #[arg(long, value_name = "URL")]
+    pub url: String,
+    /// How
+    #[arg(long, value_name = "METHOD", default_value = "GET")]
+    pub method: String,
+    /// Who asks: the user's ID, or name and domain
+    #[arg(long, value_name = "ID|NAME@DOMAIN")]
+    pub user: Option<String>,
+    /// A role, by name or ID as the rules have it, in a project (its ID); may be repeated
+    #[arg(long = "role", value_name = "ROLE@PROJECT", value_parser = role_in_project)]
+    pub roles: Vec<(String, String)>,
+    /// A group that a provider names; may be repeated
+    #[arg(long = "group", value_name = "PROVIDER:GROUP", value_parser = group_of_provider)]
+    pub groups: Vec<(String, String)>,
+    /// What they signed in with, such as totp or amr:otp; may be repeated
+    #[arg(long = "factor", value_name = "WORD")]
+    pub factors: Vec<String>,
+    /// How long ago they signed in
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
+    pub signed_in_ago: Duration,
+    /// The client's address
+    #[arg(long, value_name = "ADDRESS")]
+    pub address: Option<std::net::IpAddr>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -360,6 +421,29 @@ fn interval(text: &str) -> Result<Duration, String> {
         Ok(interval)
     } else {
         Err("must be between 5 and 86400 seconds".to_owned())
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    humantime_serde::re::humantime::parse_duration(text)
+        .map_err(|_| "must be a time such as 90s, 5m or 2h".to_owned())
+}
+
+fn role_in_project(text: &str) -> Result<(String, String), String> {
+    match text.rsplit_once('@') {
+        Some((role, project)) if !role.is_empty() && !project.is_empty() => {
+            Ok((role.to_owned(), project.to_owned()))
+        }
+        _ => Err("must be ROLE@PROJECT: a role without its project says nothing".to_owned()),
+    }
+}
+
+fn group_of_provider(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((provider, group)) if !provider.is_empty() && !group.is_empty() => {
+            Ok((provider.to_owned(), group.to_owned()))
+        }
+        _ => Err("must be PROVIDER:GROUP".to_owned()),
     }
 }
 

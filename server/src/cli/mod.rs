@@ -1,4 +1,5 @@
 //! The command line: what can be started, and what the exit code says.
+mod app_policy;
 mod arguments;
 mod config;
 mod doctor;
@@ -57,6 +58,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             Some(KubeAuthCommand::Policy { command }) => return policy::policy(&command),
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
+        Command::Policy { command } => return app_policy::policy(&command, &files),
         Command::Config { command } => config::config(&command, &files)?,
         Command::Sessions { command } => {
             sessions::sessions(&Config::load(&files)?, &command).await?

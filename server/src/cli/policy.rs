@@ -24,7 +24,7 @@ fn load(path: &Path) -> anyhow::Result<Policy> {
     Policy::parse(&read(path)?).with_context(|| format!("{}", path.display()))
 }
 
-fn code(failed: bool) -> ExitCode {
+pub(super) fn code(failed: bool) -> ExitCode {
     if failed {
         ExitCode::FAILURE
     } else {

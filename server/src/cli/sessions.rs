@@ -234,6 +234,7 @@ mod tests {
             idle_expires_at: later,
             absolute_expires_at: later,
             keystone_expires_at: later,
+            authenticated_at: None,
         };
         let (secret, session) = store.sessions().create(&new, now).await.unwrap();
         (secret.expose_secret().to_owned(), session)

@@ -105,6 +105,7 @@ pub(super) fn session(keys: &KeyRing, found: Found) -> Result<Option<Session>, S
         ended_at: entry.optional_time("ended_at")?,
         end_reason: entry.optional("end_reason")?,
         provider: provider(&entry)?,
+        authenticated_at: entry.optional_time("authenticated_at")?,
     };
     with_identity(&session, |parts| {
         binding::check_entry(keys, TABLE, parts, &entry)

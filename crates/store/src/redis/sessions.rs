@@ -68,6 +68,10 @@ impl Redis {
                 "provider_expires_at",
                 of_provider.and_then(|one| one.expires_at.map(Timestamp::as_second)),
             )
+            .optional(
+                "authenticated_at",
+                session.authenticated_at.map(Timestamp::as_second),
+            )
             .with(FIELD, identity(keys, session));
         let mut call = self.call(&SESSIONS, "insert");
         call.arg(&id)
@@ -321,7 +325,11 @@ impl Redis {
             .time("idle_expires_at", idle)
             .time("absolute_expires_at", renewal.absolute_expires_at)
             .time("keystone_expires_at", renewal.keystone_expires_at)
-            .time("keystone_checked_at", now);
+            .time("keystone_checked_at", now)
+            .optional(
+                "authenticated_at",
+                renewal.authenticated_at.map(Timestamp::as_second),
+            );
         let mut call = self.call(&SESSIONS, "renew");
         call.arg(&id)
             .arg(&hash)

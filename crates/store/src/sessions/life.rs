@@ -92,8 +92,9 @@ impl Sessions<'_> {
         sqlx::query(
             "UPDATE sessions
              SET auth_methods = $1, idle_expires_at = $2, absolute_expires_at = $3,
-                 keystone_expires_at = $4, keystone_checked_at = $5
-             WHERE (id = $6 OR parent = $6) AND ended_at IS NULL",
+                 keystone_expires_at = $4, keystone_checked_at = $5,
+                 authenticated_at = COALESCE($6, authenticated_at)
+             WHERE (id = $7 OR parent = $7) AND ended_at IS NULL",
         )
         .bind(to_json("sessions", "auth_methods", &renewal.auth_methods)?)
         .bind(
@@ -105,6 +106,7 @@ impl Sessions<'_> {
         .bind(renewal.absolute_expires_at.as_second())
         .bind(renewal.keystone_expires_at.as_second())
         .bind(now.as_second())
+        .bind(renewal.authenticated_at.map(Timestamp::as_second))
         .bind(root.to_string())
         .execute(&mut *transaction)
         .await

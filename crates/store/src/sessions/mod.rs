@@ -73,6 +73,7 @@ impl Sessions<'_> {
             ended_at: None,
             end_reason: None,
             provider,
+            authenticated_at: new.authenticated_at,
         };
         self.insert(&session, Some(&secret)).await?;
         Ok((secret, session))
@@ -334,11 +335,11 @@ impl Sessions<'_> {
                  domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent,
                  address, created_at, last_seen_at, idle_expires_at, absolute_expires_at,
                  keystone_expires_at, keystone_checked_at, provider, provider_subject,
-                 provider_sid, provider_profile, provider_expires_at
+                 provider_sid, provider_profile, provider_expires_at, authenticated_at
              )
              VALUES (
                  $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22, $23, $24, $25, $26, $27
+                 $19, $20, $21, $22, $23, $24, $25, $26, $27, $28
              )",
         )
         .bind(id.as_str())
@@ -368,6 +369,7 @@ impl Sessions<'_> {
         .bind(of_provider.and_then(|provider| provider.sid.as_deref()))
         .bind(provider::profile_text(session)?)
         .bind(of_provider.and_then(|provider| provider.expires_at.map(Timestamp::as_second)))
+        .bind(session.authenticated_at.map(Timestamp::as_second))
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("store a session"))?;

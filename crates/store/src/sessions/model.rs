@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_n
      domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent, address, \
      created_at, last_seen_at, idle_expires_at, absolute_expires_at, keystone_expires_at, \
      keystone_checked_at, ended_at, end_reason, provider, provider_subject, provider_sid, \
-     provider_profile, provider_expires_at";
+     provider_profile, provider_expires_at, authenticated_at";
 
 /// A session as the store knows it. Not its secret: that is in the cookie only.
 #[derive(Clone, Debug)]
@@ -54,6 +54,8 @@ pub struct Session {
     pub end_reason: Option<EndReason>,
     /// Who vouches for the user, where that is not Keystone alone.
     pub provider: Option<SessionProvider>,
+    /// When the user last proved who they are; `None`: nobody knows.
+    pub authenticated_at: Option<Timestamp>,
 }
 
 impl Session {
@@ -199,6 +201,8 @@ pub struct NewSession {
     pub idle_expires_at: Timestamp,
     pub absolute_expires_at: Timestamp,
     pub keystone_expires_at: Timestamp,
+    /// When the user proved who they are; `None`: nobody knows.
+    pub authenticated_at: Option<Timestamp>,
 }
 
 /// A child of a session.
@@ -227,6 +231,8 @@ pub struct Renewal {
     pub idle_expires_at: Timestamp,
     pub absolute_expires_at: Timestamp,
     pub keystone_expires_at: Timestamp,
+    /// When the user proved who they are; `None`: what is known of it stays.
+    pub authenticated_at: Option<Timestamp>,
 }
 
 /// A session that has just ended: its streams must be closed.
@@ -274,5 +280,6 @@ pub(crate) fn from_row(keys: &KeyRing, row: &AnyRow) -> Result<Session, StoreErr
         ended_at: columns.optional_time("ended_at")?,
         end_reason,
         provider: provider::read(&columns)?,
+        authenticated_at: columns.optional_time("authenticated_at")?,
     })
 }

@@ -14,6 +14,7 @@ pub async fn ends_and_renewals_are_told_in_their_order(database: &Database) {
         idle_expires_at: at(7200),
         absolute_expires_at: at(20 * 3600),
         keystone_expires_at: at(7300),
+        authenticated_at: None,
     };
     let sessions = store.sessions();
     sessions.renew(devi.id, &renewal, at(2)).await.unwrap();

@@ -47,6 +47,7 @@ pub fn new_session(user: &str) -> NewSession {
         idle_expires_at: at(3600),
         absolute_expires_at: at(12 * 3600),
         keystone_expires_at: at(12 * 3600),
+        authenticated_at: Some(at(0)),
     }
 }
 

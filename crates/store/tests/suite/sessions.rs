@@ -128,6 +128,7 @@ pub async fn renewing_changes_the_secret_and_the_times(database: &Database) {
         idle_expires_at: at(7200),
         absolute_expires_at: at(20 * 3600),
         keystone_expires_at: at(7300),
+        authenticated_at: Some(at(100)),
     };
     let renewed = sessions
         .renew(session.id, &renewal, at(100))
@@ -142,6 +143,8 @@ pub async fn renewing_changes_the_secret_and_the_times(database: &Database) {
         .unwrap();
     assert_eq!(found.id, session.id);
     assert_eq!(found.auth_methods, renewal.auth_methods);
+    assert_eq!(session.authenticated_at, Some(at(0)));
+    assert_eq!(found.authenticated_at, Some(at(100)));
     let child = sessions.get(child.id).await.unwrap().unwrap();
     assert_eq!(child.keystone_expires_at, at(7300));
     // new tokens without a new sign-in move the end of the whole family, and no secret
@@ -153,6 +156,16 @@ pub async fn renewing_changes_the_secret_and_the_times(database: &Database) {
     assert_eq!(found.keystone_checked_at, at(101));
     let child = sessions.get(child.id).await.unwrap().unwrap();
     assert_eq!(child.keystone_expires_at, at(9000));
+    // what proves nothing leaves it as it was
+    let unproved = Renewal {
+        authenticated_at: None,
+        ..renewal.clone()
+    };
+    let renewed = sessions.renew(session.id, &unproved, at(102)).await;
+    let found = sessions
+        .find(renewed.unwrap().unwrap().expose_secret(), at(102))
+        .await;
+    assert_eq!(found.unwrap().unwrap().authenticated_at, Some(at(100)));
     sessions
         .end(session.id, EndReason::Revoked, at(102))
         .await

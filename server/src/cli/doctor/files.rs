@@ -1,6 +1,7 @@
 //! Key files, certificates, the built site: whether they are there and fit each other.
 use super::report::Report;
 use crate::config::Config;
+use gateway::rules::{Policy, Severity};
 use portico_assertion::keys::{PrivateKey, PublicKey, SigningKey};
 use portico_runtime::secret_file::read_secret_file;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
@@ -14,6 +15,7 @@ const SAME_PAIR: &str = "name the two halves of one pair";
 
 pub(super) fn check(config: &Config, report: &mut Report) {
     gateway(config, report);
+    rules(config, report);
     panel(config, report);
     kube_auth(config, report);
     clusters(config, report);
@@ -88,6 +90,34 @@ fn gateway(config: &Config, report: &mut Report) {
             "the sign-in page lists users and their password",
             "remove [gateway.demo] wherever somebody else can reach the gateway",
         );
+    }
+}
+
+fn rules(config: &Config, report: &mut Report) {
+    let Some(section) = &config.gateway else {
+        return;
+    };
+    for app in &config.apps {
+        if app.rules.is_empty() && app.rules_file.is_none() {
+            continue;
+        }
+        let subject = format!("rules of {}", app.id);
+        match Policy::load(app, &section.providers) {
+            Ok(policy) => {
+                let (rules, tests) = (policy.len(), policy.tests());
+                report.ok(&subject, format!("{rules} rules, {tests} tests passed"));
+                let lint = policy.lint();
+                for one in lint.iter().filter(|one| one.severity == Severity::Warning) {
+                    report.warn(&subject, one.to_string(), "`portico policy explain` says what it does");
+                }
+            }
+            Err(error) => report.fail(
+                &subject,
+                error.to_string(),
+                "`portico policy test` and `lint` name everything; a running gateway keeps the last \
+                 good rules",
+            ),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Context, keys, listen, report_keystone, serve_on};
+use super::{Context, keys, listen, report_keystone, rules, serve_on};
 use crate::cli::migrate::open_store;
 use crate::config::Role;
 use anyhow::Context as _;
@@ -41,6 +41,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         },
     )?;
     keys::follow_store_keys(context, store.clone())?;
+    rules::follow(context, built.clone())?;
     keys::follow_assertion_key(context, section.assertion_key_file.clone(), built.clone())?;
     context.readiness.add("store", Weight::Required, move || {
         let store = store.clone();

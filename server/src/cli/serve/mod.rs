@@ -3,6 +3,7 @@ mod gateway;
 mod keys;
 mod kube_auth;
 mod panel;
+mod rules;
 
 use super::error::CliError;
 use crate::config::{Config, Role};

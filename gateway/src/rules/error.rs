@@ -1,0 +1,70 @@
+//! What is wrong with rules, and where.
+use std::path::PathBuf;
+
+/// A rule that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rule {rule:?}: {fault}")]
+pub struct RuleError {
+    /// Which of its list, counted from zero.
+    pub index: usize,
+    /// Its name.
+    pub rule: String,
+    pub fault: Fault,
+}
+
+/// Why it cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("a name has 1 to 64 printable characters")]
+    Name,
+    #[error("another rule of the app has this name; the log would not tell them apart")]
+    Twice,
+    #[error("methods: {0:?} is neither a method (GET, POST, in upper case) nor safe or unsafe")]
+    Method(String),
+    #[error("paths: {0:?}: {1}")]
+    Path(String, &'static str),
+    #[error("paths: {0:?} cannot be used: {1}")]
+    Regex(String, String),
+    #[error("{0} holds more than {1} entries")]
+    Many(&'static str, usize),
+    #[error(
+        "who: whom does it let in? For everybody who is signed in write [{{ signed_in = true }}]"
+    )]
+    Nobody,
+    #[error("{0}: a {1} rule has none")]
+    OutOfPlace(&'static str, &'static str),
+    #[error("except: it is empty; name who, networks, signed_in_within or factors")]
+    EmptyException,
+    #[error("signed_in_within: at least 60s, so that whoever confirms who they are gets in")]
+    TooSoon,
+    #[error("factors: {0:?} is no word for a factor, such as totp, amr:otp or mfa")]
+    Factor(String),
+    #[error("who: {0}")]
+    Group(String),
+}
+
+/// Rules that cannot be used, or a test of theirs that fails.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    #[error("apps.rules of {app}: {source}")]
+    Rule { app: String, source: RuleError },
+    #[error("apps.rules of {app}: more than {most} rules")]
+    Many { app: String, most: usize },
+    #[error("apps.rules_file of {app}: {path}: {source}")]
+    Unreadable {
+        app: String,
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("apps.rules_file of {app}: {path}{}: {message}", place(*.line))]
+    File {
+        app: String,
+        path: PathBuf,
+        line: Option<usize>,
+        message: String,
+    },
+}
+
+fn place(line: Option<usize>) -> String {
+    line.map(|line| format!(":{line}")).unwrap_or_default()
+}

@@ -1,0 +1,182 @@
+//! Which rule decides about a request, and why the others do not.
+use std::{fmt, net::IpAddr};
+
+use http::Method;
+
+use super::{
+    facts::{Fit, RequestFacts},
+    policy::{Asking, Outcome, Policy, Somebody},
+    refusal::conditions,
+    rule::Rule,
+};
+use crate::config::rules::{Effect, Who};
+
+/// A request that somebody asks about.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub method: Method,
+    pub path: String,
+    /// The client's address; `None`: not known.
+    pub client: Option<IpAddr>,
+    /// `None`: nobody is signed in.
+    pub person: Option<Somebody>,
+}
+
+/// What becomes of it, and what each rule has to do with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    pub outcome: Outcome,
+    /// For each rule: its name, what it is about in words, and its part.
+    pub steps: Vec<(String, String, Step)>,
+}
+
+/// What a rule has to do with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It decides.
+    Decides,
+    /// It fits, and another counts more.
+    FitsToo,
+    OtherMethod,
+    OtherPath,
+    OtherAddress,
+    /// It is about other people.
+    OtherPeople,
+    /// It is about people who are signed in.
+    Nobody,
+    /// A `deny` that lets them past.
+    LetsPast,
+    /// They signed in too long ago for it.
+    TooLongAgo,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Decides => "decides",
+            Self::FitsToo => "fits too, but the one that decides counts before it",
+            Self::OtherMethod => "is about other methods",
+            Self::OtherPath => "is about other paths",
+            Self::OtherAddress => "is about other addresses",
+            Self::OtherPeople => "is about other people, or about another way to sign in",
+            Self::Nobody => "is about people who are signed in",
+            Self::LetsPast => "lets them past",
+            Self::TooLongAgo => "asks for a sign-in that is not so long ago",
+        })
+    }
+}
+
+impl Policy {
+    /// Explains a decision.
+    pub fn explain(&self, question: &Question) -> Explained {
+        let outcome = self.decide(&Asking {
+            method: &question.method,
+            path: &question.path,
+            client: question.client,
+            person: question.person.as_ref(),
+        });
+        if matches!(outcome, Outcome::BadRequest { .. }) {
+            let steps = Vec::new();
+            return Explained { outcome, steps };
+        }
+        let request = RequestFacts {
+            method: &question.method,
+            path: self.rules.readings(&question.path),
+            client: question.client,
+        };
+        let steps = self.rules.rules.iter().map(|rule| {
+            let step = if outcome.rule() == Some(&*rule.name) {
+                Step::Decides
+            } else {
+                step(rule, &request, question.person.as_ref())
+            };
+            (rule.name.to_string(), words(rule), step)
+        });
+        Explained {
+            steps: steps.collect(),
+            outcome,
+        }
+    }
+
+    /// Each rule with what it is about.
+    pub fn in_words(&self) -> impl Iterator<Item = (&str, String)> {
+        let rules = self.rules.rules.iter();
+        rules.map(|rule| (&*rule.name, words(rule)))
+    }
+}
+
+fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Somebody>) -> Step {
+    if !rule.about_method(request) {
+        return Step::OtherMethod;
+    }
+    if !rule.about_path(request) {
+        return Step::OtherPath;
+    }
+    if !rule.about_client(request) {
+        return Step::OtherAddress;
+    }
+    let Some(person) = person else {
+        let about_nobody = match rule.effect {
+            Effect::Allow => false,
+            Effect::Public => true,
+            Effect::Deny => rule.who.is_empty(),
+        };
+        return if about_nobody {
+            Step::FitsToo
+        } else {
+            Step::Nobody
+        };
+    };
+    match rule.about(person) {
+        Fit::Yes => {}
+        Fit::Stale => return Step::TooLongAgo,
+        Fit::Unknown | Fit::No => return Step::OtherPeople,
+    }
+    match rule.excepts(request, person) {
+        Fit::Yes => Step::LetsPast,
+        Fit::Stale => Step::TooLongAgo,
+        Fit::Unknown | Fit::No => Step::FitsToo,
+    }
+}
+
+/// A rule in one sentence.
+fn words(rule: &Rule) -> String {
+    let mut text = format!("{} {}", rule.effect.as_str(), rule.requests_in_words());
+    let with = conditions(rule.signed_in_within, &rule.factors, &[]);
+    for part in [people(&rule.who), with] {
+        if !part.is_empty() {
+            text.push_str(", ");
+            text.push_str(&part);
+        }
+    }
+    if let Some(except) = &rule.except {
+        let with = conditions(except.signed_in_within, &except.factors, &except.networks);
+        let parts = [people(&except.who).replacen("for ", "", 1), with];
+        let parts: Vec<&str> = parts
+            .iter()
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect();
+        text.push_str(" except ");
+        text.push_str(&parts.join(", "));
+    }
+    text
+}
+
+fn people(who: &[Who]) -> String {
+    let words: Vec<String> = who
+        .iter()
+        .map(|who| match who {
+            Who::Role(role) => format!("{} in {}", role.role, role.project),
+            Who::Group(group) => format!("group {} of {}", group.group, group.provider),
+            Who::UserId(id) => format!("user {id}"),
+            Who::UserName { name, domain } => format!("user {name}@{domain}"),
+            Who::SignedIn => "everybody who is signed in".to_owned(),
+        })
+        .collect();
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!("for {}", words.join(" or "))
+    }
+}

@@ -1,0 +1,457 @@
+//! Which methods and paths a rule names.
+use std::fmt;
+
+use http::Method;
+use regex::{Regex, RegexBuilder};
+
+use super::{
+    error::Fault,
+    reading::{Readings, lenient},
+};
+
+/// Bytes that a compiled expression may take.
+const LARGEST_REGEX: usize = 256 << 10;
+const LONGEST_PATH: usize = 1024;
+
+/// A path, or many.
+#[derive(Clone, Debug)]
+pub(crate) enum PathPattern {
+    Exact(String),
+    /// Everything below; ends with a slash.
+    Below(String),
+    Prefix(String),
+    /// The whole path; with the expression as it was written.
+    Regex(Regex, String),
+}
+
+impl PathPattern {
+    /// Reads an entry of `paths`.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        let bad = |why| Fault::Path(text.to_owned(), why);
+        if text.len() > LONGEST_PATH {
+            return Err(bad("it is longer than 1024 bytes"));
+        }
+        if let Some(expression) = text.strip_prefix("regex:") {
+            // the engine takes linear time whatever the expression
+            let whole = RegexBuilder::new(&format!("^(?:{expression})$"))
+                .size_limit(LARGEST_REGEX)
+                .dfa_size_limit(LARGEST_REGEX)
+                .build()
+                .map_err(|error| Fault::Regex(text.to_owned(), error.to_string()))?;
+            return Ok(Self::Regex(whole, expression.to_owned()));
+        }
+        if let Some(path) = text.strip_prefix("prefix:") {
+            return Ok(Self::Prefix(checked(path).map_err(bad)?));
+        }
+        if let Some(path) = text.strip_prefix("exact:") {
+            return Ok(Self::Exact(checked(path).map_err(bad)?));
+        }
+        if text == "/" {
+            return Err(bad(
+                "it may mean the first page or everything: write exact:/ or prefix:/",
+            ));
+        }
+        let path = checked(text).map_err(bad)?;
+        Ok(if path.ends_with('/') {
+            Self::Below(path)
+        } else {
+            Self::Exact(path)
+        })
+    }
+
+    /// Whether some reading of a path is meant: for what closes. A slash more or less at the end
+    /// makes no difference.
+    pub fn perhaps(&self, path: &Readings<'_>) -> bool {
+        path.any(|text| self.names(text) || self.names_without_slash(text))
+    }
+
+    /// Whether one reading of a path is meant.
+    pub fn names(&self, text: &str) -> bool {
+        match self {
+            Self::Exact(path) => text == path,
+            Self::Below(path) | Self::Prefix(path) => text.starts_with(path.as_str()),
+            Self::Regex(expression, _) => expression.is_match(text),
+        }
+    }
+
+    fn names_without_slash(&self, text: &str) -> bool {
+        match self {
+            Self::Exact(path) => {
+                text.strip_suffix('/').unwrap_or(text) == path.strip_suffix('/').unwrap_or(path)
+            }
+            Self::Below(path) | Self::Prefix(path) => path.strip_suffix('/') == Some(text),
+            Self::Regex(expression, _) => match text.strip_suffix('/') {
+                Some(shorter) => expression.is_match(shorter),
+                None => expression.is_match(&format!("{text}/")),
+            },
+        }
+    }
+
+    /// Whether everything that `other` names is named here too, as far as that can be seen.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Prefix(path), _) if path == "/" => true,
+            (Self::Below(all) | Self::Prefix(all), Self::Below(path) | Self::Exact(path)) => {
+                path.starts_with(all.as_str())
+            }
+            (Self::Prefix(all), Self::Prefix(path)) | (Self::Below(all), Self::Prefix(path)) => {
+                path.starts_with(all.as_str())
+            }
+            (Self::Exact(one), Self::Exact(path)) => one == path,
+            (Self::Regex(_, one), Self::Regex(_, path)) => one == path,
+            (Self::Regex(expression, _), Self::Exact(path)) => expression.is_match(path),
+            _ => false,
+        }
+    }
+
+    /// Whether it names every path there is.
+    pub fn is_everything(&self) -> bool {
+        match self {
+            Self::Prefix(path) => path == "/",
+            Self::Regex(_, text) => {
+                matches!(
+                    text.trim_start_matches('^').trim_end_matches('$'),
+                    ".*" | "/.*"
+                )
+            }
+            Self::Exact(_) | Self::Below(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(path) => write!(f, "{path}"),
+            Self::Below(path) => write!(f, "everything below {path}"),
+            Self::Prefix(path) if path == "/" => f.write_str("everything"),
+            Self::Prefix(path) => write!(f, "whatever begins with {path}"),
+            Self::Regex(_, expression) => write!(f, "what matches {expression} as a whole"),
+        }
+    }
+}
+
+/// A path that says one thing only.
+fn checked(path: &str) -> Result<String, &'static str> {
+    if !path.starts_with('/') {
+        return Err("it must begin with /, exact:/, prefix:/ or regex:");
+    }
+    for (sign, why) in [
+        ("?", "queries are never matched: write the path only"),
+        ("#", "fragments are never matched: write the path only"),
+        (
+            "*",
+            "there are no wildcards: write /x/ for everything below /x",
+        ),
+        (
+            ";",
+            "parameters are never matched: write the path without them",
+        ),
+        ("\\", "a backslash is in no path that is let through"),
+    ] {
+        if path.contains(sign) {
+            return Err(why);
+        }
+    }
+    if path.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        return Err("it holds a control character");
+    }
+    if path.contains('%') {
+        return Err("write it decoded: /a b for /a%20b");
+    }
+    if path.split('/').any(|segment| matches!(segment, "." | "..")) {
+        return Err("it holds a . or .. segment, which no request that is let through has");
+    }
+    if lenient(path).is_some_and(|lenient| lenient != path) {
+        return Err("some servers read it in another way: no //, and no dot or space before a /");
+    }
+    Ok(path.to_owned())
+}
+
+/// The methods of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Methods(Vec<MethodPattern>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum MethodPattern {
+    One(Method),
+    Safe,
+    Unsafe,
+}
+
+impl Methods {
+    /// Reads `methods`.
+    pub fn parse(texts: &[String]) -> Result<Self, Fault> {
+        texts
+            .iter()
+            .map(|text| match text.as_str() {
+                "safe" => Ok(MethodPattern::Safe),
+                "unsafe" => Ok(MethodPattern::Unsafe),
+                // a method in lower case is another method (RFC 9110 9.1)
+                text if !text.is_empty()
+                    && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-') =>
+                {
+                    let method = Method::from_bytes(text.as_bytes());
+                    method
+                        .map(MethodPattern::One)
+                        .map_err(|_| Fault::Method(text.to_owned()))
+                }
+                text => Err(Fault::Method(text.to_owned())),
+            })
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether the method is surely meant: for what opens.
+    pub fn surely(&self, method: &Method) -> bool {
+        self.0.is_empty() || self.0.iter().any(|one| one.is(method))
+    }
+
+    /// Whether the method is meant by somebody who overlooks its case: for what closes.
+    pub fn perhaps(&self, method: &Method) -> bool {
+        self.surely(method)
+            || Method::from_bytes(method.as_str().to_ascii_uppercase().as_bytes())
+                .is_ok_and(|upper| self.surely(&upper))
+    }
+
+    pub fn is_every(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether everything that `other` names is named here too.
+    pub fn cover(&self, other: &Self) -> bool {
+        self.0.is_empty()
+            || (!other.0.is_empty()
+                && other
+                    .0
+                    .iter()
+                    .all(|one| self.0.iter().any(|all| all.covers(one))))
+    }
+
+    /// Those that are no standard methods (RFC 9110 9.3, RFC 5789).
+    pub fn unusual(&self) -> impl Iterator<Item = &Method> {
+        self.0.iter().filter_map(|one| match one {
+            MethodPattern::One(method)
+                if !matches!(
+                    method.as_str(),
+                    "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"
+                ) =>
+            {
+                Some(method)
+            }
+            _ => None,
+        })
+    }
+}
+
+impl MethodPattern {
+    fn is(&self, method: &Method) -> bool {
+        match self {
+            Self::One(one) => one == method || (one == Method::GET && method == Method::HEAD),
+            Self::Safe => method.is_safe(),
+            Self::Unsafe => !method.is_safe(),
+        }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        match other {
+            Self::One(method) => self.is(method),
+            other => self == other,
+        }
+    }
+}
+
+impl fmt::Display for Methods {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("any method");
+        }
+        for (at, one) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            match one {
+                MethodPattern::One(method) if method == Method::GET => {
+                    f.write_str("GET and HEAD")?
+                }
+                MethodPattern::One(method) => f.write_str(method.as_str())?,
+                MethodPattern::Safe => f.write_str("safe methods")?,
+                MethodPattern::Unsafe => f.write_str("unsafe methods")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn surely(pattern: &str, path: &str) -> bool {
+        let pattern = PathPattern::parse(pattern).expect("pattern");
+        Readings::of(path).all(|text| pattern.names(text))
+    }
+
+    fn perhaps(pattern: &str, path: &str) -> bool {
+        PathPattern::parse(pattern)
+            .expect("pattern")
+            .perhaps(&Readings::of(path))
+    }
+
+    #[test]
+    fn a_path_is_exact_below_or_declared() {
+        assert!(surely("/x", "/x") && !surely("/x", "/x/") && !surely("/x", "/xy"));
+        assert!(surely("/x/", "/x/") && surely("/x/", "/x/y") && !surely("/x/", "/x"));
+        assert!(surely("prefix:/x", "/xy") && !surely("prefix:/x", "/y/x"));
+        assert!(surely("exact:/x/", "/x/") && !surely("exact:/x/", "/x/y"));
+        assert!(surely("exact:/", "/") && !surely("exact:/", "/x"));
+        assert!(surely("prefix:/", "/") && surely("prefix:/", "/x"));
+        assert!(!surely("/x", "/X"));
+        assert!(surely("/a b/", "/a%20b/c"));
+    }
+
+    #[test]
+    fn attack_39_an_expression_must_match_the_whole_path() {
+        assert!(surely("regex:/api", "/api"));
+        assert!(!surely("regex:/api", "/x/api") && !surely("regex:/api", "/api/x"));
+        assert!(!surely("regex:^/api|/x$", "/api/y") && !surely("regex:a|/x", "/y/x"));
+        assert!(surely("regex:^/v[0-9]+/status$", "/v12/status"));
+    }
+
+    #[test]
+    fn what_opens_fits_every_reading_and_what_closes_any() {
+        for path in ["/open;x/y", "/ope%256e/y", "/open./y"] {
+            assert!(!surely("/open/", path), "{path}");
+        }
+        assert!(surely("/open/", "/open//y") && surely("/open/", "/open/y;x=1"));
+        for path in [
+            "/adm/y",
+            "/adm",
+            "/adm;x=1/y",
+            "/adm;/y",
+            "/adm./y",
+            "/adm%20/y",
+            "/%61dm/y",
+            "/%2561dm/y",
+        ] {
+            assert!(perhaps("/adm/", path), "{path}");
+        }
+        for path in ["/quit", "/quit/", "/quit;x", "/quit.", "/qui%74", "/quit//"] {
+            assert!(perhaps("/quit", path), "{path}");
+        }
+        for path in ["/quit", "/quit/", "/quit;x"] {
+            assert!(perhaps("regex:^/(quit|reload)$", path), "{path}");
+        }
+        assert!(!perhaps("/adm/", "/admin/y") && !perhaps("/quit", "/quitter"));
+    }
+
+    #[test]
+    fn attack_38_what_cannot_be_told_apart_is_refused() {
+        for text in [
+            "", "/", "x", "GET=/x", "!=/x", "GET!=/x", "!/x", "/x/*", "/x?y", "/x#y", "/x;y",
+            "/a//b", "/a/../b", "/a/./b", "/a%20b", "/a./b", "/a /b", "/a\\b", "/a\tb", "^/x$",
+            "prefix:x", "exact:", "regex:(", "Regex:/x", "/open ",
+        ] {
+            assert!(PathPattern::parse(text).is_err(), "{text:?}");
+        }
+        // a comma and a != inside are what they are
+        assert!(surely("/a,/b", "/a,/b") && !surely("/a,/b", "/a") && !surely("/a,/b", "/b"));
+        assert!(surely("/a!=b", "/a!=b") && !surely("/a!=b", "/c"));
+        assert!(surely("regex:^/a!=b$", "/a!=b") && !surely("regex:^/a!=b$", "/c"));
+    }
+
+    #[test]
+    fn attack_85_an_expression_costs_linear_time_and_bounded_memory() {
+        let pattern = PathPattern::parse("regex:^/(a+)+$").expect("pattern");
+        let path = format!("/{}!", "a".repeat(100_000));
+        let started = std::time::Instant::now();
+        assert!(!pattern.perhaps(&Readings::of(&path)));
+        assert!(started.elapsed() < std::time::Duration::from_secs(2));
+        assert!(PathPattern::parse("regex:^/(a{1000}){1000}$").is_err());
+    }
+
+    #[test]
+    fn methods_are_what_they_are_called() {
+        let methods = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            Methods::parse(&texts)
+        };
+        let custom = |name: &str| Method::from_bytes(name.as_bytes()).expect("method");
+        let get = methods(&["GET"]).expect("methods");
+        assert!(get.surely(&Method::GET) && get.surely(&Method::HEAD));
+        assert!(!get.surely(&Method::POST) && !get.surely(&custom("get")));
+        assert!(get.perhaps(&custom("get")) && get.perhaps(&custom("Head")));
+        let writes = methods(&["unsafe"]).expect("methods");
+        assert!(writes.surely(&Method::DELETE) && writes.surely(&custom("PURGE")));
+        assert!(writes.surely(&custom("post")) && writes.surely(&custom("get")));
+        assert!(!writes.perhaps(&Method::OPTIONS));
+        let reads = methods(&["safe"]).expect("methods");
+        assert!(!reads.surely(&custom("get")) && reads.perhaps(&custom("get")));
+        for text in ["get", "", "GET,POST", "GET POST", "!GET", "any", "*"] {
+            assert!(methods(&[text]).is_err(), "{text:?}");
+        }
+        assert!(methods(&[]).expect("none").surely(&custom("FOO")));
+        assert!(writes.cover(&methods(&["POST", "PUT"]).expect("methods")));
+        assert!(!writes.cover(&methods(&["POST", "GET"]).expect("methods")));
+        assert!(!writes.cover(&Methods::default()));
+    }
+
+    /// What servers are known to do to a path before they look for what to run.
+    fn lenient_servers(path: &str) -> Vec<String> {
+        let once = percent_encoding::percent_decode_str(path)
+            .decode_utf8_lossy()
+            .into_owned();
+        let twice = percent_encoding::percent_decode_str(&once)
+            .decode_utf8_lossy()
+            .into_owned();
+        let mut seen = vec![once.clone(), twice];
+        for text in [once.clone(), seen[1].clone()] {
+            let mut merged = text.clone();
+            while merged.contains("//") {
+                merged = merged.replace("//", "/");
+            }
+            let without: Vec<&str> = text
+                .split('/')
+                .map(|part| part.split(';').next().unwrap_or_default())
+                .collect();
+            let dotless: Vec<&str> = text
+                .split('/')
+                .map(|part| part.trim_end_matches(['.', ' ']))
+                .collect();
+            seen.extend([merged, without.join("/"), dotless.join("/")]);
+        }
+        seen
+    }
+
+    proptest! {
+        #[test]
+        fn no_lenient_server_gets_past_a_deny(path in "/(adm|a%64m|a%2564m|x|;|\\.|%20|/|y|=|%3b|%2e){1,9}") {
+            if crate::proxy::path::check(&path).is_ok() {
+                for text in ["/adm/", "prefix:/adm", "/adm", "/x/adm/", "/adm/y"] {
+                    let pattern = PathPattern::parse(text).expect("pattern");
+                    if lenient_servers(&path).iter().any(|seen| pattern.names(seen)) {
+                        prop_assert!(pattern.perhaps(&Readings::of(&path)), "{text} missed {path}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn what_opens_opens_the_same_for_lenient_servers(path in "/(open|x|;|\\.|%20|/|%2e|%256f){1,9}") {
+            if crate::proxy::path::check(&path).is_ok() {
+                let pattern = PathPattern::parse("/open/").expect("pattern");
+                if Readings::of(&path).all(|text| pattern.names(text)) {
+                    for seen in lenient_servers(&path) {
+                        prop_assert!(seen.starts_with("/open"), "{path} became {seen}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_pattern_panics(text in ".{0,40}") {
+            let _ = PathPattern::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `portico policy lint|explain|test`: the rules of the gateway's apps, from the configuration alone.
+use super::arguments::{AppExplainArgs, AppPolicyCommand};
+use super::error::CliError;
+use super::policy::code;
+use super::print;
+use crate::config::Config;
+use anyhow::Context as _;
+use gateway::config::{AppConfig, GatewayConfig, ProviderConfig};
+use gateway::rules::{Policy, Question, Severity, Somebody};
+use http::Method;
+use portico_domain::access::{GroupOfProvider, RoleInProject};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(super) fn policy(command: &AppPolicyCommand, named: &[PathBuf]) -> Result<ExitCode, CliError> {
+    let config = Config::load(named)?;
+    match command {
+        AppPolicyCommand::Lint { app, strict } => lint(&config, app.as_deref(), *strict),
+        AppPolicyCommand::Explain(arguments) => explain(&config, arguments),
+        AppPolicyCommand::Test { app } => test(&config, app.as_deref()),
+    }
+}
+
+fn section(config: &Config) -> anyhow::Result<&GatewayConfig> {
+    config
+        .gateway
+        .as_ref()
+        .context("[gateway] is missing: rules are about the gateway's apps")
+}
+
+fn providers(config: &Config) -> &[ProviderConfig] {
+    config
+        .gateway
+        .as_ref()
+        .map_or(&[], |section| &section.providers)
+}
+
+/// The app that is asked for, or all.
+fn chosen<'c>(config: &'c Config, app: Option<&str>) -> anyhow::Result<Vec<&'c AppConfig>> {
+    let all = config.apps.iter();
+    let chosen: Vec<&AppConfig> = match app {
+        None => all.collect(),
+        Some(id) => all.filter(|app| app.id == id).collect(),
+    };
+    match app {
+        Some(id) if chosen.is_empty() => {
+            let known: Vec<&str> = config.apps.iter().map(|app| app.id.as_str()).collect();
+            anyhow::bail!("there is no app {id}; known: {}", known.join(", "))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+fn lint(config: &Config, app: Option<&str>, strict: bool) -> Result<ExitCode, CliError> {
+    let (mut text, mut rules, mut warnings) = (String::new(), 0, 0);
+    for app in chosen(config, app)? {
+        let policy = Policy::read(app, providers(config)).map_err(anyhow::Error::new)?;
+        rules += policy.len();
+        for one in policy.lint() {
+            warnings += usize::from(one.severity == Severity::Warning);
+            let _ = writeln!(text, "{}: {one}", app.id);
+        }
+    }
+    let _ = writeln!(text, "{rules} rules, {warnings} warnings");
+    print(&text)?;
+    Ok(code(strict && warnings > 0))
+}
+
+fn test(config: &Config, app: Option<&str>) -> Result<ExitCode, CliError> {
+    let (mut text, mut tests, mut failed) = (String::new(), 0, 0);
+    for app in chosen(config, app)? {
+        let policy = Policy::read(app, providers(config)).map_err(anyhow::Error::new)?;
+        tests += policy.tests();
+        for (index, why) in policy.failures() {
+            failed += 1;
+            let file = app.rules_file.as_deref().unwrap_or_else(|| "".as_ref());
+            let line = policy.line_of_test(index).unwrap_or_default();
+            let _ = writeln!(text, "failed: {}:{line}: {why}", file.display());
+        }
+    }
+    let _ = writeln!(text, "{tests} tests, {failed} failed");
+    print(&text)?;
+    Ok(code(failed > 0))
+}
+
+fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliError> {
+    let section = section(config)?;
+    let (host, path) = split(&arguments.url).with_context(|| {
+        format!(
+            "--url {}: write it whole, such as https://prometheus.{}/graph",
+            arguments.url, section.apps_domain
+        )
+    })?;
+    let app = config
+        .apps
+        .iter()
+        .find(|app| host == format!("{}.{}", app.id, section.apps_domain).to_ascii_lowercase())
+        .with_context(|| {
+            let known: Vec<String> = config
+                .apps
+                .iter()
+                .map(|app| format!("{}.{}", app.id, section.apps_domain))
+                .collect();
+            format!("{host} is no app's host; known: {}", known.join(", "))
+        })?;
+    let policy = Policy::read(app, &section.providers).map_err(anyhow::Error::new)?;
+    let method = Method::from_bytes(arguments.method.as_bytes())
+        .with_context(|| format!("--method {}", arguments.method))?;
+    let question = Question {
+        method,
+        path,
+        client: arguments.address,
+        person: somebody(&policy, arguments),
+    };
+    let explained = policy.explain(&question);
+    let mut text = String::new();
+    for (name, words, step) in &explained.steps {
+        let _ = writeln!(text, "rule {name:?} ({words}) {step}");
+    }
+    if policy.is_empty() {
+        let _ = writeln!(
+            text,
+            "{} has no rules of its own: apps.allow decides",
+            app.id
+        );
+    }
+    let outcome = &explained.outcome;
+    let _ = writeln!(text, "{} {}: {outcome}", question.method, arguments.url);
+    print(&text)?;
+    Ok(code(!outcome.is_open()))
+}
+
+/// The person of a question; whoever is named, or has anything, is signed in.
+fn somebody(policy: &Policy, arguments: &AppExplainArgs) -> Option<Somebody> {
+    let is_somebody = arguments.user.is_some()
+        || !arguments.roles.is_empty()
+        || !arguments.groups.is_empty()
+        || !arguments.factors.is_empty();
+    if !is_somebody {
+        return None;
+    }
+    let user = arguments.user.as_deref().unwrap_or_default();
+    let (name, domain) = user.rsplit_once('@').unwrap_or((user, ""));
+    let roles = arguments.roles.iter().map(|(role, project)| RoleInProject {
+        role: role.clone(),
+        project: policy.project(project),
+    });
+    let groups = arguments
+        .groups
+        .iter()
+        .map(|(provider, group)| GroupOfProvider {
+            group: group.clone(),
+            provider: provider.clone(),
+        });
+    Some(Somebody {
+        roles: roles.collect(),
+        groups: groups.collect(),
+        signed_in_ago: Some(arguments.signed_in_ago),
+        factors: arguments.factors.clone(),
+        ..Somebody::named(user, name, domain)
+    })
+}
+
+/// Host and raw path of a URL: a parser would resolve what the gateway refuses.
+fn split(url: &str) -> anyhow::Result<(String, String)> {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))
+        .context("it does not begin with https:// or http://")?;
+    let at = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(at);
+    let host = authority
+        .rsplit_once(':')
+        .map_or(authority, |(host, port)| {
+            if port.bytes().all(|byte| byte.is_ascii_digit()) {
+                host
+            } else {
+                authority
+            }
+        });
+    let path = path.split('?').next().unwrap_or_default();
+    let path = if path.is_empty() { "/" } else { path };
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    Ok((host, path.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_taken_apart_and_not_tidied_up() {
+        let parts = |url: &str| split(url).unwrap();
+        let both = |host: &str, path: &str| (host.to_owned(), path.to_owned());
+        assert_eq!(
+            parts("https://A.Apps.example.org:8443/x/../y?z=/w"),
+            both("a.apps.example.org", "/x/../y")
+        );
+        assert_eq!(
+            parts("http://a.apps.localhost."),
+            both("a.apps.localhost", "/")
+        );
+        assert_eq!(parts("http://a?x"), both("a", "/"));
+        assert!(split("a.apps.localhost/x").is_err());
+    }
+}
