@@ -68,6 +68,7 @@ impl Browser {
         let request = Request::builder()
             .uri(&url[url::Position::BeforePath..url::Position::AfterQuery])
             .header(header::HOST, url.authority())
+            .header(header::ACCEPT, "text/html,application/xhtml+xml,*/*;q=0.8")
             .header(header::COOKIE, self.cookies(&host))
             .header("sec-fetch-mode", "navigate")
             .header("sec-fetch-dest", "document");

@@ -90,7 +90,7 @@ level = "info"
 format = "json"
 
 [admin]
-listen = "127.0.0.1:0"
+listen = "127.0.0.2:0"
 
 [store]
 url = "sqlite://{dir}/{name}.db"

@@ -64,12 +64,19 @@ fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
 
 /// Whether a name could be taken for one of ours by a reader that folds case and drops white space.
 fn looks_like_ours(name: &[u8]) -> bool {
-    let name = String::from_utf8_lossy(name).trim().to_lowercase();
+    let Ok(name) = std::str::from_utf8(name) else {
+        return false;
+    };
+    let name = name.trim().to_ascii_lowercase();
     let plain = name
         .strip_prefix("__host-")
         .or(name.strip_prefix("__secure-"));
-    let plain = plain.unwrap_or(&name);
-    plain.starts_with("portico-sign-in-") || PURPOSES.iter().any(|(_, ours)| plain == *ours)
+    let plain = plain.or(name.strip_prefix("__http-")).unwrap_or(&name);
+    let plain = plain
+        .strip_prefix("http-")
+        .filter(|_| name.starts_with("__host-http-"))
+        .unwrap_or(plain);
+    plain == "portico" || plain.starts_with("portico-")
 }
 
 fn check_lines(text: &[u8]) {

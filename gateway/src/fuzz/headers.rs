@@ -62,10 +62,9 @@ const ORDINARY: [&str; 4] = ["accept", "content-type", "user-agent", "x-csrf-tok
 
 fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     let lines = headers.get_all(header::CONNECTION).iter();
-    let words = lines.filter_map(|line| line.to_str().ok());
-    words
-        .flat_map(|line| line.split(','))
-        .filter_map(|name| name.trim().parse().ok())
+    lines
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+        .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
         .collect()
 }
 

@@ -221,7 +221,7 @@ mod tests {
     async fn a_body_that_goes_on_is_not_overdue() {
         let flow = Arc::new(Flow::new());
         let slow = futures::stream::unfold(0, |n| async move {
-            tokio::time::sleep(Duration::from_millis(150)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
             (n < 3).then_some((
                 Ok::<_, std::convert::Infallible>(Bytes::from_static(b"x")),
                 n + 1,
@@ -230,10 +230,10 @@ mod tests {
         let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow), None);
         let reading = tokio::spawn(sent.collect());
         let began = Instant::now();
-        let holdup = flow.stalls(Duration::from_millis(300)).await;
-        // 600 ms of body, and 300 of silence
+        let holdup = flow.stalls(Duration::from_secs(1)).await;
+        // 400 ms of body, and a second of silence
         assert!(
-            began.elapsed() >= Duration::from_millis(850),
+            began.elapsed() >= Duration::from_millis(1350),
             "{:?}",
             began.elapsed()
         );

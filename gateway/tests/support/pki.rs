@@ -64,7 +64,6 @@ impl Pki {
             min_version: TlsVersion::default(),
             client_ca_file: clients.then(|| self.cert("ca")),
             client_auth: ClientAuth::default(),
-            ..TlsFiles::default()
         }
     }
 }

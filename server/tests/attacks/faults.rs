@@ -142,7 +142,7 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
                 "[[apps]]\nid = \"a\"\nname = \"A\"\nproject = \"p\"\n\
             url = \"ftp://127.0.0.1\"",
             ),
-            "url",
+            "apps.a",
             EX_USAGE,
         ),
         ("no TOML", with("= ="), "", EX_USAGE),

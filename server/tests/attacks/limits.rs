@@ -164,16 +164,17 @@ async fn connections_beyond_the_limit_are_turned_away_at_once() {
         ..Wanted::default()
     })
     .await;
+    // that of the first look whether it is ready
+    program.has_connections(0).await;
     let mut held = Vec::new();
     for _ in 0..10 {
         let mut stream = program.connect().await;
         stream.write_all(b"G").await.expect("sent");
         held.push(stream);
     }
-    // the tenth may be a moment away from being counted
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    program.has_connections(10).await;
     let mut stream = program.connect().await;
-    let answer = read_until_quiet(&mut stream, Duration::from_secs(2)).await;
+    let answer = read_until_quiet(&mut stream, Duration::from_secs(10)).await;
     assert!(answer.closed, "{answer:?}");
     assert_eq!(answer.status(), 503, "{answer:?}");
     assert!(answer.text.contains("retry-after: 5"), "{answer:?}");
@@ -195,7 +196,7 @@ async fn connections_beyond_the_limit_are_turned_away_at_once() {
     let ping = b"GET /ping HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n\r\n";
     assert_eq!(exchange(&mut elsewhere, ping).await.status(), 200);
     drop(held);
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    program.has_connections(0).await;
     assert_eq!(program.get("/ping").await, StatusCode::OK);
 }
 

@@ -215,6 +215,22 @@ impl Program {
         Some((page.status, page.body))
     }
 
+    /// Waits until so many connections are open at its door.
+    pub async fn has_connections(&self, count: u32) {
+        let name = "portico_listener_connections{listener=\"gateway\"} ";
+        let mut open = String::new();
+        for _ in 0..300 {
+            let (_, metrics) = self.admin("/metrics").await.expect("metrics");
+            let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+            line.expect("the gauge").clone_into(&mut open);
+            if open == count.to_string() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{open} connections are open, not {count}");
+    }
+
     /// What it has said.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).expect("log")

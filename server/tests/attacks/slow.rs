@@ -149,14 +149,6 @@ async fn attack_84_bodies_that_stop_are_not_waited_for() {
     assert_eq!(answer.status(), 200, "{answer:?}");
 }
 
-/// How many connections the door has open.
-async fn open_connections(program: &Program) -> u32 {
-    let (_, metrics) = program.admin("/metrics").await.expect("metrics");
-    let name = "portico_listener_connections{listener=\"gateway\"} ";
-    let line = metrics.lines().find_map(|line| line.strip_prefix(name));
-    line.expect("the gauge").parse().expect("a number")
-}
-
 async fn slow_readers(tls: bool) {
     let (program, cookie) = program(tls).await;
     let head = program.head("GET /large", &cookie);
@@ -172,14 +164,7 @@ async fn slow_readers(tls: bool) {
     }
     // nothing is read, until they are cut
     others_are_served(&program, &cookie).await;
-    let started = Instant::now();
-    while open_connections(&program).await > 2 {
-        assert!(
-            started.elapsed() < Duration::from_secs(30),
-            "they are waited for"
-        );
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    program.has_connections(0).await;
     let now = program.memory();
     assert!(now < before + 64, "from {before} MiB to {now} MiB");
     for stream in &mut streams {
