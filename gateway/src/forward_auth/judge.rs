@@ -239,6 +239,12 @@ impl Gateway {
             }
             None => "/",
         };
+        // nginx asks with GET whatever it holds back
+        if question.told.method.is_none() && self.has_rules(app) {
+            return Err(refused(
+                "the app has rules, and the proxy does not say which method it asks about",
+            ));
+        }
         Ok(Asked {
             method: &question.method,
             path,

@@ -436,6 +436,47 @@ async fn a_change_or_a_socket_that_another_page_asks_for_is_refused() {
 }
 
 #[tokio::test]
+async fn rules_need_a_proxy_that_says_path_and_method() {
+    let stack = Stack::start(Wanted {
+        gateway: json!({ "trusted_proxies": ["127.0.0.0/8"] }),
+        app: json!({ "rules": [{
+            "name": "kept", "effect": "deny", "paths": ["/kept/"], "methods": ["DELETE"],
+        }] }),
+        ..Wanted::default()
+    })
+    .await;
+    let visitor = visitor(&stack, &["k8s_admin"]).await;
+    for (told, status) in [
+        (
+            &[
+                ("x-forwarded-uri", "/kept/x"),
+                ("x-forwarded-method", "GET"),
+            ][..],
+            202,
+        ),
+        (
+            &[("x-original-uri", "/kept/x"), ("x-original-method", "POST")],
+            202,
+        ),
+        (
+            &[
+                ("x-forwarded-uri", "/kept/x"),
+                ("x-forwarded-method", "DELETE"),
+            ],
+            403,
+        ),
+        (&[("x-forwarded-uri", "/kept/x")], 403),
+        (&[("x-forwarded-method", "GET")], 403),
+        (&[], 403),
+    ] {
+        let mut headers = vec![("origin", APP)];
+        headers.extend_from_slice(told);
+        let answer = ask(&visitor, AUTH, "prometheus.apps.localhost", &headers).await;
+        assert_eq!(answer.status.as_u16(), status, "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_access_line_says_what_was_asked_about() {
     let log = Log::start();
     let stack = asked().await;

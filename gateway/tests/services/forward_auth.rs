@@ -43,6 +43,14 @@ impl Fronted {
             app: json!({
                 "forward_auth": serves_the_app,
                 "host": format!("{APP_HOST}:{}", front.address().port()),
+                "rules": [
+                    { "name": "closed", "effect": "deny", "paths": ["/closed/"] },
+                    {
+                        "name": "kept", "effect": "deny", "paths": ["/kept/"],
+                        "methods": ["DELETE"],
+                    },
+                    { "name": "open", "effect": "public", "paths": ["/open/"] },
+                ],
             }),
             ..Wanted::default()
         })
@@ -123,6 +131,7 @@ impl Fronted {
         self.only_our_claims_arrive(&mut browser).await;
         self.changes_come_from_the_apps_own_pages(&mut browser)
             .await;
+        self.each_path_and_method_has_its_rule(&mut browser).await;
         self.sockets_pass(&browser).await;
         self.our_endpoints_tell_a_browser_nothing(&mut browser)
             .await;
@@ -214,6 +223,25 @@ impl Fronted {
             .await;
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
         assert_eq!(self.stack.app.asked(), asked, "the app was asked");
+    }
+
+    async fn each_path_and_method_has_its_rule(&self, browser: &mut Browser) {
+        for (method, path, status) in [
+            (Method::GET, "/closed/x?y=/open/", StatusCode::FORBIDDEN),
+            (Method::DELETE, "/kept/x", StatusCode::FORBIDDEN),
+            (Method::GET, "/kept/x", StatusCode::OK),
+            (Method::POST, "/kept/x", StatusCode::OK),
+        ] {
+            let asked = self.stack.app.asked();
+            let answer = browser.call(method.clone(), &self.url(path), "").await;
+            assert_eq!(answer.status, status, "{method} {path}");
+            let arrived = self.stack.app.asked() > asked;
+            assert_eq!(arrived, status == StatusCode::OK, "{method} {path}");
+        }
+        let mut nobody = self.browser();
+        let told = nobody.call(Method::GET, &self.url("/open/x"), "").await;
+        assert_eq!(told.status, StatusCode::OK, "{}", told.body);
+        assert!(!told.body.contains("devi"), "{}", told.body);
     }
 
     async fn sockets_pass(&self, browser: &Browser) {
