@@ -51,7 +51,11 @@ impl Gateway {
             for name in self.identities.named(&app.config.id).iter() {
                 headers.entry(name).or_insert(NOTHING);
             }
-            let cookies = cookie::foreign(question.headers);
+            let cookies = if question.is_from_elsewhere(&app.origin) {
+                None
+            } else {
+                cookie::foreign(question.headers)
+            };
             headers.insert(header::COOKIE, cookies.unwrap_or(NOTHING));
         }
         vary(headers);

@@ -272,6 +272,12 @@ impl Question<'_> {
                 .is_some_and(|(path, _)| !own(path))
     }
 
+    /// Whether a page of another origin makes somebody's browser ask: then no cookie counts.
+    pub fn is_from_elsewhere(&self, own: &str) -> bool {
+        let upgrade = upgrades(self.headers);
+        !self.is_of_a_program() && origin::check(own, &self.method, self.headers, upgrade).is_err()
+    }
+
     fn is_of_a_program(&self) -> bool {
         self.app
             .as_ref()
