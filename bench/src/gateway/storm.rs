@@ -4,7 +4,9 @@ use super::wire::{Kept, get};
 use anyhow::{Context as _, Result};
 use portico_testkit::{CLIENT_ID, CLIENT_SECRET, OidcProvider};
 use serde::Serialize;
+use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Barrier;
@@ -31,6 +33,7 @@ pub async fn run(place: &Workplace) -> Result<Storm> {
     let provider = OidcProvider::start(&redirect, MAIN, LIFE).await?;
     let secret = place.dir.path().join("provider-secret");
     std::fs::write(&secret, CLIENT_SECRET)?;
+    std::fs::set_permissions(&secret, Permissions::from_mode(0o600))?;
     let section = format!(
         "\n[[gateway.providers]]\nid = \"corp\"\nname = \"Corp\"\nkind = \"oidc\"\n\
          issuer = {:?}\nclient_id = {CLIENT_ID:?}\nclient_secret_file = {secret:?}\n\
