@@ -128,9 +128,9 @@ pub enum UpstreamConfigError {
     NoAddress(String),
     #[error(
         "the address {1} of apps.{0} must be http://, https:// or h2c://host[:port][/path], or \
-         unix:/path/to.sock"
+         unix:/path/to.sock; a name and a password for the app belong into apps.identity"
     )]
-    Address(String, Url),
+    Address(String, String),
     #[error("apps.upstream.backends of {0}: at most 32, each once, and all of one scheme")]
     Backends(String),
     #[error("apps.upstream.{1} of {0} is for https:// addresses")]
@@ -221,6 +221,15 @@ pub(super) fn validate(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     validate_amounts(id, upstream)
 }
 
+/// The address as it may be told: a password in it is nobody's to read.
+fn without_credential(url: &Url) -> String {
+    let mut shown = url.clone();
+    // neither fails where there is something to take away
+    let _ = shown.set_password(None);
+    let _ = shown.set_username("");
+    shown.to_string()
+}
+
 fn validate_addresses(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     let backends = &app.upstream.backends;
     let none = app.url.is_none() && backends.is_empty();
@@ -229,7 +238,10 @@ fn validate_addresses(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     }
     for url in app.addresses() {
         if Address::of(url).is_none() {
-            return Err(UpstreamConfigError::Address(app.id.clone(), url.clone()));
+            return Err(UpstreamConfigError::Address(
+                app.id.clone(),
+                without_credential(url),
+            ));
         }
     }
     let schemes: HashSet<&str> = backends.iter().map(Url::scheme).collect();

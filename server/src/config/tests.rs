@@ -35,7 +35,7 @@ sealing_key_file = "kube-auth-1.pub"
 id = "prometheus"
 name = "Prometheus"
 project = "p1"
-url = "http://reader:hush@127.0.0.1:9090"
+url = "http://127.0.0.1:9090"
 allow = [{ role = "k8s_admin", project = "p1" }]
 "#;
 
@@ -116,11 +116,17 @@ fn a_policy_comes_from_one_place() {
 
 #[test]
 fn a_printed_configuration_has_defaults_and_no_passwords() {
-    let text = parse(FULL).unwrap().to_toml().unwrap();
+    let with_password = FULL.replace("http://127.0.0.1:9090", "http://reader:hush@127.0.0.1:9090");
+    let text = parse(&with_password).unwrap().to_toml().unwrap();
     assert!(text.contains("default_domain = \"Default\""), "{text}");
     for secret in ["s3cret", "hush"] {
         assert!(!text.contains(secret), "{text}");
     }
+    let refused = problems(&with_password, &Role::ALL);
+    assert!(
+        refused.contains("apps.prometheus") && !refused.contains("hush"),
+        "{refused}"
+    );
     // what is printed can be read again
     parse(&text).unwrap();
 }
