@@ -19,6 +19,10 @@ impl Answer {
     }
 }
 
+/// What stands for a connection that is closed without a word: the listener cuts off whatever has
+/// two readings before there is a request to answer.
+const CUT_OFF: u16 = 400;
+
 /// Sends bytes and reads until the other side closes. They should ask for that.
 pub async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).await.expect("gateway");
@@ -27,6 +31,12 @@ pub async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let mut bytes = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut bytes));
     let _ = read.await.expect("an answer in time");
+    if bytes.is_empty() {
+        return Answer {
+            status: CUT_OFF,
+            body: String::new(),
+        };
+    }
     let text = String::from_utf8_lossy(&bytes);
     let status = text
         .split(' ')
