@@ -99,8 +99,10 @@ all() {
   stage "check" scripts/check.sh --without-browser
   services
   local results=${CARGO_TARGET_DIR:-target}/nextest
-  stage "comparison with others" python3 scripts/compared.py docs/kube-auth/compared.md \
-    "$results/default/junit.xml" "$results/services/junit.xml"
+  local page
+  for page in docs/kube-auth/compared.md docs/gateway/compared.md; do
+    stage "comparison with others" python3 scripts/compared.py "$page" "$results/default/junit.xml" "$results/services/junit.xml"
+  done
   e2e
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
 }
