@@ -39,6 +39,17 @@ test("vera sees Prometheus on the launchpad, shut, and which roles open it", asy
   await expect(page.getByRole("main")).toContainText("k8s_developer");
 });
 
+test("a part of Prometheus that a rule closes says which rule it is, and whom it lets past", async ({ page }) => {
+  const closed = new URL("/api/v1/admin/tsdb/snapshot", prometheus()).href;
+  await signIn(page, "devi", prometheus());
+  const answer = await page.goto(closed);
+  expect(answer?.status()).toBe(403);
+  await expect(page.getByRole("main")).toContainText("admin API");
+  await expect(page.getByRole("main")).toContainText("k8s_admin");
+  // the rest stays open
+  expect((await page.goto(new URL("/graph", prometheus()).href))?.status()).toBe(200);
+});
+
 for (const user of ["otto", "nora"] as const) {
   test(`${user} gets 403 at acme's Prometheus`, async ({ page }) => {
     await signIn(page, user);
