@@ -147,6 +147,9 @@ impl Rules {
 
 impl Rule {
     fn check(&self) -> Result<(), String> {
+        if self.name.trim().is_empty() {
+            return Err("name is empty: an explanation names the rule that decides".to_owned());
+        }
         let Subjects {
             role_ids,
             project_ids,

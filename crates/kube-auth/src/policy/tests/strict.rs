@@ -117,6 +117,10 @@ fn what_says_too_little_is_refused() {
         ),
         ("{name: a, subjects: {roleIDs: [r1]}}", "allows nothing"),
         (
+            r#"{name: " ", subjects: {roleIDs: [r1]}, paths: [{paths: [/x], verbs: [get]}]}"#,
+            "name is empty",
+        ),
+        (
             r#"{name: a, subjects: {roleIDs: [r1]}, resources: [{groups: [""], resources: [pods], verbs: [get]}]}"#,
             "needs namespaces",
         ),
