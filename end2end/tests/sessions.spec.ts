@@ -170,6 +170,7 @@ test("a browser that drops the session's cookie is told so", async ({ browser })
   // what the test fetches itself is not the browser's, which trusts our authority
   const context = await newContext(browser, { ignoreHTTPSErrors: true });
   const page = await context.newPage();
+  // Chromium keeps every cookie that it is sent: in place of a browser that does not, the real answer without it
   await page.route("**/oauth2/sign_in", async (route) => {
     if (route.request().method() !== "POST") return route.continue();
     const response = await route.fetch({ maxRedirects: 0 });

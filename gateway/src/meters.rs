@@ -3,14 +3,15 @@
 //! one.
 //!
 //! What an alert rule asks about starts at zero ([`describe`]), so that the first one is seen.
-use std::{
-    cell::RefCell,
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+mod description;
+mod series;
 
-use metrics::{Counter, Gauge, Histogram, Unit};
+use std::time::{Duration, Instant};
+
 use portico_store::{EndReason, EndedSession, SessionKind};
+
+pub(crate) use description::describe;
+use series::KNOWN;
 
 const REQUESTS: &str = "portico_gateway_requests_total";
 const REQUEST_SECONDS: &str = "portico_gateway_request_seconds";
@@ -164,82 +165,6 @@ impl Drop for Open {
     }
 }
 
-thread_local! {
-    /// The series of every request: to look one up by its name and labels costs several times what
-    /// counting does. There are as few as there are routes.
-    static KNOWN: RefCell<Known> = RefCell::default();
-}
-
-#[derive(Default)]
-struct Known {
-    routes: HashMap<String, OfRoute>,
-    upstreams: HashMap<String, Histogram>,
-    open: Vec<(Kind, Gauge)>,
-}
-
-struct OfRoute {
-    seconds: Histogram,
-    by_status: Vec<(u16, Counter)>,
-    by_decision: Vec<(&'static str, Counter)>,
-}
-
-/// What is listed under a key, found or else made.
-fn listed<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, make: impl FnOnce() -> V) -> &V {
-    let at = match list.iter().position(|(known, _)| *known == key) {
-        Some(at) => at,
-        None => {
-            list.push((key, make()));
-            list.len() - 1
-        }
-    };
-    &list[at].1
-}
-
-impl Known {
-    fn open(&mut self, kind: Kind) -> &Gauge {
-        listed(
-            &mut self.open,
-            kind,
-            || metrics::gauge!(OPEN, "kind" => kind.as_str()),
-        )
-    }
-
-    fn request(&mut self, route: &str, status: u16, decision: &'static str, took: Duration) {
-        let Some(of_route) = self.routes.get_mut(route) else {
-            let seconds = metrics::histogram!(REQUEST_SECONDS, "route" => route.to_owned());
-            let of_route = OfRoute {
-                seconds,
-                by_status: Vec::new(),
-                by_decision: Vec::new(),
-            };
-            self.routes.insert(route.to_owned(), of_route);
-            return self.request(route, status, decision, took);
-        };
-        of_route.seconds.record(took.as_secs_f64());
-        listed(&mut of_route.by_status, status, || {
-            let status = status.to_string();
-            metrics::counter!(REQUESTS, "route" => route.to_owned(), "status" => status)
-        })
-        .increment(1);
-        listed(
-            &mut of_route.by_decision,
-            decision,
-            || metrics::counter!(DECISIONS, "route" => route.to_owned(), "decision" => decision),
-        )
-        .increment(1);
-    }
-
-    fn upstream(&mut self, id: &str, took: Duration) {
-        let took = took.as_secs_f64();
-        if let Some(seconds) = self.upstreams.get(id) {
-            return seconds.record(took);
-        }
-        let seconds = metrics::histogram!(UPSTREAM_SECONDS, "upstream" => id.to_owned());
-        seconds.record(took);
-        self.upstreams.insert(id.to_owned(), seconds);
-    }
-}
-
 /// Counts an answer. The route is `gateway`, `panel`, `unknown` or an app's ID.
 pub(crate) fn request(route: &str, status: u16, decision: &'static str, took: Duration) {
     KNOWN.with_borrow_mut(|known| known.request(route, status, decision, took));
@@ -367,85 +292,6 @@ fn number(count: i64) -> f64 {
     count as f64
 }
 
-/// Says what the metrics mean, and starts at zero what is counted.
-pub(crate) fn describe() {
-    metrics::describe_counter!(
-        REQUESTS,
-        "Requests by route (gateway, panel, or an app's ID) and status."
-    );
-    metrics::describe_histogram!(
-        REQUEST_SECONDS,
-        Unit::Seconds,
-        "Time until a response begins, by route."
-    );
-    metrics::describe_counter!(
-        DECISIONS,
-        "Requests by route and decision: allowed, redirected, refused, failed, abandoned."
-    );
-    metrics::describe_histogram!(
-        UPSTREAM_SECONDS,
-        Unit::Seconds,
-        "Time until an upstream's response begins."
-    );
-    metrics::describe_gauge!(
-        BACKEND_UP,
-        "Whether a server gets requests, where an upstream has several or health checks."
-    );
-    metrics::describe_counter!(
-        SENT_AGAIN,
-        "Requests sent to an upstream once more, by why."
-    );
-    metrics::describe_counter!(
-        PROBLEMS,
-        "Refusals and failures by code and by where the cause lies."
-    );
-    metrics::describe_counter!(SIGN_INS, "Sign-ins by provider and outcome.");
-    metrics::describe_counter!(
-        THROTTLED,
-        "Sign-ins that were not tried after too many failures, by what was limited."
-    );
-    metrics::describe_counter!(STARTED, "Sessions that began, by kind.");
-    metrics::describe_counter!(ENDED, "Sessions that ended, by kind and reason.");
-    metrics::describe_gauge!(SESSIONS, "Live sessions in the store, by kind.");
-    metrics::describe_counter!(TOKENS, "Tokens that were asked for, by way and outcome.");
-    metrics::describe_histogram!(
-        TOKEN_SECONDS,
-        Unit::Seconds,
-        "Time until a token was there or refused, by way."
-    );
-    metrics::describe_counter!(
-        VALIDATIONS,
-        "Sessions that Keystone was asked about, by what it said."
-    );
-    metrics::describe_counter!(
-        REFRESHES,
-        "Refreshes of sessions at OIDC providers, by provider and outcome."
-    );
-    metrics::describe_counter!(
-        API_CALLERS,
-        "Bearers of API callers: verified anew, or refused."
-    );
-    metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
-    metrics::describe_gauge!(
-        PENDING,
-        "Tokens of ended sessions that Keystone has not taken back yet."
-    );
-    metrics::describe_gauge!(OPEN, "What is open for sessions, by kind.");
-    metrics::describe_gauge!(
-        FEED_LAG,
-        Unit::Seconds,
-        "How long ago all changes of other replicas were known; from 1 on each request asks the \
-         store. -1 before the first look."
-    );
-    metrics::describe_counter!(FEED_FAILURES, "Looks at the feed of changes that failed.");
-    metrics::describe_counter!(
-        STAY_FETCHES,
-        "Tokens fetched for sessions that stay signed in, by outcome."
-    );
-    crate::rules::meters::describe();
-    start_at_zero();
-}
-
 /// Notes how current the memory of sessions is.
 pub(crate) fn feed(lag: Option<Duration>) {
     metrics::gauge!(FEED_LAG).set(lag.map_or(-1.0, |lag| lag.as_secs_f64()));
@@ -459,44 +305,4 @@ pub(crate) fn feed_failed() {
 /// Counts a token fetched for a session that stays signed in.
 pub(crate) fn stay_fetched(outcome: Outcome) {
     metrics::counter!(STAY_FETCHES, "outcome" => outcome.as_str()).increment(1);
-}
-
-fn start_at_zero() {
-    provider(KEYSTONE);
-    for outcome in API_CALLER_OUTCOMES {
-        metrics::counter!(API_CALLERS, "outcome" => outcome).increment(0);
-    }
-    for by in THROTTLES {
-        metrics::counter!(THROTTLED, "by" => by).increment(0);
-    }
-    for kind in SessionKind::ALL {
-        metrics::counter!(STARTED, "kind" => kind.as_str()).increment(0);
-        for reason in EndReason::ALL {
-            metrics::counter!(ENDED, "kind" => kind.as_str(), "reason" => reason.as_str())
-                .increment(0);
-        }
-        metrics::gauge!(SESSIONS, "kind" => kind.as_str()).set(0.0);
-    }
-    for outcome in Outcome::ALL {
-        for operation in TokenOperation::ALL {
-            metrics::counter!(
-                TOKENS, "operation" => operation.as_str(), "outcome" => outcome.as_str()
-            )
-            .increment(0);
-        }
-        metrics::counter!(VALIDATIONS, "outcome" => outcome.as_str()).increment(0);
-    }
-    for outcome in [Outcome::Succeeded, Outcome::Failed] {
-        metrics::counter!(REVOCATIONS, "outcome" => outcome.as_str()).increment(0);
-    }
-    for decision in DECISION_WORDS {
-        for route in ["gateway", "panel"] {
-            metrics::counter!(DECISIONS, "route" => route, "decision" => decision).increment(0);
-        }
-    }
-    metrics::gauge!(PENDING).set(0.0);
-    for kind in Kind::ALL {
-        // several gateways of one process share it
-        metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(0.0);
-    }
 }

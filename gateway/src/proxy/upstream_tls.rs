@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
+use portico_runtime::tls::{TlsError, certificates, private_key};
 use rustls::{ClientConfig, RootCertStore};
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 
 use crate::config::upstream::{Protocol, UpstreamConfig};
 
@@ -31,8 +31,8 @@ pub enum UpstreamTlsError {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("{} holds no {what} in PEM form", path.display())]
-    NoPem { path: PathBuf, what: &'static str },
+    #[error(transparent)]
+    NoPem(#[from] TlsError),
     #[error("{} cannot be used: {source}", path.display())]
     Unusable {
         path: PathBuf,
@@ -98,8 +98,7 @@ impl TlsFiles {
         let mut usual = match (&self.identity, contents.next(), contents.next()) {
             (Some((chain_file, key_file)), Some(chain), Some(key)) => {
                 let chain = certificates(chain_file, chain)?;
-                let key = PrivateKeyDer::from_pem_slice(key)
-                    .map_err(|_| no_pem(key_file, "private key"))?;
+                let key = private_key(key_file, key)?;
                 builder
                     .with_client_auth_cert(chain, key)
                     .map_err(|source| unusable(chain_file, source))?
@@ -119,21 +118,6 @@ impl TlsFiles {
             usual: Arc::new(usual),
             sockets: (self.protocol != Protocol::Http2).then(|| Arc::new(sockets)),
         })
-    }
-}
-
-fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, UpstreamTlsError> {
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    match found {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(no_pem(path, "certificate")),
-    }
-}
-
-fn no_pem(path: &Path, what: &'static str) -> UpstreamTlsError {
-    UpstreamTlsError::NoPem {
-        path: path.to_owned(),
-        what,
     }
 }
 

@@ -272,7 +272,7 @@ fn certified_key(
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, TlsError> {
     let chain = certificates(cert_file, certificate)?;
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| no_pem(key_file, "private key"))?;
+    let key = private_key(key_file, key)?;
     CertifiedKey::from_der(chain, key, provider)
         .map(Arc::new)
         .map_err(|source| TlsError::Unusable {
@@ -281,12 +281,24 @@ fn certified_key(
         })
 }
 
-fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+/// The certificates in the contents of a file.
+///
+/// # Errors
+/// When it is no PEM, or holds none.
+pub fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match found {
         Ok(found) if !found.is_empty() => Ok(found),
         _ => Err(no_pem(path, "certificate")),
     }
+}
+
+/// The private key in the contents of a file.
+///
+/// # Errors
+/// When it is no PEM, or holds none.
+pub fn private_key(path: &Path, pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(pem).map_err(|_| no_pem(path, "private key"))
 }
 
 fn no_pem(path: &Path, what: &'static str) -> TlsError {

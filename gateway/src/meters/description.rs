@@ -1,0 +1,129 @@
+//! What each metric means, and where those begin that alert rules ask about.
+use metrics::Unit;
+use portico_store::{EndReason, SessionKind};
+
+use super::{
+    API_CALLER_OUTCOMES, API_CALLERS, BACKEND_UP, DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES,
+    FEED_LAG, KEYSTONE, Kind, OPEN, Outcome, PENDING, PROBLEMS, REFRESHES, REQUEST_SECONDS,
+    REQUESTS, REVOCATIONS, SENT_AGAIN, SESSIONS, SIGN_INS, STARTED, STAY_FETCHES, THROTTLED,
+    THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UPSTREAM_SECONDS, VALIDATIONS, provider,
+};
+
+/// Says what the metrics mean, and starts at zero what is counted.
+pub(crate) fn describe() {
+    metrics::describe_counter!(
+        REQUESTS,
+        "Requests by route (gateway, panel, or an app's ID) and status."
+    );
+    metrics::describe_histogram!(
+        REQUEST_SECONDS,
+        Unit::Seconds,
+        "Time until a response begins, by route."
+    );
+    metrics::describe_counter!(
+        DECISIONS,
+        "Requests by route and decision: allowed, redirected, refused, failed, abandoned."
+    );
+    metrics::describe_histogram!(
+        UPSTREAM_SECONDS,
+        Unit::Seconds,
+        "Time until an upstream's response begins."
+    );
+    metrics::describe_gauge!(
+        BACKEND_UP,
+        "Whether a server gets requests, where an upstream has several or health checks."
+    );
+    metrics::describe_counter!(
+        SENT_AGAIN,
+        "Requests sent to an upstream once more, by why."
+    );
+    metrics::describe_counter!(
+        PROBLEMS,
+        "Refusals and failures by code and by where the cause lies."
+    );
+    metrics::describe_counter!(SIGN_INS, "Sign-ins by provider and outcome.");
+    metrics::describe_counter!(
+        THROTTLED,
+        "Sign-ins that were not tried after too many failures, by what was limited."
+    );
+    metrics::describe_counter!(STARTED, "Sessions that began, by kind.");
+    metrics::describe_counter!(ENDED, "Sessions that ended, by kind and reason.");
+    metrics::describe_gauge!(SESSIONS, "Live sessions in the store, by kind.");
+    metrics::describe_counter!(TOKENS, "Tokens that were asked for, by way and outcome.");
+    metrics::describe_histogram!(
+        TOKEN_SECONDS,
+        Unit::Seconds,
+        "Time until a token was there or refused, by way."
+    );
+    metrics::describe_counter!(
+        VALIDATIONS,
+        "Sessions that Keystone was asked about, by what it said."
+    );
+    metrics::describe_counter!(
+        REFRESHES,
+        "Refreshes of sessions at OIDC providers, by provider and outcome."
+    );
+    metrics::describe_counter!(
+        API_CALLERS,
+        "Bearers of API callers: verified anew, or refused."
+    );
+    metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
+    metrics::describe_gauge!(
+        PENDING,
+        "Tokens of ended sessions that Keystone has not taken back yet."
+    );
+    metrics::describe_gauge!(OPEN, "What is open for sessions, by kind.");
+    metrics::describe_gauge!(
+        FEED_LAG,
+        Unit::Seconds,
+        "How long ago all changes of other replicas were known; from 1 on each request asks the \
+         store. -1 before the first look."
+    );
+    metrics::describe_counter!(FEED_FAILURES, "Looks at the feed of changes that failed.");
+    metrics::describe_counter!(
+        STAY_FETCHES,
+        "Tokens fetched for sessions that stay signed in, by outcome."
+    );
+    crate::rules::meters::describe();
+    start_at_zero();
+}
+
+fn start_at_zero() {
+    provider(KEYSTONE);
+    for outcome in API_CALLER_OUTCOMES {
+        metrics::counter!(API_CALLERS, "outcome" => outcome).increment(0);
+    }
+    for by in THROTTLES {
+        metrics::counter!(THROTTLED, "by" => by).increment(0);
+    }
+    for kind in SessionKind::ALL {
+        metrics::counter!(STARTED, "kind" => kind.as_str()).increment(0);
+        for reason in EndReason::ALL {
+            metrics::counter!(ENDED, "kind" => kind.as_str(), "reason" => reason.as_str())
+                .increment(0);
+        }
+        metrics::gauge!(SESSIONS, "kind" => kind.as_str()).set(0.0);
+    }
+    for outcome in Outcome::ALL {
+        for operation in TokenOperation::ALL {
+            metrics::counter!(
+                TOKENS, "operation" => operation.as_str(), "outcome" => outcome.as_str()
+            )
+            .increment(0);
+        }
+        metrics::counter!(VALIDATIONS, "outcome" => outcome.as_str()).increment(0);
+    }
+    for outcome in [Outcome::Succeeded, Outcome::Failed] {
+        metrics::counter!(REVOCATIONS, "outcome" => outcome.as_str()).increment(0);
+    }
+    for decision in DECISION_WORDS {
+        for route in ["gateway", "panel"] {
+            metrics::counter!(DECISIONS, "route" => route, "decision" => decision).increment(0);
+        }
+    }
+    metrics::gauge!(PENDING).set(0.0);
+    for kind in Kind::ALL {
+        // several gateways of one process share it
+        metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(0.0);
+    }
+}
