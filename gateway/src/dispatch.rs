@@ -29,7 +29,6 @@ use crate::{
 };
 
 /// The routes of both kinds of host.
-#[derive(Clone)]
 pub(crate) struct Dispatcher {
     pub gateway: Shared,
     pub main: Router,
@@ -40,19 +39,17 @@ pub(crate) struct Dispatcher {
 #[derive(Clone, Copy)]
 pub(crate) struct FromElsewhere(pub OriginFault);
 
-pub(crate) async fn dispatch(
-    State(dispatcher): State<Dispatcher>,
-    request: Request<Body>,
-) -> Response {
+pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) -> Response {
     let gateway = &dispatcher.gateway;
     let started = Instant::now();
     let site = gateway.site_of(&request);
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = route_label(site.as_ref(), request.uri().path());
     let line = Line::of(&context, &request);
+    // in one place from the start: whatever is wrapped around it would move all of it
+    let answer = Box::pin(answer(dispatcher, site.as_ref(), &context, route, request));
     let handled = async {
-        let (response, problem) =
-            answer(&dispatcher, site.as_ref(), &context, route, request).await;
+        let (response, problem) = answer.await;
         let status = response.status();
         (status, problem, started.elapsed(), response)
     };

@@ -109,7 +109,7 @@ impl Gateway {
                 }
             }
             Lookup::Ended(reason) => Err(Missing::Ended(reason)),
-            Lookup::Unknown => Err(self.why_unknown(&secret).await?),
+            Lookup::Unknown => Err(Box::pin(self.why_unknown(&secret)).await?),
         })
     }
 

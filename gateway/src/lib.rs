@@ -40,6 +40,7 @@ mod tasks;
 mod troubles;
 
 use std::{
+    convert::Infallible,
     path::{Path, PathBuf},
     sync::{
         Arc, Weak,
@@ -47,11 +48,13 @@ use std::{
     },
 };
 
-use axum::Router;
+use axum::body::Body;
+use http::Request;
 use portico_assertion::{PublicKey, Signer, keys::KeyError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use portico_runtime::{
+    listener::HttpService,
     request_id::{RequestIdLayer, Trust},
     secret_file::SecretFileError,
     traces::Continues,
@@ -59,6 +62,7 @@ use portico_runtime::{
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
+use tower::{Layer as _, service_fn};
 
 pub use config::{
     AppConfig, AppKind, DemoConfig, DemoUser, GatewayConfig, ProviderConfig, ProviderKind,
@@ -71,6 +75,7 @@ pub use state::Cluster;
 use crate::{
     api_callers::Accepted,
     config::ConfigError,
+    dispatch::dispatch,
     federation::Federations,
     hosts::Hosts,
     identity::Identities,
@@ -194,13 +199,17 @@ impl Gateway {
 
     /// Everything that the gateway's listener serves. The listener must put
     /// [`portico_runtime::listener::PeerAddr`] into each request's extensions.
-    pub fn router(&self) -> Router {
+    pub fn service(&self) -> impl HttpService + use<> {
         let trusted = self.0.config.trusted_proxies.clone();
         let continues = Continues::Peers(Arc::new(move |peer| {
             trusted.iter().any(|network| network.contains(&peer))
         }));
         let layer = RequestIdLayer::new(Trust::Nobody).continuing(continues);
-        router::router(Arc::clone(&self.0)).layer(layer)
+        let dispatcher = Arc::new(router::dispatcher(Arc::clone(&self.0)));
+        layer.layer(service_fn(move |request: Request<Body>| {
+            let dispatcher = Arc::clone(&dispatcher);
+            async move { Ok::<_, Infallible>(dispatch(&dispatcher, request).await) }
+        }))
     }
 
     /// The ID of the key that identity is signed with.

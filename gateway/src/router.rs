@@ -6,23 +6,14 @@ use axum::{
 };
 
 use crate::{
-    cli,
-    dispatch::{Dispatcher, dispatch},
-    endpoints, forward_auth, handover, kept_form, login,
-    pages::assets,
-    problem::Problem,
-    providers,
-    proxy::routes,
-    sessions,
-    state::Shared,
+    cli, dispatch::Dispatcher, endpoints, forward_auth, handover, kept_form, login, pages::assets,
+    problem::Problem, providers, proxy::routes, sessions, state::Shared,
 };
 
-pub(crate) fn router(gateway: Shared) -> Router {
+pub(crate) fn dispatcher(gateway: Shared) -> Dispatcher {
     let main = main_host(&gateway);
     let app = app_host(&gateway);
-    Router::new()
-        .fallback(dispatch)
-        .with_state(Dispatcher { gateway, main, app })
+    Dispatcher { gateway, main, app }
 }
 
 fn main_host(gateway: &Shared) -> Router {

@@ -182,6 +182,21 @@ impl Arena {
     }
 }
 
+impl Arena {
+    /// Takes everybody but these out of the rounds; without any nobody.
+    pub fn keep(&mut self, names: &[String]) -> Result<()> {
+        let known = |name: &String| self.contenders.iter().any(|one| one.name == name);
+        if let Some(unknown) = names.iter().find(|name| !known(name)) {
+            bail!("nobody is called {unknown}");
+        }
+        if !names.is_empty() {
+            self.contenders
+                .retain(|one| names.iter().any(|name| name == one.name));
+        }
+        Ok(())
+    }
+}
+
 /// The keys that upstreams verify assertions with.
 async fn published_keys(gateway: SocketAddr) -> Result<Verifier> {
     let host = MAIN.strip_prefix("http://").context("a host")?;

@@ -25,6 +25,9 @@ pub struct Options {
     /// Rounds only, as often as told; writes nothing
     #[arg(long)]
     only_rounds: Option<usize>,
+    /// With --only-rounds: this contender only, by its name in the results; may be repeated
+    #[arg(long = "contender", value_name = "NAME", requires = "only_rounds")]
+    contenders: Vec<String>,
 }
 
 /// How long and how often.
@@ -71,9 +74,10 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
     let machine = Machine::here()?;
     let before = machine::load()?;
     let place = Workplace::create(&options.portico, env)?;
-    let arena = Arena::start(&place, person).await?;
+    let mut arena = Arena::start(&place, person).await?;
     if let Some(only) = options.only_rounds {
         effort.rounds = only;
+        arena.keep(&options.contenders)?;
         rounds::run(&arena, person, &effort).await?;
         return Ok(None);
     }

@@ -5,6 +5,7 @@ use crate::traces::{self, Continues, continue_trace, forget_trace};
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use tower::{Layer, Service};
 use tracing::field::Empty;
@@ -13,6 +14,29 @@ use uuid::Uuid;
 
 /// The header that carries the ID.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+tokio::task_local! {
+    static CURRENT: RequestId;
+}
+
+/// Whether the log's lines name the request that they are about without a span of it. Such a span
+/// would be made for every request, and read by the few that have a line.
+static LINES_NAME_REQUESTS: AtomicBool = AtomicBool::new(false);
+
+/// The request that is being handled here, if any.
+pub(crate) fn current() -> Option<RequestId> {
+    CURRENT.try_with(|id| *id).ok()
+}
+
+/// From now on spans are for debugging and for traces.
+pub(crate) fn lines_name_requests() {
+    LINES_NAME_REQUESTS.store(true, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+pub(crate) fn handled<T>(id: RequestId, handle: impl FnOnce() -> T) -> T {
+    CURRENT.sync_scope(id, handle)
+}
 
 /// The request's ID, in the request's extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +148,12 @@ where
         request.extensions_mut().insert(id);
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
-        let span = span(self.level, id, &request);
+        let level = if LINES_NAME_REQUESTS.load(Ordering::Relaxed) {
+            Level::DEBUG
+        } else {
+            self.level
+        };
+        let span = span(level, id, &request);
         if traces::are_on() {
             span.record("otel.kind", "server");
         }
@@ -135,18 +164,16 @@ where
             forget_trace(request.headers_mut());
         }
         let answer = self.inner.call(request);
-        Box::pin(
-            async move {
-                let mut response = answer.await?;
-                if traces::are_on() {
-                    let status = i64::from(response.status().as_u16());
-                    Span::current().record("http.response.status_code", status);
-                }
-                response.headers_mut().insert(X_REQUEST_ID, header);
-                Ok(response)
+        let answered = async move {
+            let mut response = answer.await?;
+            if traces::are_on() {
+                let status = i64::from(response.status().as_u16());
+                Span::current().record("http.response.status_code", status);
             }
-            .instrument(span),
-        )
+            response.headers_mut().insert(X_REQUEST_ID, header);
+            Ok(response)
+        };
+        Box::pin(CURRENT.scope(id, answered.instrument(span)))
     }
 }
 

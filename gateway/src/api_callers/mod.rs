@@ -61,18 +61,18 @@ impl Gateway {
         let token = match presented(headers) {
             Presented::None => return Ok(None),
             Presented::Several => {
-                return Err(self.refuse_bearer(context, app, Fault::Ambiguous).await);
+                return Err(Box::pin(self.refuse_bearer(context, app, Fault::Ambiguous)).await);
             }
             Presented::One(token) => token,
         };
-        let bearer = match self.verify(context, app, &token).await? {
+        let bearer = match Box::pin(self.verify(context, app, &token)).await? {
             Ok(bearer) => bearer,
-            Err(fault) => return Err(self.refuse_bearer(context, app, fault).await),
+            Err(fault) => return Err(Box::pin(self.refuse_bearer(context, app, fault)).await),
         };
         if let Ok(person) = self.lookup(headers, cookie_of).await?
             && !is_same_person(&person, bearer.caller())
         {
-            return Err(self.refuse_bearer(context, app, Fault::Ambiguous).await);
+            return Err(Box::pin(self.refuse_bearer(context, app, Fault::Ambiguous)).await);
         }
         line::caller(bearer.caller());
         Ok(Some(bearer))

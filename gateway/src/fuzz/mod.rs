@@ -5,6 +5,7 @@ mod headers;
 mod paths;
 mod return_paths;
 mod rules;
+mod rules_files;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

@@ -140,7 +140,8 @@ pub(crate) struct GuardedBody {
 /// How long a response may pause. What the client takes to read it does not count.
 struct Idle {
     after: Duration,
-    sleep: Pin<Box<Sleep>>,
+    /// Made at the first pause: most answers are here at once.
+    sleep: Option<Pin<Box<Sleep>>>,
     waits: bool,
 }
 
@@ -148,18 +149,25 @@ impl Idle {
     fn new(after: Duration) -> Self {
         Self {
             after,
-            sleep: Box::pin(sleep_until(Instant::now() + after)),
+            sleep: None,
             waits: false,
         }
     }
 
     /// Whether the time is over, now that nothing has come.
     fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        if !self.waits {
-            self.waits = true;
-            self.sleep.as_mut().reset(Instant::now() + self.after);
-        }
-        self.sleep.as_mut().poll(context).is_ready()
+        let due = || Instant::now() + self.after;
+        let sleep = match &mut self.sleep {
+            Some(sleep) => {
+                if !self.waits {
+                    sleep.as_mut().reset(due());
+                }
+                sleep
+            }
+            none => none.insert(Box::pin(sleep_until(due()))),
+        };
+        self.waits = true;
+        sleep.as_mut().poll(context).is_ready()
     }
 }
 

@@ -5,92 +5,100 @@ use super::private;
 use crate::session::cookie;
 
 /// RFC 9110 section 7.6.1, and what proxies add to it by habit.
-const HOP_BY_HOP: [&str; 10] = [
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "http2-settings",
-];
+fn is_hop_by_hop(name: &str) -> bool {
+    matches!(
+        name,
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "http2-settings"
+    )
+}
 
-/// Prefixes that some upstream or middleware takes for identity or for the client's address.
-const SPOOFABLE_PREFIXES: [&str; 35] = [
-    "portico-",
-    "x-portico",
-    "x-forwarded",
-    "x-auth-",
-    "x-authenticated-",
-    "x-remote-",
-    "remote-",
-    "impersonate-",
-    "x-original-",
-    "x-envoy-",
-    "x-real-",
-    "x-client-",
-    "x-cluster-client-",
-    "x-ssl-",
-    "ssl-",
-    "x-identity-",
-    "x-user",
-    "x-project-",
-    "x-domain-",
-    "x-role",
-    "x-tenant",
-    "x-service-",
-    "x-webauth-",
-    "x-token-",
-    "x-proxy-",
-    "x-jwt-",
-    "x-impersonate-",
-    "x-oidc-",
-    "x-amzn-oidc-",
-    "x-goog-iap-",
-    "x-goog-authenticated-",
-    "x-ms-client-principal",
-    "x-authentik-",
-    "x-pomerium-",
-    "cf-access-",
-];
+/// What some upstream or middleware takes for identity or for the client's address if it begins so.
+const SPOOFABLE_PREFIXES: [&str; 5] = ["portico-", "remote-", "impersonate-", "ssl-", "cf-access-"];
 
-const SPOOFABLE: [&str; 19] = [
-    "authorization",
+/// The same after `x-`.
+const SPOOFABLE_AFTER_X: [&str; 30] = [
+    "portico",
     "forwarded",
-    "x-subject-token",
-    "x-trust-id",
-    "x-is-admin-project",
-    "x-system-scope",
-    "openstack-system-scope",
-    "x-storage-token",
-    "x-groups",
-    "x-email",
-    "x-scheme",
-    "x-rewrite-url",
-    "x-http-method-override",
-    "x-http-method",
-    "x-method-override",
-    "true-client-ip",
-    "cf-connecting-ip",
-    "es-security-runas-user",
-    "es-client-authentication",
+    "auth-",
+    "authenticated-",
+    "remote-",
+    "original-",
+    "envoy-",
+    "real-",
+    "client-",
+    "cluster-client-",
+    "ssl-",
+    "identity-",
+    "user",
+    "project-",
+    "domain-",
+    "role",
+    "tenant",
+    "service-",
+    "webauth-",
+    "token-",
+    "proxy-",
+    "jwt-",
+    "impersonate-",
+    "oidc-",
+    "amzn-oidc-",
+    "goog-iap-",
+    "goog-authenticated-",
+    "ms-client-principal",
+    "authentik-",
+    "pomerium-",
 ];
+
+/// Names that pass for such a thing as they are.
+fn is_spoofable_name(name: &str) -> bool {
+    matches!(
+        name,
+        "authorization"
+            | "forwarded"
+            | "x-subject-token"
+            | "x-trust-id"
+            | "x-is-admin-project"
+            | "x-system-scope"
+            | "openstack-system-scope"
+            | "x-storage-token"
+            | "x-groups"
+            | "x-email"
+            | "x-scheme"
+            | "x-rewrite-url"
+            | "x-http-method-override"
+            | "x-http-method"
+            | "x-method-override"
+            | "true-client-ip"
+            | "cf-connecting-ip"
+            | "es-security-runas-user"
+            | "es-client-authentication"
+    )
+}
 
 /// A WebSocket subprotocol that is a bearer token for a Kubernetes API server.
 const BEARER_PROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 
 /// What only the browser's own host may tell it, and an app must not.
-const FORBIDDEN_FROM_APPS: [HeaderName; 6] = [
-    HeaderName::from_static("service-worker-allowed"),
-    HeaderName::from_static("clear-site-data"),
-    header::STRICT_TRANSPORT_SECURITY,
-    header::ALT_SVC,
-    HeaderName::from_static("public-key-pins"),
-    HeaderName::from_static("nel"),
-];
+fn is_forbidden_from_apps(name: &str) -> bool {
+    matches!(
+        name,
+        "service-worker-allowed"
+            | "clear-site-data"
+            | "strict-transport-security"
+            | "alt-svc"
+            | "public-key-pins"
+            | "nel"
+    )
+}
 
 /// What the panel's responses carry unless it says otherwise.
 const ADDED_TO_PANEL: [(HeaderName, &str); 5] = [
@@ -115,8 +123,21 @@ pub(crate) enum Trust {
     App,
 }
 
-/// Removes hop-by-hop headers, those that `Connection` names included (RFC 9110 7.6.1).
-pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
+/// Removes what is unwanted. Looking at each name that is there costs less than looking for each
+/// that might be.
+fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
+    let names: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| unwanted(name.as_str()))
+        .cloned()
+        .collect();
+    for name in names {
+        headers.remove(name);
+    }
+}
+
+/// Removes what `Connection` names (RFC 9110 7.6.1).
+fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
@@ -126,36 +147,30 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in named {
         headers.remove(name);
     }
-    for name in HOP_BY_HOP {
-        headers.remove(name);
-    }
 }
 
 /// Whether a client's header of this name could pass for something that the gateway says. Servers
 /// that make variables of headers take some characters for others: `_` and `.` for `-`.
 fn is_spoofable(name: &str) -> bool {
+    let begins_so = |rest: &str, prefixes: &[&str]| {
+        let mut prefixes = prefixes.iter();
+        prefixes.any(|prefix| rest.starts_with(prefix))
+    };
     !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-        || SPOOFABLE.contains(&name)
-        || SPOOFABLE_PREFIXES
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+        || is_spoofable_name(name)
+        || match name.strip_prefix("x-") {
+            Some(rest) => begins_so(rest, &SPOOFABLE_AFTER_X),
+            None => begins_so(name, &SPOOFABLE_PREFIXES),
+        }
 }
 
 /// Cleans a request's headers for an upstream that is told who is asking by `named`. What the
 /// gateway adds goes in afterwards.
 pub(crate) fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
-    remove_hop_by_hop(headers);
-    let spoofed: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| is_spoofable(name.as_str()))
-        .cloned()
-        .collect();
-    for name in spoofed {
-        headers.remove(name);
-    }
-    for name in named {
-        headers.remove(name);
-    }
+    remove_named_by_connection(headers);
+    remove(headers, |name| {
+        is_hop_by_hop(name) || is_spoofable(name) || named.iter().any(|ours| ours == name)
+    });
     remove_bearer_protocol(headers);
     let cookies = cookie::foreign(headers);
     headers.remove(header::COOKIE);
@@ -201,44 +216,37 @@ fn remove_bearer_protocol(headers: &mut HeaderMap) {
 
 /// Cleans the trailers of a response: what they say belongs into headers, or nowhere.
 pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
-    remove_hop_by_hop(trailers);
-    remove_internal(trailers);
-    trailers.remove(header::SET_COOKIE);
-    trailers.remove("set-cookie2");
-    for name in FORBIDDEN_FROM_APPS {
-        trailers.remove(name);
-    }
-    for (name, _) in ADDED_TO_PANEL {
-        trailers.remove(name);
-    }
-    trailers.remove(header::CONTENT_SECURITY_POLICY);
-    trailers.remove(header::X_FRAME_OPTIONS);
+    remove_named_by_connection(trailers);
+    remove(trailers, |name| {
+        is_hop_by_hop(name)
+            || is_internal(name)
+            || is_forbidden_from_apps(name)
+            || matches!(
+                name,
+                "set-cookie" | "set-cookie2" | "content-security-policy" | "x-frame-options"
+            )
+            || ADDED_TO_PANEL.iter().any(|(added, _)| added == name)
+    });
 }
 
 /// What is between gateway and upstream only.
-fn remove_internal(headers: &mut HeaderMap) {
-    let internal: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| {
-            let name = name.as_str();
-            name.starts_with("portico-") || name.starts_with("x-accel-")
-        })
-        .cloned()
-        .collect();
-    for name in internal {
-        headers.remove(name);
-    }
+fn is_internal(name: &str) -> bool {
+    name.starts_with("portico-") || name.starts_with("x-accel-")
 }
 
 /// Cleans a response's headers for the browser.
 pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
-    remove_hop_by_hop(headers);
-    remove_internal(headers);
+    let of_app = trust == Trust::App;
+    remove_named_by_connection(headers);
+    remove(headers, |name| {
+        is_hop_by_hop(name)
+            || is_internal(name)
+            // RFC 2965: no browser reads it
+            || name == "set-cookie2"
+            || (of_app && is_forbidden_from_apps(name))
+    });
     clean_set_cookie(headers);
-    if trust == Trust::App {
-        for name in FORBIDDEN_FROM_APPS {
-            headers.remove(name);
-        }
+    if of_app {
         private::mark(headers);
     } else {
         for (name, value) in ADDED_TO_PANEL {
@@ -256,8 +264,6 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
 
 /// Drops cookies of our names and makes the others host-only.
 fn clean_set_cookie(headers: &mut HeaderMap) {
-    // RFC 2965: no browser reads it
-    headers.remove("set-cookie2");
     if !headers.contains_key(header::SET_COOKIE) {
         return;
     }

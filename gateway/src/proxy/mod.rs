@@ -1,15 +1,18 @@
 //! The streaming reverse proxy: it passes on what has been decided, and adds who is asking.
 pub(crate) mod address;
 mod backend;
+mod choice;
 pub(crate) mod connections;
 mod connector;
 mod event_stream;
 pub(crate) mod forward;
 pub(crate) mod headers;
 pub(crate) mod health;
+mod pass_on;
 pub(crate) mod path;
 mod path_route;
 mod private;
+mod project;
 mod relay;
 mod request_body;
 pub(crate) mod rewrite;

@@ -17,10 +17,8 @@ use hyper::body::{Body as _, Incoming};
 use hyper_util::client::legacy;
 
 use super::{
-    backend::Backend,
-    connector::is_kept_connection_lost,
-    request_body::Lender,
-    upstream::{Tried, Upstream},
+    backend::Backend, choice::Tried, connector::is_kept_connection_lost, request_body::Lender,
+    upstream::Upstream,
 };
 use crate::{config::upstream::HostHeader, meters};
 

@@ -16,6 +16,7 @@ mod facts;
 mod file;
 mod lint;
 pub(crate) mod meters;
+mod methods;
 mod pattern;
 mod policy;
 mod preflight;

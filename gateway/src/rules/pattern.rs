@@ -1,7 +1,6 @@
-//! Which methods and paths a rule names.
+//! Which paths a rule names.
 use std::fmt;
 
-use http::Method;
 use regex::{Regex, RegexBuilder};
 
 use super::{
@@ -168,121 +167,6 @@ fn checked(path: &str) -> Result<String, &'static str> {
     Ok(path.to_owned())
 }
 
-/// The methods of a rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Methods(Vec<MethodPattern>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum MethodPattern {
-    One(Method),
-    Safe,
-    Unsafe,
-}
-
-impl Methods {
-    /// Reads `methods`.
-    pub fn parse(texts: &[String]) -> Result<Self, Fault> {
-        texts
-            .iter()
-            .map(|text| match text.as_str() {
-                "safe" => Ok(MethodPattern::Safe),
-                "unsafe" => Ok(MethodPattern::Unsafe),
-                // a method in lower case is another method (RFC 9110 9.1)
-                text if !text.is_empty()
-                    && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-') =>
-                {
-                    let method = Method::from_bytes(text.as_bytes());
-                    method
-                        .map(MethodPattern::One)
-                        .map_err(|_| Fault::Method(text.to_owned()))
-                }
-                text => Err(Fault::Method(text.to_owned())),
-            })
-            .collect::<Result<_, _>>()
-            .map(Self)
-    }
-
-    /// Whether the method is surely meant: for what opens.
-    pub fn surely(&self, method: &Method) -> bool {
-        self.0.is_empty() || self.0.iter().any(|one| one.is(method))
-    }
-
-    /// Whether the method is meant by somebody who overlooks its case: for what closes.
-    pub fn perhaps(&self, method: &Method) -> bool {
-        self.surely(method)
-            || Method::from_bytes(method.as_str().to_ascii_uppercase().as_bytes())
-                .is_ok_and(|upper| self.surely(&upper))
-    }
-
-    pub fn is_every(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether everything that `other` names is named here too.
-    pub fn cover(&self, other: &Self) -> bool {
-        self.0.is_empty()
-            || (!other.0.is_empty()
-                && other
-                    .0
-                    .iter()
-                    .all(|one| self.0.iter().any(|all| all.covers(one))))
-    }
-
-    /// Those that are no standard methods (RFC 9110 9.3, RFC 5789).
-    pub fn unusual(&self) -> impl Iterator<Item = &Method> {
-        self.0.iter().filter_map(|one| match one {
-            MethodPattern::One(method)
-                if !matches!(
-                    method.as_str(),
-                    "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS"
-                ) =>
-            {
-                Some(method)
-            }
-            _ => None,
-        })
-    }
-}
-
-impl MethodPattern {
-    fn is(&self, method: &Method) -> bool {
-        match self {
-            Self::One(one) => one == method || (one == Method::GET && method == Method::HEAD),
-            Self::Safe => method.is_safe(),
-            Self::Unsafe => !method.is_safe(),
-        }
-    }
-
-    fn covers(&self, other: &Self) -> bool {
-        match other {
-            Self::One(method) => self.is(method),
-            other => self == other,
-        }
-    }
-}
-
-impl fmt::Display for Methods {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("any method");
-        }
-        for (at, one) in self.0.iter().enumerate() {
-            if at > 0 {
-                f.write_str(", ")?;
-            }
-            match one {
-                MethodPattern::One(method) if method == Method::GET => {
-                    f.write_str("GET and HEAD")?
-                }
-                MethodPattern::One(method) => f.write_str(method.as_str())?,
-                MethodPattern::Safe => f.write_str("safe methods")?,
-                MethodPattern::Unsafe => f.write_str("unsafe methods")?,
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,32 +253,6 @@ mod tests {
         assert!(!pattern.perhaps(&Readings::of(&path)));
         assert!(started.elapsed() < std::time::Duration::from_secs(2));
         assert!(PathPattern::parse("regex:^/(a{1000}){1000}$").is_err());
-    }
-
-    #[test]
-    fn methods_are_what_they_are_called() {
-        let methods = |texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            Methods::parse(&texts)
-        };
-        let custom = |name: &str| Method::from_bytes(name.as_bytes()).expect("method");
-        let get = methods(&["GET"]).expect("methods");
-        assert!(get.surely(&Method::GET) && get.surely(&Method::HEAD));
-        assert!(!get.surely(&Method::POST) && !get.surely(&custom("get")));
-        assert!(get.perhaps(&custom("get")) && get.perhaps(&custom("Head")));
-        let writes = methods(&["unsafe"]).expect("methods");
-        assert!(writes.surely(&Method::DELETE) && writes.surely(&custom("PURGE")));
-        assert!(writes.surely(&custom("post")) && writes.surely(&custom("get")));
-        assert!(!writes.perhaps(&Method::OPTIONS));
-        let reads = methods(&["safe"]).expect("methods");
-        assert!(!reads.surely(&custom("get")) && reads.perhaps(&custom("get")));
-        for text in ["get", "", "GET,POST", "GET POST", "!GET", "any", "*"] {
-            assert!(methods(&[text]).is_err(), "{text:?}");
-        }
-        assert!(methods(&[]).expect("none").surely(&custom("FOO")));
-        assert!(writes.cover(&methods(&["POST", "PUT"]).expect("methods")));
-        assert!(!writes.cover(&methods(&["POST", "GET"]).expect("methods")));
-        assert!(!writes.cover(&Methods::default()));
     }
 
     /// What servers are known to do to a path before they look for what to run.

@@ -96,7 +96,7 @@ impl Policy {
         }
     }
 
-    pub(super) fn of(
+    pub(crate) fn of(
         app: &AppConfig,
         providers: &[ProviderConfig],
         file: Option<(&Path, Vec<u8>)>,

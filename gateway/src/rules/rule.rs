@@ -7,7 +7,8 @@ use portico_domain::access::RoleInProject;
 use super::{
     error::{Fault, RuleError},
     facts::{Fit, Names, OF_PROVIDER, Person, RequestFacts, SEVERAL_FACTORS, has_proved, is_among},
-    pattern::{Methods, PathPattern},
+    methods::Methods,
+    pattern::PathPattern,
 };
 use crate::config::{
     AppConfig,

@@ -101,7 +101,7 @@ impl Registry {
         let mut reads = 0;
         loop {
             let began = Instant::now();
-            let lookup = self.ask_store(&key, secret, began, now).await?;
+            let lookup = Box::pin(self.ask_store(&key, secret, began, now)).await?;
             let Lookup::Signed(caller) = &lookup else {
                 return Ok(lookup);
             };

@@ -95,7 +95,8 @@ impl Gateway {
             return Ok(Some(token));
         }
         let started = Instant::now();
-        let token = self.obtain(live, project).await;
+        // boxed, as what happens once in a while must not make every request large
+        let token = Box::pin(self.obtain(live, project)).await;
         meters::token(
             TokenOperation::Project,
             meters::Outcome::of(&token),

@@ -55,7 +55,7 @@ impl Gateway {
         let standing = if live.is_stale() || !self.keystone_answers() {
             Standing::Unknown
         } else {
-            self.validate(live, Some(context))
+            Box::pin(self.validate(live, Some(context)))
                 .await
                 .map_err(Problem::from)?
         };

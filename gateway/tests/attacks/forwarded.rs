@@ -1,4 +1,5 @@
 //! 9 to 14, 25 and 89: what may be believed of a proxy in front, and what it is told.
+use axum::Router;
 use http::{StatusCode, header};
 use portico_testkit::FrontProxy;
 use serde_json::{Value, json};
@@ -401,7 +402,7 @@ async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).expect("socket");
-    let router = stack.gateway.router();
+    let router = Router::new().fallback_service(stack.gateway.service());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let head = |host: &str, more: &str| {
         format!(

@@ -141,6 +141,71 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
 }
 
 #[tokio::test]
+async fn attack_16_on_a_path_that_is_open_to_everybody_nobodys_headers_arrive() {
+    let rules = json!([{
+        "name": "help", "effect": "public", "paths": ["/help/"],
+    }]);
+    let stack = Stack::start(Wanted {
+        app: json!({ "identity": auth_proxy(), "rules": rules }),
+        ..Wanted::default()
+    })
+    .await;
+    let url = format!("{APP}/help/1");
+    let forged = [
+        ("x-webauth-user", "admin@forged"),
+        ("x-forwarded-user", "admin@forged"),
+        ("grafana-role", "Admin-forged"),
+        ("portico-assertion", "forged"),
+        ("authorization", "Bearer forged"),
+        ("x-theme", "dark"),
+    ];
+    let mut nobody = Browser::new(stack.address);
+    let mut somebody = at_app(&stack).await;
+    for (browser, user) in [(&mut nobody, None), (&mut somebody, Some("ada@Default"))] {
+        for method in [Method::GET, Method::OPTIONS, Method::POST] {
+            // a page of the app's own sends it
+            let mut headers = forged.to_vec();
+            headers.push(("origin", APP));
+            let page = browser
+                .send(method.clone(), &url, &headers, String::new())
+                .await;
+            assert_eq!(page.status, StatusCode::OK, "{method} {}", page.body);
+            assert!(!page.body.contains("forged"), "{method}: {}", page.body);
+            let told = page.json();
+            let named = header(&told, "x-webauth-user");
+            assert_eq!(named, Vec::from_iter(user), "{method}");
+            assert_eq!(header(&told, "x-theme"), ["dark"], "the twin");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whom_an_app_cannot_be_told_about_is_nobody_where_everybody_may() {
+    let password = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(password.path(), "hush").expect("written");
+    let stack = Stack::start(Wanted {
+        app: json!({
+            // this session has no e-mail address
+            "identity": { "kind": "basic", "user": "email", "password_file": password.path() },
+            "rules": [{ "name": "help", "effect": "public", "paths": ["/help/"] }],
+        }),
+        ..Wanted::default()
+    })
+    .await;
+    let mut browser = at_app(&stack).await;
+    let page = browser.open(&format!("{APP}/help/1")).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    assert!(header(&page.json(), "authorization").is_empty());
+    let page = with(&mut browser, Method::GET, &[]).await;
+    assert_eq!(
+        page.status,
+        StatusCode::FORBIDDEN,
+        "the twin: {}",
+        page.body
+    );
+}
+
+#[tokio::test]
 async fn attack_16_with_an_identity_of_none_a_client_still_says_nothing() {
     let stack = telling(json!({ "kind": "none" })).await;
     let mut browser = at_app(&stack).await;

@@ -177,7 +177,7 @@ impl Stack {
             .await
             .expect("listener");
         let address = listener.address();
-        listener.serve(gateway.router(), &lifecycle);
+        listener.serve(gateway.service(), &lifecycle);
         Ok(Self {
             address,
             gateway,

@@ -9,7 +9,7 @@ use gateway::config::{AppConfig, GatewayConfig, ProviderConfig};
 use gateway::rules::{Policy, Question, Severity, Somebody};
 use http::Method;
 use portico_domain::access::{GroupOfProvider, RoleInProject};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -95,14 +95,14 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
     let app = config
         .apps
         .iter()
-        .find(|app| host == format!("{}.{}", app.id, section.apps_domain).to_ascii_lowercase())
+        .find(|app| Place::of(app, section).has(&host, &path))
         .with_context(|| {
             let known: Vec<String> = config
                 .apps
                 .iter()
-                .map(|app| format!("{}.{}", app.id, section.apps_domain))
+                .map(|app| Place::of(app, section).to_string())
                 .collect();
-            format!("{host} is no app's host; known: {}", known.join(", "))
+            format!("no app is at {host}{path}; known: {}", known.join(", "))
         })?;
     let policy = Policy::read(app, &section.providers).map_err(anyhow::Error::new)?;
     let method = Method::from_bytes(arguments.method.as_bytes())
@@ -129,6 +129,44 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
     let _ = writeln!(text, "{} {}: {outcome}", question.method, arguments.url);
     print(&text)?;
     Ok(code(!outcome.is_open()))
+}
+
+/// Where people open an app: at a host of its own, or below a path of the main host.
+struct Place {
+    host: String,
+    path: Option<String>,
+}
+
+impl Place {
+    fn of(app: &AppConfig, section: &GatewayConfig) -> Self {
+        let own = app.origin(&section.public_url, &section.apps_domain);
+        let site = match app.path {
+            None => &own,
+            Some(_) => &section.public_url,
+        };
+        let host = site.host_str().unwrap_or_default().to_ascii_lowercase();
+        let path = app.path.clone();
+        Self { host, path }
+    }
+
+    fn has(&self, host: &str, path: &str) -> bool {
+        self.host == host
+            && self.path.as_deref().is_none_or(|below| {
+                path.strip_prefix(below)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            self.host,
+            self.path.as_deref().unwrap_or_default()
+        )
+    }
 }
 
 /// The person of a question; whoever is named, or has anything, is signed in.

@@ -127,10 +127,12 @@ async fn two_readings(tls: bool) {
         let mut stream = program.connect().await;
         let answer = exchange(&mut stream, format!("{head}{lines}\r\n{body}").as_bytes()).await;
         assert!(answer.closed, "{name}: the connection goes on: {answer:?}");
-        assert!(
-            matches!(answer.status(), 0 | 400 | 501),
-            "{name}: {answer:?}"
-        );
+        // once the head is over an answer may be under way, and there is nothing to say between
+        if lines == "Transfer-Encoding: chunked\r\n" {
+            assert!(matches!(answer.status(), 0 | 400), "{name}: {answer:?}");
+        } else {
+            assert_eq!(answer.status(), 400, "{name}: {answer:?}");
+        }
         assert!(answer.answers() <= 1, "{name}: {answer:?}");
     }
     assert_eq!(

@@ -1,13 +1,12 @@
 use super::admission::Place;
 use super::body::ArrivingBody;
 use super::wire::Wire;
-use super::{Encrypted, Limits, PeerAddr, PeerCertificates};
+use super::{Encrypted, HttpService, Limits, PeerAddr, PeerCertificates};
 use crate::tls::ReloadingTls;
-use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, Version, header};
+use http::{HeaderValue, Request, StatusCode, Version, header};
 use hyper::body::{Body as _, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -31,8 +30,8 @@ const SEND_BUFFER: usize = 64 * 1024;
 
 /// Turns accepted sockets into served connections.
 #[derive(Clone)]
-pub(super) struct Acceptor {
-    router: Router,
+pub(super) struct Acceptor<A> {
+    app: A,
     tls: Option<Arc<ReloadingTls>>,
     limits: Limits,
     protocol: Arc<Builder<TokioExecutor>>,
@@ -40,9 +39,9 @@ pub(super) struct Acceptor {
     leaving: Arc<AtomicBool>,
 }
 
-impl Acceptor {
+impl<A: HttpService> Acceptor<A> {
     pub(super) fn new(
-        router: Router,
+        app: A,
         tls: Option<Arc<ReloadingTls>>,
         limits: Limits,
         leaving: Arc<AtomicBool>,
@@ -64,7 +63,7 @@ impl Acceptor {
             .keep_alive_interval(std::time::Duration::from_secs(30))
             .keep_alive_timeout(std::time::Duration::from_secs(20));
         Self {
-            router,
+            app,
             tls,
             limits,
             protocol: Arc::new(protocol),
@@ -117,12 +116,12 @@ impl Acceptor {
     ) where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let (router, leaving) = (self.router, self.leaving);
+        let (app, leaving) = (self.app, self.leaving);
         let encrypted = Encrypted(self.tls.is_some());
         let idle = self.limits.body_idle;
         let switched = Arc::new(AtomicBool::new(false));
         let wire = Wire::new(stream, &self.limits, Arc::clone(&switched), place);
-        let service = service_fn(move |request: http::Request<Incoming>| {
+        let service = service_fn(move |request: Request<Incoming>| {
             let version = request.version();
             let mut request = request.map(|body| {
                 if body.is_end_stream() {
@@ -138,7 +137,7 @@ impl Acceptor {
             if let Some(certificates) = &certificates {
                 extensions.insert(certificates.clone());
             }
-            let answer = router.clone().oneshot(request);
+            let answer = app.clone().oneshot(request);
             let (leaving, switched) = (Arc::clone(&leaving), Arc::clone(&switched));
             async move {
                 let mut response: Response = answer.await?;

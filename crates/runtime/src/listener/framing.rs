@@ -3,7 +3,7 @@
 //! Where one message ends and the next begins must be the same for everybody on its way, or a
 //! request can be hidden in another's body. The HTTP library reads some heads generously, as the
 //! RFC allows (a line that ends without CR, both lengths at once), and has no switch for it. This
-//! follows the bytes beside it and cuts the connection at whatever a proxy in front could have
+//! follows the bytes beside it and ends the connection at whatever a proxy in front could have
 //! read otherwise; what passes is framed for both alike.
 
 /// Longer than any head that the library accepts.
@@ -16,6 +16,8 @@ pub(super) struct Framing {
     /// The begun line.
     line: Vec<u8>,
     head: Head,
+    /// Whether a head has come to its end: from then on an answer may be under way.
+    past_first_head: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +101,11 @@ impl Framing {
         Ok(())
     }
 
+    /// Whether nothing can have been answered yet.
+    pub fn in_first_head(&self) -> bool {
+        !self.past_first_head
+    }
+
     fn line_ends(&mut self, line: &[u8]) -> Result<(), Fault> {
         let line = line.strip_suffix(b"\r\n").ok_or(Fault::LineEnd)?;
         if memchr::memchr2(b'\r', 0, line).is_some() {
@@ -114,7 +121,11 @@ impl Framing {
                 };
                 Part::Field
             }
-            Part::Field if line.is_empty() => self.head.body()?,
+            Part::Field if line.is_empty() => {
+                let body = self.head.body()?;
+                self.past_first_head = true;
+                body
+            }
             Part::Field => {
                 self.head.field(line)?;
                 Part::Field

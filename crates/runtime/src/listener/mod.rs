@@ -10,10 +10,13 @@ mod wire;
 use crate::lifecycle::Lifecycle;
 use crate::tls::ReloadingTls;
 use admission::Admission;
-use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
 use connection::Acceptor;
+use http::Request;
 use hyper_util::server::graceful::GracefulShutdown;
 use rustls_pki_types::CertificateDer;
+use std::convert::Infallible;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -21,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tower::Service;
 
 pub use body::BodyTimedOut;
 
@@ -111,7 +115,26 @@ impl Default for Proxies {
     }
 }
 
-/// A bound socket that serves a router until the process stops.
+/// What a listener can serve: a router, or anything else that answers every request.
+pub trait HttpService:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> HttpService for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A bound socket that serves until the process stops.
 #[derive(Debug)]
 pub struct Listener {
     name: &'static str,
@@ -202,21 +225,21 @@ impl Listener {
         self.address
     }
 
-    /// Serves `router` in the background of `lifecycle`. From the announcement of a stop on
+    /// Serves `service`, most often a router, in the background of `lifecycle`. From the announcement of a stop on
     /// HTTP/1.1 answers ask the client to connect anew; from the soft stop on nothing new is
     /// accepted, HTTP/2 connections get GOAWAY, and requests that run are finished.
     ///
     /// Each request's extensions hold [`PeerAddr`], [`Encrypted`], axum's `ConnectInfo<SocketAddr>`
     /// and, where the client showed certificates, [`PeerCertificates`].
-    pub fn serve(self, router: Router, lifecycle: &Lifecycle) {
+    pub fn serve(self, service: impl HttpService, lifecycle: &Lifecycle) {
         if let Some(tls) = &self.tls {
             lifecycle.spawn_background(Arc::clone(tls).watch());
         }
         let life = lifecycle.clone();
-        lifecycle.spawn(self.accept_until_stopped(router, life));
+        lifecycle.spawn(self.accept_until_stopped(service, life));
     }
 
-    async fn accept_until_stopped(mut self, router: Router, lifecycle: Lifecycle) {
+    async fn accept_until_stopped(mut self, service: impl HttpService, lifecycle: Lifecycle) {
         let _closed = self.closed.take();
         let stop = self
             .stop
@@ -225,7 +248,7 @@ impl Listener {
         let leaving = Arc::new(AtomicBool::new(false));
         let graceful = GracefulShutdown::new();
         let admission = Admission::new(self.name, &self.limits, self.proxies);
-        let acceptor = Acceptor::new(router, self.tls, self.limits, Arc::clone(&leaving));
+        let acceptor = Acceptor::new(service, self.tls, self.limits, Arc::clone(&leaving));
         let serve = |stream: TcpStream, peer: SocketAddr| match admission.admit(peer.ip()) {
             Ok(place) => {
                 let task = acceptor

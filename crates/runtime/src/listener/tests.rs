@@ -1,7 +1,7 @@
 use super::*;
 use crate::tls::{ClientAuth, TlsFiles};
-use axum::Extension;
 use axum::routing::get;
+use axum::{Extension, Router};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{PrivateKeyDer, ServerName};
@@ -269,4 +269,30 @@ async fn answers_ask_to_connect_anew_once_a_stop_is_announced() {
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.contains("connection: close"), "{answer}");
     assert!(TcpStream::connect(address).await.is_ok());
+}
+
+#[tokio::test]
+async fn what_can_be_read_in_two_ways_is_told_so_unless_an_answer_may_be_under_way() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen(&lifecycle, None).await;
+    let answer_to = async |sent: &str| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(sent.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let unclear = "GET / HTTP/1.1\r\nHost: localhost\r\nX : y\r\n\r\n";
+    let answer = answer_to(unclear).await;
+    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert!(
+        head.contains(&format!("content-length: {}", text.len())),
+        "{answer}"
+    );
+    assert!(text.contains("without a plain name"), "{answer}");
+    // whoever sends the next request before the first is answered hears nothing about it
+    let first = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let answer = answer_to(&format!("{first}{unclear}")).await;
+    assert!(!answer.contains(" 400 "), "{answer}");
 }

@@ -55,7 +55,7 @@ impl<S> Wire<S> {
     }
 
     /// Looks at what has come.
-    fn heard(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn heard(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         if let Speaks::Nothing { matched, .. } = &mut self.speaks {
             let expected = PREFACE.get(*matched..).unwrap_or_default();
             let compared = expected.len().min(bytes.len());
@@ -68,14 +68,15 @@ impl<S> Wire<S> {
             }
             let mut framing = Framing::default();
             let before = PREFACE.get(..*matched).unwrap_or_default();
-            framing.follow(before).map_err(refused)?;
+            let followed = framing.follow(before);
             self.speaks = Speaks::Http1(framing);
+            followed?;
         }
         if let Speaks::Http1(framing) = &mut self.speaks {
             if self.switched.load(Ordering::Relaxed) {
                 self.speaks = Speaks::Other;
             } else {
-                framing.follow(bytes).map_err(refused)?;
+                framing.follow(bytes)?;
             }
         }
         Ok(())
@@ -101,12 +102,38 @@ impl<S> Wire<S> {
     }
 }
 
-fn refused(fault: Fault) -> io::Error {
-    metrics::counter!(MALFORMED_REQUESTS).increment(1);
-    io::Error::new(ErrorKind::InvalidData, fault)
+impl<S: AsyncWrite + Unpin> Wire<S> {
+    /// Ends the connection of a client that could be read in two ways. Where no answer can be under
+    /// way it is told why, as far as the socket takes that at once.
+    fn refuse(&mut self, context: &mut Context<'_>, fault: Fault) -> io::Error {
+        metrics::counter!(MALFORMED_REQUESTS).increment(1);
+        if let Speaks::Http1(framing) = &self.speaks
+            && framing.in_first_head()
+        {
+            let answer = bad_request(fault);
+            let mut stream = Pin::new(&mut self.stream);
+            if stream
+                .as_mut()
+                .poll_write(context, answer.as_bytes())
+                .is_ready()
+            {
+                let _ = stream.poll_flush(context);
+            }
+        }
+        io::Error::new(ErrorKind::InvalidData, fault)
+    }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
+fn bad_request(fault: Fault) -> String {
+    let text = format!("This request could be read in more than one way: {fault}.\n");
+    let length = text.len();
+    format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncache-control: no-store\r\n\
+         connection: close\r\ncontent-length: {length}\r\n\r\n{text}"
+    )
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -117,7 +144,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
         match Pin::new(&mut this.stream).poll_read(context, buffer) {
             Poll::Ready(Ok(())) => {
                 let fresh = buffer.filled().get(before..).unwrap_or_default();
-                Poll::Ready(this.heard(fresh))
+                let heard = this.heard(fresh);
+                Poll::Ready(heard.map_err(|fault| this.refuse(context, fault)))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Pending => match &mut this.speaks {

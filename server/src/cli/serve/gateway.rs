@@ -56,7 +56,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         listener = listener.tells(front);
     }
     let tls = section.tls_files();
-    serve_on("gateway", listener, tls, built.router(), context.lifecycle)?;
+    serve_on("gateway", listener, tls, built.service(), context.lifecycle)?;
     let (announced, leaving) = (context.lifecycle.announced().clone(), built.clone());
     context.lifecycle.spawn(async move {
         announced.cancelled().await;

@@ -8,11 +8,10 @@ mod rules;
 use super::error::CliError;
 use crate::config::{Config, Role};
 use anyhow::Context as _;
-use axum::Router;
 use keys::OwnVerifier;
 use portico_runtime::admin::{self, Readiness, Weight};
 use portico_runtime::lifecycle::Lifecycle;
-use portico_runtime::listener::Listener;
+use portico_runtime::listener::{HttpService, Listener};
 use portico_runtime::metrics::Metrics;
 use portico_runtime::open_files;
 use portico_runtime::telemetry;
@@ -148,12 +147,12 @@ async fn listen(key: &'static str, address: SocketAddr) -> anyhow::Result<Listen
     Listener::bind(address).await.context(key)
 }
 
-/// Serves a router on a listener and says where.
+/// Serves a role on a listener and says where.
 fn serve_on(
     name: &'static str,
     listener: Listener,
     tls: Option<TlsFiles>,
-    router: Router,
+    service: impl HttpService,
     lifecycle: &Lifecycle,
 ) -> anyhow::Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -169,7 +168,7 @@ fn serve_on(
         "listening on {scheme}://{}",
         listener.address()
     );
-    listener.serve(router, lifecycle);
+    listener.serve(service, lifecycle);
     Ok(())
 }
 

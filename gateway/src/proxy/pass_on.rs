@@ -1,0 +1,89 @@
+//! Passes a decided request on, measured, traced and tied to whatever has opened it.
+use std::time::Instant;
+
+use axum::{body::Body, response::Response};
+use http::{HeaderName, HeaderValue, Method, Request, header};
+use tracing::{Instrument as _, field::Empty};
+
+use super::{connections::Connection, forward::Added, headers::Trust, upstream::Upstream};
+use crate::{
+    access::line,
+    guard::Stop,
+    hosts::App,
+    meters,
+    problem::Problem,
+    session::live::Caller,
+    state::{Context, Gateway},
+};
+
+impl Gateway {
+    /// What the upstream answers, or why it does not.
+    pub(super) async fn pass_on(
+        &self,
+        context: &Context,
+        connection: Connection,
+        upstream: &Upstream,
+        trust: Trust,
+        identity: Vec<(HeaderName, HeaderValue)>,
+        request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        let added = Added {
+            scheme: if self.hosts.secure() { "https" } else { "http" },
+            client: context.client,
+            identity,
+            named: self.identities.named(&upstream.id),
+        };
+        let started = Instant::now();
+        let span = tracing::debug_span!(
+            "upstream",
+            otel.kind = "client",
+            peer.service = upstream.id,
+            http.response.status_code = Empty
+        );
+        let result = self
+            .forwarder
+            .forward(request, upstream, trust, added, connection)
+            .instrument(span.clone())
+            .await;
+        meters::upstream(&upstream.id, started.elapsed());
+        if let Ok(response) = &result {
+            let status = i64::from(response.status().as_u16());
+            span.record("http.response.status_code", status);
+            line::passed_on();
+        }
+        result.map_err(|error| {
+            let problem = Problem::forwarding(&upstream.name, &error);
+            if problem.status.is_server_error() {
+                tracing::warn!(upstream = upstream.id, %error, "an upstream did not answer");
+            }
+            problem.into()
+        })
+    }
+
+    /// Passes a request on without anything that says who sends it, and without a body where it is
+    /// a preflight.
+    pub(super) async fn pass_on_bare(
+        &self,
+        context: &Context,
+        app: &App,
+        mut request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        request.headers_mut().remove(header::COOKIE);
+        if request.method() == Method::OPTIONS {
+            request.headers_mut().remove(header::CONTENT_LENGTH);
+            *request.body_mut() = Body::empty();
+        }
+        let connection = self.connection(app, None);
+        let (upstream, identity) = (&app.upstream, Vec::new());
+        self.pass_on(context, connection, upstream, Trust::App, identity, request)
+            .await
+    }
+
+    /// What a request opens: it ends with the session, or, of nobody, with the rules that let it.
+    pub(super) fn connection(&self, app: &App, caller: Option<&Caller>) -> Connection {
+        match caller {
+            Some(caller) => caller.live.connections.open(),
+            None => self.rules.open(app),
+        }
+    }
+}
