@@ -16,6 +16,9 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// How often the upstream is asked whom it was told about.
 const SAMPLED: Duration = Duration::from_millis(50);
 
+/// Portico's access lines may wait for each other (`log.access_delay`).
+const LAST_LINES: Duration = Duration::from_millis(200);
+
 /// All rounds, as they came, and what became of the sessions that were revoked meanwhile.
 pub async fn run(
     arena: &Arena,
@@ -69,6 +72,7 @@ async fn one(contender: &Contender, number: usize, large: bool, effort: &Effort)
     let (outcome, samples) = tokio::try_join!(load.run(time), sample(contender, time))?;
     let cpu = contender.processes.cpu()? - before;
     let rss_mb = contender.processes.rss_mb()?;
+    tokio::time::sleep(LAST_LINES).await;
     let lines = contender.take_log_lines(path)?;
     ensure!(
         lines >= outcome.requests,

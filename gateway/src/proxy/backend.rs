@@ -32,6 +32,13 @@ const LONGEST_OUT: Duration = Duration::from_secs(30);
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// What is read of an answer at once, besides the largest head: more of a large one only fills
+/// memory, and a head that is too large is seen to be so.
+const BUFFER: usize = 4 * 1024;
+
+/// The HTTP library takes nothing less.
+const SMALLEST_BUFFER: usize = 8 * 1024;
+
 type UpstreamClient = Client<Connector, Body>;
 
 /// How a backend's connections are made, apart from its address and TLS.
@@ -245,6 +252,7 @@ impl Manner {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(self.keep_alive)
             .set_host(false)
+            .http1_max_buf_size(self.headers.saturating_add(BUFFER).max(SMALLEST_BUFFER))
             .http2_only(http2_only)
             .http2_max_header_list_size(u32::try_from(self.headers).unwrap_or(u32::MAX))
             .http2_keep_alive_interval(PING_EVERY)

@@ -21,6 +21,11 @@ use super::{
 };
 use crate::meters;
 
+const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const X_FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
     pub scheme: &'static str,
@@ -196,14 +201,15 @@ impl From<SendError> for ForwardError {
             SendError::NoSockets => Self::NoSockets,
             SendError::Target(error) => Self::Target(error),
             SendError::Connect(error) => Self::Connect(error),
-            SendError::Broken(error) => by_the_client(&error).unwrap_or(Self::Broken(error)),
+            SendError::Broken(error) => known(&error).unwrap_or(Self::Broken(error)),
         }
     }
 }
 
-/// Whether a request broke off because of its body: more of it came than is accepted, or nothing
-/// more. The client that sends it on sees only that it ended.
-fn by_the_client(error: &legacy::Error) -> Option<ForwardError> {
+/// Whether it broke off because of the request's body, of which more came than is accepted, or
+/// nothing more: the client that sends it on sees only that it ended. Or because the head of the
+/// answer does not come to an end.
+fn known(error: &legacy::Error) -> Option<ForwardError> {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {
@@ -211,6 +217,10 @@ fn by_the_client(error: &legacy::Error) -> Option<ForwardError> {
         }
         if let Some(timed_out) = error.downcast_ref::<BodyTimedOut>() {
             return Some(ForwardError::ClientTimeout(timed_out.0));
+        }
+        let of_http = error.downcast_ref::<hyper::Error>();
+        if of_http.is_some_and(hyper::Error::is_parse_too_large) {
+            return Some(ForwardError::AnswerTooLarge);
         }
         cause = error.source();
     }
@@ -235,15 +245,15 @@ fn kind_of(headers: &HeaderMap) -> meters::Kind {
 
 fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     headers.remove(header::EXPECT);
-    headers.insert("x-forwarded-host", upstream.public_host.clone());
-    headers.insert("x-forwarded-proto", HeaderValue::from_static(added.scheme));
+    headers.insert(X_FORWARDED_HOST, upstream.public_host.clone());
+    headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(added.scheme));
     if let Some(prefix) = &upstream.rewrite.told {
-        headers.insert("x-forwarded-prefix", prefix.clone());
+        headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
     if let Some(client) = added.client
         && let Ok(client) = HeaderValue::try_from(client.to_string())
     {
-        headers.insert("x-forwarded-for", client);
+        headers.insert(X_FORWARDED_FOR, client);
     }
     for (name, mut value) in added.identity {
         value.set_sensitive(true);

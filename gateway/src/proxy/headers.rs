@@ -243,7 +243,7 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
             || is_internal(name)
             // RFC 2965: no browser reads it
             || name == "set-cookie2"
-            || (of_app && is_forbidden_from_apps(name))
+            || (of_app && (is_forbidden_from_apps(name) || private::is_for_shared_caches(name)))
     });
     clean_set_cookie(headers);
     if of_app {

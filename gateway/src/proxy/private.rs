@@ -1,17 +1,19 @@
 //! Keeps caches that several people share from keeping an app's answers: to a cache in front nothing
 //! in them tells one person from another (RFC 9111, 3.5 protects only what has `Authorization`).
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header};
 
 /// What only shared caches read, some of them before `Cache-Control` (RFC 9213).
-const FOR_SHARED_CACHES: [HeaderName; 2] = [
-    HeaderName::from_static("cdn-cache-control"),
-    HeaderName::from_static("surrogate-control"),
-];
+pub(super) fn is_for_shared_caches(name: &str) -> bool {
+    matches!(name, "cdn-cache-control" | "surrogate-control")
+}
+
+const PRIVATE: HeaderValue = HeaderValue::from_static("private");
 
 /// Marks a response as one person's. A browser keeps it as long as the app says.
 pub(super) fn mark(headers: &mut HeaderMap) {
-    for name in FOR_SHARED_CACHES {
-        headers.remove(name);
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, PRIVATE);
+        return;
     }
     let mut kept = String::new();
     for line in headers.get_all(header::CACHE_CONTROL) {
@@ -41,6 +43,7 @@ pub(super) fn mark(headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proxy::headers::{Trust, clean_response};
 
     fn marked(lines: &[&'static str]) -> Vec<String> {
         let mut headers = HeaderMap::new();
@@ -80,7 +83,12 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("cdn-cache-control", HeaderValue::from_static("max-age=60"));
         headers.insert("surrogate-control", HeaderValue::from_static("max-age=60"));
-        mark(&mut headers);
-        assert_eq!(headers.len(), 1);
+        clean_response(&mut headers, Trust::App);
+        assert_eq!(headers[header::CACHE_CONTROL], "private");
+        assert!(
+            !headers
+                .keys()
+                .any(|name| is_for_shared_caches(name.as_str()))
+        );
     }
 }

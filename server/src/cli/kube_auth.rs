@@ -90,7 +90,7 @@ pub(super) async fn bootstrap(named: &[PathBuf], arguments: BootstrapArgs) -> Re
     } else {
         Config::load(named)?.log
     };
-    telemetry::init(&log, None).context("start logging")?;
+    let _last_lines = telemetry::init(&log, None).context("start logging")?;
     let options = bootstrap::Options {
         kubeconfig: arguments.kubeconfig,
         developer_role: arguments.developer_role,

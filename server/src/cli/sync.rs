@@ -20,7 +20,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
     let config = Config::load(named)?;
     // only [log], [keystone] and [[clusters]] count here
     config.validate(&[])?;
-    telemetry::init(&config.log, None).context("start logging")?;
+    let _last_lines = telemetry::init(&config.log, None).context("start logging")?;
     let (cluster, account) = parties(&config, &arguments)?;
     let path = &arguments.sync_config;
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;

@@ -45,9 +45,8 @@ pub(super) async fn serve(
     config: Config,
     roles: &[Role],
 ) -> Result<(), CliError> {
-    raise_file_limit();
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
-    telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
+    let _last_lines = telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
     let metrics = Metrics::install().context("install metrics")?;
     portico_store::describe_metrics();
     let lifecycle = Lifecycle::ending(&config.shutdown);
@@ -79,16 +78,6 @@ pub(super) async fn serve(
     flush(traces).await;
     tracing::info!("stopped");
     Ok(())
-}
-
-/// Connections cost file descriptors, and the limit that a shell or supervisor sets by default is
-/// for programs that use select(2); the hard one is the operator's.
-fn raise_file_limit() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // with the old limit it runs as well
-    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 /// The last spans leave when everything that makes some has ended.
