@@ -114,7 +114,7 @@ impl Upstream {
         Self::new(id, name, &[url], origin, &UpstreamConfig::default(), limits)
     }
 
-    fn new(
+    pub(super) fn new(
         id: &str,
         name: &str,
         urls: &[&Url],

@@ -100,7 +100,7 @@ pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<LastLines, Te
     if config.format == LogFormat::Json {
         request_id::lines_name_requests();
     }
-    let (output, last_lines) = Output::start(config.access_delay);
+    let (output, last_lines) = Output::start(Box::new(std::io::stderr()), config.access_delay);
     if let Some(traces) = traces {
         // what the log leaves out may be a span of a trace: each has a filter of its own
         tracing_subscriber::registry()

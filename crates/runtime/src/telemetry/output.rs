@@ -1,6 +1,7 @@
-//! Where log lines go: standard error. The gateway's access lines may wait for one another, so that
+//! Where log lines go. The gateway's access lines may wait for one another, so that
 //! a busy gateway makes one system call for many; every other line is written at once, after
 //! those that wait.
+use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,14 +20,14 @@ pub(super) struct Output {
     gathers: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     waiting: Mutex<Waiting>,
     begun: Condvar,
 }
 
-#[derive(Debug, Default)]
 struct Waiting {
+    to: Box<dyn Write + Send>,
     lines: Vec<u8>,
     /// Nobody will look again.
     over: bool,
@@ -39,10 +40,18 @@ struct Waiting {
 pub struct LastLines(Output);
 
 impl Output {
-    /// Lets access lines wait for so long at most; without any time for nothing.
-    pub fn start(longest: Duration) -> (Self, LastLines) {
+    /// Writes to `to`, and lets access lines wait for so long at most; without any time for nothing.
+    pub fn start(to: Box<dyn Write + Send>, longest: Duration) -> (Self, LastLines) {
+        let waiting = Mutex::new(Waiting {
+            to,
+            lines: Vec::new(),
+            over: false,
+        });
         let mut output = Self {
-            shared: Arc::default(),
+            shared: Arc::new(Shared {
+                waiting,
+                begun: Condvar::new(),
+            }),
             gathers: !longest.is_zero(),
         };
         if output.gathers {
@@ -60,7 +69,7 @@ impl Drop for LastLines {
         let shared = &self.0.shared;
         let mut waiting = shared.lock();
         waiting.over = true;
-        // nobody can be told that standard error is closed
+        // nobody can be told that nothing can be written any more
         let _ = waiting.write();
         shared.begun.notify_all();
     }
@@ -85,12 +94,18 @@ impl Shared {
     }
 }
 
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Waiting")
+    }
+}
+
 impl Waiting {
     fn write(&mut self) -> io::Result<()> {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let written = io::stderr().write_all(&self.lines);
+        let written = self.to.write_all(&self.lines);
         self.lines.clear();
         written
     }
@@ -113,7 +128,7 @@ impl Write for Line<'_> {
         let mut waiting = shared.lock();
         if !self.waits || waiting.over {
             waiting.write()?;
-            return io::stderr().write_all(bytes);
+            return waiting.to.write_all(bytes);
         }
         if waiting.lines.is_empty() {
             shared.begun.notify_one();
@@ -145,5 +160,91 @@ impl<'o> MakeWriter<'o> for Output {
             output: self,
             waits: self.gathers && metadata.target() == GATHERED,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<String>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let text = String::from_utf8(bytes.to_vec()).unwrap();
+            self.0.lock().unwrap().push(text);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Written {
+        fn all(&self) -> Vec<String> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    fn start(longest: Duration) -> (Written, Output, LastLines) {
+        let written = Written::default();
+        let (output, last) = Output::start(Box::new(written.clone()), longest);
+        (written, output, last)
+    }
+
+    fn line(output: &Output, waits: bool, text: &str) {
+        let waits = waits && output.gathers;
+        let mut line = Line { output, waits };
+        line.write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn lines_that_wait_are_written_together_and_in_order() {
+        let (written, output, _last) = start(Duration::from_secs(60));
+        line(&output, true, "a");
+        line(&output, true, "b");
+        assert!(written.all().is_empty());
+        line(&output, false, "c");
+        assert_eq!(written.all(), ["ab", "c"]);
+    }
+
+    #[test]
+    fn no_line_waits_for_longer_than_it_may() {
+        let (written, output, _last) = start(Duration::from_millis(20));
+        for round in 1..=3 {
+            line(&output, true, "a");
+            let began = Instant::now();
+            while written.all().len() < round {
+                assert!(began.elapsed() < Duration::from_secs(10), "it waits");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    #[test]
+    fn many_lines_do_not_wait() {
+        let (written, output, _last) = start(Duration::from_secs(60));
+        line(&output, true, &"x".repeat(MOST));
+        assert_eq!(written.all().len(), 1);
+    }
+
+    #[test]
+    fn the_last_lines_are_written_and_nothing_waits_afterwards() {
+        let (written, output, last) = start(Duration::from_secs(60));
+        line(&output, true, "a");
+        drop(last);
+        assert_eq!(written.all(), ["a"]);
+        line(&output, true, "b");
+        assert_eq!(written.all(), ["a", "b"]);
+    }
+
+    #[test]
+    fn without_any_time_no_line_waits() {
+        let (written, output, _last) = start(Duration::ZERO);
+        line(&output, true, "a");
+        assert_eq!(written.all(), ["a"]);
     }
 }
