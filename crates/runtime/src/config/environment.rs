@@ -1,8 +1,12 @@
+use figment::error::Kind;
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Metadata, Profile, Provider, util};
+use std::collections::HashSet;
 
 const PREFIX: &str = "PORTICO_";
 const NESTING: &str = "__";
+/// What the layer is called among others.
+pub(super) const NAME: &str = "environment";
 
 /// The process's environment, as [`super::load`] takes it. Nothing else in the program reads
 /// settings from the environment.
@@ -15,6 +19,8 @@ pub fn process_environment() -> Vec<(String, String)> {
 /// Only variables with a section count: `PORTICO_URL` and the like are for people and scripts.
 pub(super) struct EnvironmentLayer {
     settings: Vec<(String, String)>,
+    /// Keys whose values are texts, whatever they look like.
+    texts: HashSet<String>,
 }
 
 impl EnvironmentLayer {
@@ -27,22 +33,41 @@ impl EnvironmentLayer {
                     .then(|| (key.to_ascii_lowercase().replace(NESTING, "."), value))
             })
             .collect();
-        Self { settings }
+        let texts = HashSet::new();
+        Self { settings, texts }
+    }
+
+    /// Whether a value that came as something else is tried as a text from now on.
+    pub(super) fn takes_as_text(&mut self, error: &Error) -> bool {
+        let mut takes = false;
+        for error in error.clone() {
+            let from_here = error
+                .metadata
+                .as_ref()
+                .is_some_and(|metadata| metadata.name == NAME);
+            if from_here && matches!(error.kind, Kind::InvalidType(..)) {
+                takes |= self.texts.insert(error.path.join("."));
+            }
+        }
+        takes
     }
 }
 
-impl Provider for EnvironmentLayer {
+impl Provider for &EnvironmentLayer {
     fn metadata(&self) -> Metadata {
-        Metadata::named("environment").interpolater(|_, path| variable_of(path))
+        Metadata::named(NAME).interpolater(|_, path| variable_of(path))
     }
 
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
         let mut dict = Dict::new();
         for (key, value) in &self.settings {
             // never fails: what is no number, boolean or list is a string
-            let value = value
-                .parse::<Value>()
-                .unwrap_or_else(|_| Value::from(value.as_str()));
+            let text = || Value::from(value.as_str());
+            let value = if self.texts.contains(key) {
+                text()
+            } else {
+                value.parse::<Value>().unwrap_or_else(|_| text())
+            };
             if let Value::Dict(_, nested) = util::nest(key, value) {
                 merge(&mut dict, nested);
             }

@@ -1,4 +1,4 @@
-use super::environment::variable_of;
+use super::environment::{self, variable_of};
 use figment::Figment;
 use figment::error::Kind;
 use std::fmt;
@@ -106,7 +106,7 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
         kind => kind.to_string(),
     };
     let origin = error.metadata.as_ref().and_then(|metadata| {
-        if metadata.name == "environment" {
+        if metadata.name == environment::NAME {
             Some(variable_of(&path))
         } else {
             metadata.source.as_ref().map(ToString::to_string)

@@ -27,14 +27,20 @@ pub fn load<T: DeserializeOwned>(
     files: &[PathBuf],
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<T, ConfigError> {
-    let mut figment = Figment::new();
+    let mut of_files = Figment::new();
     for path in files {
-        figment = figment.merge(FileLayer::read(path)?);
+        of_files = of_files.merge(FileLayer::read(path)?);
     }
-    figment = figment.merge(EnvironmentLayer::new(environment));
-    figment
-        .extract()
-        .map_err(|error| ConfigError::from_figment(&figment, error))
+    let mut environment = EnvironmentLayer::new(environment);
+    loop {
+        let figment = of_files.clone().merge(&environment);
+        match figment.extract() {
+            Ok(config) => return Ok(config),
+            // a variable has no quotes: what looks like a number may be meant as a text
+            Err(error) if environment.takes_as_text(&error) => {}
+            Err(error) => return Err(ConfigError::from_figment(&figment, error)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +106,29 @@ mod tests {
         let gateway = config.gateway.unwrap();
         assert_eq!(gateway.listen.port(), 2);
         assert_eq!(gateway.session.idle.as_deref(), Some("2h"));
+    }
+
+    #[test]
+    fn a_variable_that_looks_like_a_number_may_be_a_text() {
+        for (text, retries) in [("12", "3"), ("1.30", "4"), ("true", "5")] {
+            let config = load_with(
+                "[gateway]\nlisten = \"127.0.0.1:1\"\n",
+                &[
+                    ("PORTICO_GATEWAY__SESSION__IDLE", text),
+                    ("PORTICO_GATEWAY__KEY_FILE", "7"),
+                    ("PORTICO_GATEWAY__RETRIES", retries),
+                ],
+            );
+            let gateway = config.unwrap().gateway.unwrap();
+            assert_eq!(gateway.session.idle.as_deref(), Some(text));
+            assert_eq!(gateway.key_file, Some("7".into()));
+            assert_eq!(gateway.retries, retries.parse().ok());
+        }
+        let message = message(
+            "[gateway]\nlisten = \"127.0.0.1:1\"\n",
+            &[("PORTICO_GATEWAY__RETRIES", "true")],
+        );
+        assert!(message.contains("PORTICO_GATEWAY__RETRIES"), "{message}");
     }
 
     #[test]
