@@ -34,6 +34,7 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
             every(Duration::from_secs(5), || read_certificates(&gateway)),
+            every(Duration::from_secs(5), || prune(&gateway)),
             every(Duration::from_secs(3), || read_credentials(&gateway)),
             health::watch(apps),
         )
@@ -113,6 +114,14 @@ async fn discover(gateway: &Shared) {
             }
         })
         .await;
+}
+
+/// Connections to upstreams that nobody needs any more.
+async fn prune(gateway: &Shared) {
+    gateway.panel.prune();
+    for app in gateway.hosts.apps() {
+        app.upstream.prune();
+    }
 }
 
 /// Certificates and authorities of upstreams, where they have changed.

@@ -13,13 +13,14 @@ use std::{
 use axum::body::Body;
 use http::Request;
 use hyper_util::{
-    client::legacy::{Client, ResponseFuture},
+    client::legacy::{self, Client},
     rt::{TokioExecutor, TokioTimer},
 };
 
 use super::{
     address::Address,
     connector::{Connector, Tls},
+    kept::{Answered, Kept, Lease, RequestError},
     upstream_tls::Configs,
 };
 use crate::config::upstream::Protocol;
@@ -69,9 +70,17 @@ enum Held {
 
 #[derive(Debug)]
 struct Pools {
-    usual: UpstreamClient,
+    usual: Usual,
     /// For what becomes a WebSocket, which takes HTTP/1.1.
     sockets: Option<UpstreamClient>,
+}
+
+#[derive(Debug)]
+enum Usual {
+    /// HTTP/1.1, as nobody offers anything else in clear.
+    Kept(Kept),
+    /// Whatever the server chooses.
+    Client(Box<UpstreamClient>),
 }
 
 /// Whether a backend works, as far as is known.
@@ -118,13 +127,31 @@ impl Backend {
 
     /// Sends a request on one of its connections; `None` where a WebSocket is asked for that it
     /// cannot speak.
-    pub fn request(&self, request: Request<Body>, socket: bool) -> Option<ResponseFuture> {
-        match &self.pools {
-            Held::Fixed(pools) => pools.request(request, socket),
+    pub async fn request(&self, request: Request<Body>, socket: bool) -> Option<Answered> {
+        let answer = match &self.pools {
+            Held::Fixed(pools) => pools.request(request, socket)?,
             Held::Renewed(pools) => pools
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
-                .request(request, socket),
+                .request(request, socket)?,
+        };
+        Some(match answer {
+            Answer::Kept(answer) => answer.await,
+            Answer::Client(answer) => match answer.await {
+                Ok(response) => Ok((response, Lease::default())),
+                Err(error) => Err(RequestError::of(error)),
+            },
+        })
+    }
+
+    /// Closes connections that have been kept for long enough.
+    pub fn prune(&self) {
+        if let Held::Fixed(Pools {
+            usual: Usual::Kept(kept),
+            ..
+        }) = &self.pools
+        {
+            kept.prune();
         }
     }
 
@@ -205,8 +232,17 @@ impl Pools {
         let connector =
             |in_turn| Connector::new(address.way.clone(), None, manner.connect, in_turn);
         let http2 = address.prior_knowledge;
+        let usual = if http2 {
+            Usual::Client(Box::new(manner.client(connector(false), true)))
+        } else {
+            Usual::Kept(Kept::new(
+                connector(true),
+                manner.buffer(),
+                manner.keep_alive,
+            ))
+        };
         Self {
-            usual: manner.client(connector(!http2), http2),
+            usual,
             sockets: (!http2).then(|| manner.client(connector(false), false)),
         }
     }
@@ -231,28 +267,55 @@ impl Pools {
             manner.client(connector, false)
         });
         Self {
-            usual: manner.client(connector(configs.usual, only_http2, true), only_http2),
+            usual: Usual::Client(Box::new(
+                manner.client(connector(configs.usual, only_http2, true), only_http2),
+            )),
             sockets,
         }
     }
 
-    fn request(&self, request: Request<Body>, socket: bool) -> Option<ResponseFuture> {
-        if socket {
-            Some(self.sockets.as_ref()?.request(request))
+    fn request(
+        &self,
+        request: Request<Body>,
+        socket: bool,
+    ) -> Option<Answer<impl Future<Output = Answered> + use<>>> {
+        Some(match (&self.usual, socket) {
+            (_, true) => Answer::Client(self.sockets.as_ref()?.request(request)),
+            (Usual::Kept(kept), false) => Answer::Kept(kept.request(request)),
+            (Usual::Client(client), false) => Answer::Client(client.request(request)),
+        })
+    }
+}
+
+/// An answer under way.
+enum Answer<F> {
+    Kept(F),
+    Client(legacy::ResponseFuture),
+}
+
+impl RequestError {
+    fn of(error: legacy::Error) -> Self {
+        // only a request that had a connection fails with one
+        if error.is_connect() || error.connect_info().is_none() {
+            Self::Unsent(error.into())
         } else {
-            Some(self.usual.request(request))
+            Self::Broken(error.into())
         }
     }
 }
 
 impl Manner {
+    fn buffer(&self) -> usize {
+        self.headers.saturating_add(BUFFER).max(SMALLEST_BUFFER)
+    }
+
     fn client(&self, connector: Connector, http2_only: bool) -> UpstreamClient {
         Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(self.keep_alive)
             .set_host(false)
-            .http1_max_buf_size(self.headers.saturating_add(BUFFER).max(SMALLEST_BUFFER))
+            .http1_max_buf_size(self.buffer())
             .http2_only(http2_only)
             .http2_max_header_list_size(u32::try_from(self.headers).unwrap_or(u32::MAX))
             .http2_keep_alive_interval(PING_EVERY)

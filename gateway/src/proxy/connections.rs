@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use portico_store::EndReason;
 
-use super::{event_stream::EventStream, trailers};
+use super::{event_stream::EventStream, kept::Lease, trailers};
 use crate::{meters, session::lock::Lock};
 
 /// Why something that was open is closed from our side.
@@ -125,6 +125,8 @@ impl Drop for Connection {
 /// A response body that breaks off when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
+    /// The connection that it comes on.
+    lease: Lease,
     /// Waited for from the first time on that the body has nothing to give.
     closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// Where the body is an event stream: it is told why.
@@ -184,6 +186,7 @@ pub(crate) struct Paused;
 impl GuardedBody {
     pub fn new(
         body: Incoming,
+        lease: Lease,
         connection: Connection,
         events: Option<EventStream>,
         kind: meters::Kind,
@@ -194,6 +197,7 @@ impl GuardedBody {
             .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
+            lease,
             draining,
             closed: None,
             events,
@@ -248,6 +252,14 @@ impl Body for GuardedBody {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
         let frame = Pin::new(&mut this.body).poll_frame(context);
+        let ended = match &frame {
+            Poll::Ready(None) => true,
+            Poll::Ready(Some(Ok(_))) => this.body.is_end_stream(),
+            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+        };
+        if ended {
+            this.lease.ended();
+        }
         if frame.is_pending() {
             // most answers are here at once, and never wait for the end of their session
             let token = &this.connection.token;

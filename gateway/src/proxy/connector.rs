@@ -24,7 +24,7 @@ use tower::Service;
 
 use super::address::Way;
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// How TLS is spoken to one backend.
 #[derive(Clone, Debug)]
@@ -63,6 +63,17 @@ impl Connector {
             within,
             in_turn,
         }))
+    }
+}
+
+impl Connector {
+    /// Opens a connection.
+    pub async fn open(&self) -> Result<TokioIo<UpstreamIo>, BoxError> {
+        let within = self.0.within;
+        match tokio::time::timeout(within, self.0.connect()).await {
+            Ok(connected) => connected.map(TokioIo::new),
+            Err(_) => Err(format!("no connection within {within:?}").into()),
+        }
     }
 }
 
@@ -108,13 +119,8 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        let target = Arc::clone(&self.0);
-        Box::pin(async move {
-            match tokio::time::timeout(target.within, target.connect()).await {
-                Ok(connected) => connected.map(TokioIo::new),
-                Err(_) => Err(format!("no connection within {:?}", target.within).into()),
-            }
-        })
+        let connector = self.clone();
+        Box::pin(async move { connector.open().await })
     }
 }
 

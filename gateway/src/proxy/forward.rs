@@ -5,14 +5,15 @@ use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery};
 use http_body_util::LengthLimitError;
 use hyper::body::{Body as _, Incoming};
-use hyper_util::client::legacy;
 use portico_runtime::{listener::BodyTimedOut, traces};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     connections::{Connection, GuardedBody},
+    connector::BoxError,
     event_stream::EventStream,
     headers::{self, Trust},
+    kept::Lease,
     request_body::{Flow, Holdup, RequestBody},
     rewrite::RewriteFault,
     send::{Causes, Head, SendError},
@@ -53,10 +54,10 @@ pub(crate) enum ForwardError {
     NoSockets,
     #[error("no server of the upstream is healthy")]
     NoneHealthy,
-    #[error("no connection to the upstream: {}", Causes(.0))]
-    Connect(#[source] legacy::Error),
-    #[error("the upstream broke off: {}", Causes(.0))]
-    Broken(#[source] legacy::Error),
+    #[error("no connection to the upstream: {}", Causes(&**.0))]
+    Connect(#[source] BoxError),
+    #[error("the upstream broke off: {}", Causes(&**.0))]
+    Broken(#[source] BoxError),
     #[error("the upstream did not answer within {0:?}")]
     Timeout(Duration),
     #[error("the client sent nothing of the request's body for {0:?}")]
@@ -136,7 +137,7 @@ impl Forwarder {
             headers: parts.headers,
         };
 
-        let mut response = tokio::select! {
+        let (mut response, lease) = tokio::select! {
             response = upstream.send(head, body, handshake.is_some()) => response?,
             error = overdue(flow, limits.response) => return Err(error),
             _ = connection.closed() => return Err(ForwardError::SessionEnded),
@@ -153,13 +154,20 @@ impl Forwarder {
         if let Some(route) = &upstream.route {
             route.confine(response.headers_mut());
         }
-        Ok(streamed(response, upstream, connection, &self.draining))
+        Ok(streamed(
+            response,
+            lease,
+            upstream,
+            connection,
+            &self.draining,
+        ))
     }
 }
 
 /// The answer with its body, which ends with the session.
 fn streamed(
     response: Response<Incoming>,
+    mut lease: Lease,
     upstream: &Upstream,
     connection: Connection,
     draining: &CancellationToken,
@@ -172,10 +180,11 @@ fn streamed(
     };
     response.map(|body| {
         if body.is_end_stream() {
+            lease.ended();
             Body::empty()
         } else {
             Body::new(GuardedBody::new(
-                body, connection, events, kind, draining, idle,
+                body, lease, connection, events, kind, draining, idle,
             ))
         }
     })
@@ -209,8 +218,8 @@ impl From<SendError> for ForwardError {
 /// Whether it broke off because of the request's body, of which more came than is accepted, or
 /// nothing more: the client that sends it on sees only that it ended. Or because the head of the
 /// answer does not come to an end.
-fn known(error: &legacy::Error) -> Option<ForwardError> {
-    let mut cause = std::error::Error::source(error);
+fn known(error: &BoxError) -> Option<ForwardError> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
     while let Some(error) = cause {
         if error.is::<LengthLimitError>() {
             return Some(ForwardError::TooLarge);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use futures::future::join_all;
 use http::{HeaderMap, HeaderValue, Method, header, uri::PathAndQuery};
+use hyper::body::Body as _;
 
 use super::{backend::Backend, send::Head, upstream::Upstream};
 use crate::{config::upstream::HealthConfig, hosts::App};
@@ -50,12 +51,16 @@ impl Upstream {
         let Ok(request) = self.addressed(backend, head, Body::empty()) else {
             return false;
         };
-        let Some(sent) = backend.request(request, false) else {
-            return false;
-        };
+        let sent = backend.request(request, false);
         match tokio::time::timeout(health.timeout, sent).await {
-            Ok(Ok(answer)) => answer.status().is_success() || answer.status().is_redirection(),
-            Ok(Err(_)) | Err(_) => false,
+            Ok(Some(Ok((answer, mut lease)))) => {
+                // what a longer answer says is not read
+                if answer.body().is_end_stream() {
+                    lease.ended();
+                }
+                answer.status().is_success() || answer.status().is_redirection()
+            }
+            Ok(Some(Err(_)) | None) | Err(_) => false,
         }
     }
 }

@@ -8,6 +8,7 @@ mod event_stream;
 pub(crate) mod forward;
 pub(crate) mod headers;
 pub(crate) mod health;
+pub(crate) mod kept;
 mod pass_on;
 pub(crate) mod path;
 mod path_route;

@@ -14,10 +14,13 @@ use http::{
     uri::{PathAndQuery, Scheme},
 };
 use hyper::body::{Body as _, Incoming};
-use hyper_util::client::legacy;
 
 use super::{
-    backend::Backend, choice::Tried, connector::is_kept_connection_lost, request_body::Lender,
+    backend::Backend,
+    choice::Tried,
+    connector::{BoxError, is_kept_connection_lost},
+    kept::{Lease, RequestError},
+    request_body::Lender,
     upstream::Upstream,
 };
 use crate::{config::upstream::HostHeader, meters};
@@ -44,9 +47,9 @@ pub(super) enum SendError {
     Target(#[from] http::Error),
     /// Nobody has seen the request.
     #[error(transparent)]
-    Connect(legacy::Error),
+    Connect(BoxError),
     #[error(transparent)]
-    Broken(legacy::Error),
+    Broken(BoxError),
 }
 
 /// An error with all its causes, in one line.
@@ -109,7 +112,7 @@ impl Upstream {
         head: Head,
         body: Body,
         socket: bool,
-    ) -> Result<Response<Incoming>, SendError> {
+    ) -> Result<(Response<Incoming>, Lease), SendError> {
         let mut load = Load::of(body, self.backends.len() > 1);
         let asks = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
         let mut may_repeat = asks && !socket && matches!(load, Load::Nothing);
@@ -129,31 +132,30 @@ impl Upstream {
                 None => return Err(SendError::NoneHealthy),
             };
             let request = self.addressed(backend, this, load.take())?;
-            let sent = backend.request(request, socket);
-            let error = match sent.ok_or(SendError::NoSockets)?.await {
-                Ok(response) => {
+            let sent = backend.request(request, socket).await;
+            match sent.ok_or(SendError::NoSockets)? {
+                Ok(answer) => {
                     self.answered(backend);
-                    return Ok(response);
+                    return Ok(answer);
                 }
-                Err(error) => error,
-            };
-            // only a request that had a connection fails with one
-            let unsent = error.is_connect() || error.connect_info().is_none();
-            if unsent {
-                self.failed(backend, &error);
-                tried.note(at);
-                let next = self.pick(tried).filter(|_| others && load.is_untouched());
-                let Some(next) = next else {
-                    return Err(SendError::Connect(error));
-                };
-                (at, backend) = next;
-                tries += 1;
-                meters::sent_again(&self.id, "connect");
-            } else if may_repeat && is_kept_connection_lost(&error) {
-                may_repeat = false;
-                meters::sent_again(&self.id, "kept_connection");
-            } else {
-                return Err(SendError::Broken(error));
+                Err(RequestError::Unsent(error)) => {
+                    self.failed(backend, &*error);
+                    tried.note(at);
+                    let next = self.pick(tried).filter(|_| others && load.is_untouched());
+                    let Some(next) = next else {
+                        return Err(SendError::Connect(error));
+                    };
+                    (at, backend) = next;
+                    tries += 1;
+                    meters::sent_again(&self.id, "connect");
+                }
+                Err(RequestError::Broken(error)) => {
+                    if !may_repeat || !is_kept_connection_lost(&*error) {
+                        return Err(SendError::Broken(error));
+                    }
+                    may_repeat = false;
+                    meters::sent_again(&self.id, "kept_connection");
+                }
             }
             head = spare;
         }

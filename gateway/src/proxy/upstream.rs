@@ -209,6 +209,13 @@ impl Upstream {
             .any(|backend| backend.address.prior_knowledge || backend.address.tls)
     }
 
+    /// Closes connections that have been kept for long enough.
+    pub fn prune(&self) {
+        for backend in &self.backends {
+            backend.prune();
+        }
+    }
+
     /// Whether its TLS is made of files.
     pub fn has_files(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| !tls.files.is_empty())
