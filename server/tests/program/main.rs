@@ -1,8 +1,9 @@
-//! The program itself, as far as it needs nobody else.
+//! The program itself and what it ships, as far as they need nobody else.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod forward_auth;
 mod policy;
