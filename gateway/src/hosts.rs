@@ -7,10 +7,7 @@ use url::Url;
 use crate::{
     config::{AppConfig, GatewayConfig},
     limits::Limits,
-    proxy::{
-        rewrite::below,
-        upstream::{InvalidUpstream, Upstream},
-    },
+    proxy::upstream::{InvalidUpstream, Upstream},
 };
 
 /// The origins that the gateway serves.
@@ -19,8 +16,8 @@ pub(crate) struct Hosts {
     main: Arc<str>,
     main_host: String,
     apps: HashMap<String, Arc<App>>,
-    /// Trusted apps on the main host, by their paths.
-    paths: Vec<(String, Arc<App>)>,
+    /// Trusted apps on the main host, on paths of it.
+    on_paths: Vec<Arc<App>>,
     secure: bool,
 }
 
@@ -61,7 +58,7 @@ impl Hosts {
         let url = &config.public_url;
         let main_host = url.host_str().unwrap_or_default().to_ascii_lowercase();
         let main: Arc<str> = origin_of(url, &main_host).into();
-        let (mut on_hosts, mut paths) = (HashMap::new(), Vec::new());
+        let (mut on_hosts, mut on_paths) = (HashMap::new(), Vec::new());
         for app in apps {
             let own = app.origin(url, &config.apps_domain);
             let host = own.host_str().unwrap_or_default().to_ascii_lowercase();
@@ -80,24 +77,24 @@ impl Hosts {
                 None => {
                     on_hosts.insert(host, built);
                 }
-                Some(path) => paths.push((path.clone(), built)),
+                Some(_) => on_paths.push(built),
             }
         }
         Ok(Self {
             main,
             main_host,
             apps: on_hosts,
-            paths,
+            on_paths,
             secure: url.scheme() == "https",
         })
     }
 
     /// Says at the start what runs on the panel's own origin.
     pub fn warn_of_paths(&self) {
-        for (path, app) in &self.paths {
+        for app in &self.on_paths {
             tracing::warn!(
                 app = app.config.id,
-                path,
+                path = app.config.path,
                 "this app's scripts run on the panel's own origin, as apps.trusted says: it must \
                  never be a tenant's"
             );
@@ -119,9 +116,7 @@ impl Hosts {
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<App>> {
-        self.apps
-            .values()
-            .chain(self.paths.iter().map(|(_, app)| app))
+        self.apps.values().chain(&self.on_paths)
     }
 
     /// Every app, by name.
@@ -136,9 +131,9 @@ impl Hosts {
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
         let site = self.named(&request_host(uri, headers)?)?;
         if matches!(site, Site::Main) {
-            let mut paths = self.paths.iter();
-            let on_path = paths.find(|(path, _)| below(uri.path(), path).is_some());
-            return Some(on_path.map_or(Site::Main, |(_, app)| Site::App(Arc::clone(app))));
+            let mut on_paths = self.on_paths.iter();
+            let app = on_paths.find(|app| app.config.has_path(uri.path()));
+            return Some(app.map_or(Site::Main, |app| Site::App(Arc::clone(app))));
         }
         Some(site)
     }

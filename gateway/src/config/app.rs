@@ -141,6 +141,13 @@ impl AppConfig {
 }
 
 impl AppConfig {
+    /// Whether a path of the host that the app is on is the app's: each of its own host, on the main
+    /// one those below its own.
+    pub fn has_path(&self, path: &str) -> bool {
+        let own = self.path.as_deref();
+        own.is_none_or(|own| below(path, own).is_some())
+    }
+
     /// The address of the app's host, with the scheme of the public one.
     pub fn origin(&self, public: &Url, apps_domain: &str) -> Url {
         let usual = format!("{}.{apps_domain}", self.id);

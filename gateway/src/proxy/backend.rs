@@ -146,10 +146,9 @@ impl Backend {
 
     /// Closes connections that have been kept for long enough.
     pub fn prune(&self) {
-        if let Held::Fixed(Pools {
-            usual: Usual::Kept(kept),
-            ..
-        }) = &self.pools
+        // the library's client prunes its own
+        if let Held::Fixed(pools) = &self.pools
+            && let Usual::Kept(kept) = &pools.usual
         {
             kept.prune();
         }

@@ -2,7 +2,7 @@
 //!
 //! `hyper-util`'s client keeps connections of every protocol, and starts a task for each request
 //! that waits until its connection can be kept. Here a connection goes back with the last byte of
-//! its answer, which is most of what a request costs besides reading and writing it.
+//! its answer, and no task is started but that of the connection itself.
 use std::{
     sync::{Arc, Weak},
     time::{Duration, Instant},
@@ -108,7 +108,9 @@ impl Kept {
 
     /// Closes what has been kept for long enough.
     pub fn prune(&self) {
-        self.0.prune(&mut self.0.idle.lock());
+        let longest = self.0.longest;
+        let is_good = |idle: &Idle| !idle.sender.is_closed() && idle.since.elapsed() < longest;
+        self.0.idle.lock().retain(is_good);
     }
 }
 
@@ -145,10 +147,6 @@ impl Shared {
         }
         let since = Instant::now();
         self.idle.lock().push(Idle { sender, since });
-    }
-
-    fn prune(&self, idle: &mut Vec<Idle>) {
-        idle.retain(|idle| !idle.sender.is_closed() && idle.since.elapsed() < self.longest);
     }
 }
 

@@ -95,7 +95,7 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
     let app = config
         .apps
         .iter()
-        .find(|app| Place::of(app, section).has(&host, &path))
+        .find(|app| Place::of(app, section).host == host && app.has_path(&path))
         .with_context(|| {
             let known: Vec<String> = config
                 .apps
@@ -147,14 +147,6 @@ impl Place {
         let host = site.host_str().unwrap_or_default().to_ascii_lowercase();
         let path = app.path.clone();
         Self { host, path }
-    }
-
-    fn has(&self, host: &str, path: &str) -> bool {
-        self.host == host
-            && self.path.as_deref().is_none_or(|below| {
-                path.strip_prefix(below)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
     }
 }
 

@@ -225,9 +225,10 @@ impl Listener {
         self.address
     }
 
-    /// Serves `service`, most often a router, in the background of `lifecycle`. From the announcement of a stop on
-    /// HTTP/1.1 answers ask the client to connect anew; from the soft stop on nothing new is
-    /// accepted, HTTP/2 connections get GOAWAY, and requests that run are finished.
+    /// Serves `service`, most often a router, in the background of `lifecycle`. From the
+    /// announcement of a stop on HTTP/1.1 answers ask the client to connect anew; from the soft stop
+    /// on nothing new is accepted, HTTP/2 connections get GOAWAY, and requests that run are
+    /// finished.
     ///
     /// Each request's extensions hold [`PeerAddr`], [`Encrypted`], axum's `ConnectInfo<SocketAddr>`
     /// and, where the client showed certificates, [`PeerCertificates`].
