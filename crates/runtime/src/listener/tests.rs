@@ -2,6 +2,7 @@ use super::*;
 use crate::tls::{ClientAuth, TlsFiles};
 use axum::routing::get;
 use axum::{Extension, Router};
+use http::StatusCode;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{PrivateKeyDer, ServerName};
@@ -295,4 +296,103 @@ async fn what_can_be_read_in_two_ways_is_told_so_unless_an_answer_may_be_under_w
     let first = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answer = answer_to(&format!("{first}{unclear}")).await;
     assert!(!answer.contains(" 400 "), "{answer}");
+}
+
+/// Writes twice with a pause: the first write to a closed socket is what resets it.
+async fn sends_on(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    stream.write_all(bytes).await?;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    stream.write_all(bytes).await
+}
+
+/// Answers before the body of its request has come.
+async fn listen_early(lifecycle: &Lifecycle) -> SocketAddr {
+    let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let address = listener.address();
+    let too_large = axum::routing::post(async || StatusCode::PAYLOAD_TOO_LARGE);
+    listener.serve(router().route("/early", too_large), lifecycle);
+    address
+}
+
+#[tokio::test]
+async fn whoever_still_sends_a_body_is_not_cut_off_from_the_answer() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen_early(&lifecycle).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    sends_on(&mut stream, &[b'x'; 20_000]).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[tokio::test]
+async fn frames_that_cross_the_goaway_do_not_reset_the_connection() {
+    const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\0portico!";
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen(&lifecycle, None).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let empty_settings = b"\0\0\0\x04\0\0\0\0\0";
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        .await
+        .unwrap();
+    stream.write_all(empty_settings).await.unwrap();
+    stream.write_all(PING).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    lifecycle.stop();
+    // a GOAWAY with a PING that asks whether it has come, RFC 9113, 6.8
+    let mut seen = Vec::new();
+    let asked = loop {
+        let mut buffer = [0; 256];
+        let read = stream.read(&mut buffer).await.unwrap();
+        assert_ne!(read, 0, "{seen:?}");
+        seen.extend_from_slice(&buffer[..read]);
+        let head = b"\0\0\x08\x06\0\0\0\0\0";
+        let last = seen.windows(17).rev().find(|frame| frame.starts_with(head));
+        if let Some(ping) = last {
+            break ping[9..].to_vec();
+        }
+    };
+    let mut yes = b"\0\0\x08\x06\x01\0\0\0\0".to_vec();
+    yes.extend_from_slice(&asked);
+    stream.write_all(&yes).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    sends_on(&mut stream, PING).await.unwrap();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest.get(3), Some(&7), "no GOAWAY: {rest:?}");
+}
+
+#[tokio::test]
+async fn whoever_sends_on_and_on_is_cut_off() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen_early(&lifecycle).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = "POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let piece = vec![b'x'; 1024 * 1024];
+    let mut taken = 0;
+    while taken < 100 && stream.write_all(&piece).await.is_ok() {
+        taken += 1;
+    }
+    assert!(taken < 100, "100 MB for an answer that has been given");
+}
+
+#[tokio::test]
+async fn a_client_that_never_closes_is_let_go_after_a_second() {
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let address = listen(&lifecycle, None).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let ask = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(ask).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let started = std::time::Instant::now();
+    lifecycle.stop();
+    lifecycle.drain().await;
+    assert!(!lifecycle.hard_stop().is_cancelled());
+    assert!(started.elapsed() < Duration::from_secs(3));
 }

@@ -1,18 +1,27 @@
 //! A client's connection, with what HTTP libraries do not look after: that it says at all what it
-//! speaks, that it takes what is there for it, and that HTTP/1.1 is framed in one way only.
+//! speaks, that it takes what is there for it, that HTTP/1.1 is framed in one way only, and that no
+//! answer is lost by the end of its connection.
 use super::Limits;
 use super::admission::Place;
 use super::framing::{Fault, Framing};
 use crate::metrics::MALFORMED_REQUESTS;
 use std::io::{self, ErrorKind, IoSlice};
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
+/// How long whoever got its last byte may take to close its side. RFC 9112, 9.6: a socket that is
+/// closed while its client still sends is reset, and a reset can take with it what the client has
+/// not read yet.
+const LINGER: Duration = Duration::from_secs(1);
+/// How many bytes it may still send meanwhile: what can be on its way, as full as both systems'
+/// buffers get. Whoever sends more is flooding.
+const LEFTOVERS: usize = 16 * 1024 * 1024;
 /// RFC 9113, 3.4.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -23,8 +32,17 @@ pub(super) struct Wire<S> {
     switched: Arc<AtomicBool>,
     send: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Set once everything was sent and our side is closed.
+    lingers: Option<Lingers>,
     /// Held for as long as the connection is, which may be longer than it speaks HTTP.
     _place: Place,
+}
+
+/// The time after the last byte.
+struct Lingers {
+    deadline: Pin<Box<Sleep>>,
+    /// How many bytes came in it.
+    passed_over: usize,
 }
 
 /// What the client speaks.
@@ -50,6 +68,7 @@ impl<S> Wire<S> {
             switched,
             send: limits.send,
             stalled: None,
+            lingers: None,
             _place: place,
         }
     }
@@ -159,7 +178,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
+    /// Passes over what the client still sends, until it closes its side too or has had its time.
+    fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let lingers = self.lingers.get_or_insert_with(|| Lingers {
+            deadline: Box::pin(sleep(LINGER)),
+            passed_over: 0,
+        });
+        if lingers.deadline.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        let mut scratch = [MaybeUninit::uninit(); 4096];
+        while lingers.passed_over < LEFTOVERS {
+            let mut buffer = ReadBuf::uninit(&mut scratch);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            let came = buffer.filled().len();
+            if read.is_err() || came == 0 {
+                break;
+            }
+            lingers.passed_over += came;
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -192,7 +235,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Wire<S> {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        let shut = Pin::new(&mut this.stream).poll_shutdown(context);
-        this.unless_stalled(context, shut)
+        if this.lingers.is_none() {
+            let shut = Pin::new(&mut this.stream).poll_shutdown(context);
+            ready!(this.unless_stalled(context, shut))?;
+            if this.switched.load(Ordering::Relaxed) {
+                // only this direction ends: the other is still read by whoever it was handed to
+                return Poll::Ready(Ok(()));
+            }
+        }
+        this.linger(context).map(Ok)
     }
 }
