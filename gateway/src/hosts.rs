@@ -126,6 +126,11 @@ impl Hosts {
         apps
     }
 
+    /// The apps of a project.
+    pub fn of_project(&self, project: &str) -> impl Iterator<Item = &Arc<App>> {
+        self.all().filter(move |app| app.config.project == project)
+    }
+
     /// The site of a request; `None` for a host that is not ours, or when the request target
     /// and the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {

@@ -193,7 +193,9 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
     };
     if !app.allowed {
         let roles = app.opened_by.join(" or ");
-        let how = if roles.is_empty() {
+        let how = if app.closed_by_rule {
+            format!("A rule of this app closes it to you. Ask {contact}.")
+        } else if roles.is_empty() {
             format!("No role of this project opens it. Ask {contact}.")
         } else {
             format!("Opened by the role {roles}. Ask {contact} for it.")

@@ -5,7 +5,6 @@ use std::{collections::HashSet, sync::Arc};
 use portico_domain::access::RoleInProject;
 
 use crate::{
-    hosts::App,
     session::{
         live::{Live, ProjectToken},
         tokens::TokenError,
@@ -35,11 +34,6 @@ impl Key {
 }
 
 impl Gateway {
-    /// What opens the app by its list, whatever its rules say; `None` when nothing does.
-    pub async fn key_to(&self, app: &App, live: &Live) -> Result<Option<Key>, TokenError> {
-        self.by_list(&self.rules.of(app), live).await
-    }
-
     /// A token of the session that some rule lets in; `None` when no rule does.
     pub async fn fitting(
         &self,

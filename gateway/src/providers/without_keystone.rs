@@ -40,7 +40,7 @@ impl Gateway {
         }
         let mut apps = Vec::new();
         for app in self.hosts.apps() {
-            if self.key_to(app, &caller.live).await?.is_some() {
+            if self.access_to(app, caller, context.client).await.is_some() {
                 apps.push(OpenApp {
                     name: &app.config.name,
                     description: &app.config.description,

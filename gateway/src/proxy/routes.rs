@@ -4,6 +4,7 @@ use std::sync::Arc;
 use axum::{Extension, body::Body, extract::State, response::Response};
 use http::{HeaderMap, Request, Uri, header};
 use jiff::Timestamp;
+use portico_assertion::claims::OpenApps;
 
 use super::{headers::Trust, project::project_of};
 use crate::{
@@ -45,7 +46,14 @@ pub(crate) async fn panel(
     {
         gateway.remember_project(&caller, &token.project.id);
     }
-    let identity = gateway.identity_headers(&caller, PANEL, token.as_deref())?;
+    let apps = match &token {
+        Some(token) => {
+            let project = &token.project.id;
+            Box::pin(gateway.open_apps(project, &caller, context.client)).await
+        }
+        None => OpenApps::new(),
+    };
+    let identity = gateway.identity_headers(&caller, PANEL, token.as_deref(), apps)?;
     let upstream = &gateway.panel;
     let connection = caller.live.connections.open();
     gateway

@@ -16,7 +16,10 @@ use super::{
     set::{Naming, Otherwise, RuleSet, Verdict},
 };
 use crate::{
-    access::{line, rules::Key},
+    access::{
+        line::{self, RuleName},
+        rules::Key,
+    },
     config::rules::Who,
     hosts::App,
     session::{
@@ -76,42 +79,54 @@ impl Gateway {
         asked: &Asked<'_>,
         caller: Option<&Caller>,
     ) -> Result<Decision, TokenError> {
+        let (decision, rule) = self.weigh(app, asked, caller).await?;
+        if let Some(rule) = rule {
+            line::rule(rule);
+        }
+        Ok(decision)
+    }
+
+    /// Decides without noting anything: also what nobody has asked for yet. With what the access
+    /// log calls the rule.
+    pub(super) async fn weigh(
+        &self,
+        app: &App,
+        asked: &Asked<'_>,
+        caller: Option<&Caller>,
+    ) -> Result<Weighed, TokenError> {
         let rules = self.rules.of(app);
         let request = asked.facts(&rules);
         if preflight::passes(&rules, asked, &request) {
-            line::rule("preflight");
-            return Ok(Decision::Preflight);
+            return Ok((Decision::Preflight, Some("preflight".into())));
         }
         let naming = rules.naming(&request);
         let Some(caller) = caller else {
             let verdict = rules.verdict(&request, naming, None);
-            return Ok(self.without_caller(rules, verdict));
+            return Ok(without_caller(rules, verdict));
         };
         let known = self.known_of(&rules, naming, caller).await;
         let verdict = rules.verdict(&request, naming, Some(&known));
         let otherwise = match verdict {
             Verdict::Refused(index) => return Ok(refused(rules, index)),
             Verdict::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
-            Verdict::Public(index) => {
-                note(&rules, index);
-                return Ok(Decision::Public);
-            }
+            Verdict::Public(index) => return Ok((Decision::Public, name_of(&rules, index))),
             Verdict::Open(index, entry) => {
-                note(&rules, index);
-                return Ok(Decision::Open(known.key(&rules, index, entry)));
+                let key = known.key(&rules, index, entry);
+                return Ok((Decision::Open(key), name_of(&rules, index)));
             }
             Verdict::Unknown(_) => return Err(known.why_unknown()),
-            Verdict::SignIn(_) => return Ok(Decision::SignIn),
+            Verdict::SignIn(_) => return Ok((Decision::SignIn, None)),
             Verdict::List(otherwise) => otherwise,
         };
         // whoever the list lets in needs nothing else
         match (self.by_list(&rules, &caller.live).await, otherwise) {
-            (Ok(Some(key)), _) => Ok(Decision::Open(key)),
+            (Ok(Some((key, label))), _) => Ok((Decision::Open(key), Some(label.into()))),
             (Err(error), _) => Err(error),
             (Ok(None), Otherwise::Unknown(_)) => Err(known.why_unknown()),
             (Ok(None), Otherwise::SignInAgain(index)) => Ok(sign_in_again(rules, index)),
             (Ok(None), Otherwise::Nothing) => {
-                Ok(Decision::Refused(Refusal::of_nothing(rules, naming)))
+                let refusal = Refusal::of_nothing(rules, naming);
+                Ok((Decision::Refused(refusal), None))
             }
         }
     }
@@ -143,32 +158,20 @@ impl Gateway {
         }
     }
 
-    fn without_caller(&self, rules: Arc<RuleSet>, verdict: Verdict) -> Decision {
-        match verdict {
-            Verdict::Refused(index) => refused(rules, index),
-            Verdict::Public(index) => {
-                note(&rules, index);
-                Decision::Public
-            }
-            _ => Decision::SignIn,
-        }
-    }
-
-    /// What opens the app by `apps.allow`, a role before a group.
-    pub(crate) async fn by_list(
+    /// What opens the app by `apps.allow`, a role before a group; with what the log calls it.
+    async fn by_list(
         &self,
         rules: &RuleSet,
         live: &Live,
-    ) -> Result<Option<Key>, TokenError> {
+    ) -> Result<Option<(Key, Arc<str>)>, TokenError> {
         let root = live.root();
         let listed = || rules.list.iter();
         let by_group = || {
             let in_group =
                 |rule: &access::Rule| rule.group().is_some_and(|group| is_in(&root, group));
-            listed().find(|one| in_group(&one.rule)).map(|one| {
-                line::rule(Arc::clone(&one.label));
-                Key::Group
-            })
+            listed()
+                .find(|one| in_group(&one.rule))
+                .map(|one| (Key::Group, Arc::clone(&one.label)))
         };
         for (at, one) in listed().enumerate() {
             let Some(role) = one.rule.role() else {
@@ -191,8 +194,7 @@ impl Gateway {
                 one.rule.role().is_some_and(|role| is_held(role, &token))
             };
             if let Some(one) = listed().find(fits) {
-                line::rule(Arc::clone(&one.label));
-                return Ok(Some(Key::Role(token)));
+                return Ok(Some((Key::Role(token), Arc::clone(&one.label))));
             }
         }
         Ok(by_group())
@@ -228,19 +230,29 @@ impl Gateway {
     }
 }
 
-fn note(rules: &RuleSet, index: usize) {
-    if let Some(rule) = rules.rules.get(index) {
-        line::rule(Arc::clone(&rule.name));
+/// A decision with what the access log calls its rule; a refusal notes its own.
+type Weighed = (Decision, Option<RuleName>);
+
+fn without_caller(rules: Arc<RuleSet>, verdict: Verdict) -> Weighed {
+    match verdict {
+        Verdict::Refused(index) => refused(rules, index),
+        Verdict::Public(index) => (Decision::Public, name_of(&rules, index)),
+        _ => (Decision::SignIn, None),
     }
 }
 
-fn refused(rules: Arc<RuleSet>, index: usize) -> Decision {
-    Decision::Refused(Refusal::of_rule(rules, index))
+fn name_of(rules: &RuleSet, index: usize) -> Option<RuleName> {
+    let rule = rules.rules.get(index)?;
+    Some(Arc::clone(&rule.name).into())
 }
 
-fn sign_in_again(rules: Arc<RuleSet>, index: usize) -> Decision {
-    note(&rules, index);
-    Decision::SignInAgain(Refusal::of_rule(rules, index))
+fn refused(rules: Arc<RuleSet>, index: usize) -> Weighed {
+    (Decision::Refused(Refusal::of_rule(rules, index)), None)
+}
+
+fn sign_in_again(rules: Arc<RuleSet>, index: usize) -> Weighed {
+    let name = name_of(&rules, index);
+    (Decision::SignInAgain(Refusal::of_rule(rules, index)), name)
 }
 
 /// What no browser of these years leaves out when a page makes it send something.

@@ -106,7 +106,7 @@ impl Policy {
 }
 
 fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Somebody>) -> Step {
-    if !rule.about_method(request) {
+    if !rule.about_method(request.method) {
         return Step::OtherMethod;
     }
     if !rule.about_path(request) {

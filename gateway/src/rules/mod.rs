@@ -3,7 +3,8 @@
 //! A request is decided on by its real method, its path (never its query) and the client's
 //! address; a person by roles in projects, groups of a provider, account, what they signed in with
 //! and when. The rules are read once (`rule`, `pattern`), asked without I/O (`set`), and only where
-//! they name a role is Keystone asked for a token, as for `apps.allow` (`decide`).
+//! they name a role is Keystone asked for a token, as for `apps.allow` (`decide`). The same is asked
+//! ahead of a request for whoever wants to know what is open to them (`open_apps`).
 //!
 //! What opens must fit every way in which a path may be read, what closes any one of them
 //! (`reading`): so an upstream that is more lenient than we are opens nothing.
@@ -17,6 +18,7 @@ mod file;
 mod lint;
 pub(crate) mod meters;
 mod methods;
+mod open_apps;
 mod pattern;
 mod policy;
 mod preflight;

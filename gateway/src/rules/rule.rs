@@ -1,6 +1,7 @@
 //! Rules as they are applied: read once, checked, and put into words.
 use std::{collections::HashSet, fmt::Write as _, sync::Arc, time::Duration};
 
+use http::Method;
 use ipnet::IpNet;
 use portico_domain::access::RoleInProject;
 
@@ -86,13 +87,13 @@ impl Rule {
 
     /// Whether the rule is about the request, whoever sends it.
     pub fn names(&self, request: &RequestFacts<'_>) -> bool {
-        self.about_method(request) && self.about_path(request) && self.about_client(request)
+        self.about_method(request.method) && self.about_path(request) && self.about_client(request)
     }
 
-    pub fn about_method(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn about_method(&self, method: &Method) -> bool {
         match self.effect {
-            Effect::Deny => self.methods.perhaps(request.method),
-            Effect::Public | Effect::Allow => self.methods.surely(request.method),
+            Effect::Deny => self.methods.perhaps(method),
+            Effect::Public | Effect::Allow => self.methods.surely(method),
         }
     }
 

@@ -4,6 +4,7 @@
 //! opens; somebody must be signed in; an `allow` that fits opens; `apps.allow` decides.
 use std::{collections::HashSet, sync::Arc};
 
+use http::Method;
 use portico_domain::access;
 
 use super::{
@@ -252,6 +253,13 @@ impl RuleSet {
             }
         }
         open.unwrap_or(Verdict::List(otherwise))
+    }
+
+    /// Whether there are rules about some paths only that requests of this method are asked.
+    pub fn tells_paths_apart(&self, method: &Method) -> bool {
+        self.rules
+            .iter()
+            .any(|rule| !rule.is_about_every_path() && rule.about_method(method))
     }
 
     /// Whether a request is refused whoever sends it.

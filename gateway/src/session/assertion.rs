@@ -7,7 +7,7 @@ use std::{
 use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use portico_assertion::{
-    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, fitting_groups},
+    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, OpenApps, fitting_groups},
     panel_token,
 };
 use portico_store::Session;
@@ -31,6 +31,8 @@ pub(crate) struct Signed {
     until: Instant,
     /// Which reading of the app's credential they were made with; see [`crate::identity`].
     reading: u64,
+    /// The apps that they name as open.
+    apps: OpenApps,
 }
 
 impl Signed {
@@ -39,6 +41,7 @@ impl Signed {
             headers,
             until,
             reading,
+            apps: OpenApps::new(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Gateway {
         caller: &Caller,
         audience: &str,
         token: Option<&ProjectToken>,
+        apps: OpenApps,
     ) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
         let key = (
             audience.to_owned(),
@@ -69,21 +73,32 @@ impl Gateway {
         let signed = caller.live.signed.lock().get(&key).cloned();
         if let Some(signed) = signed
             && signed.is_good(0)
+            && signed.apps == apps
         {
             return Ok(signed.headers());
         }
-        let signed = Arc::new(self.sign(caller, audience, token)?);
+        let signed = self.sign_naming(caller, audience, token, apps)?;
         let headers = signed.headers();
-        caller.live.signed.lock().insert(key, signed);
+        caller.live.signed.lock().insert(key, Arc::new(signed));
         Ok(headers)
     }
 
-    /// Portico's own assertion for an upstream; of an app it says less than of the panel.
+    /// Portico's own assertion for an upstream; an app is told less than the panel.
     pub fn sign(
         &self,
         caller: &Caller,
         audience: &str,
         token: Option<&ProjectToken>,
+    ) -> Result<Signed, Problem> {
+        self.sign_naming(caller, audience, token, OpenApps::new())
+    }
+
+    fn sign_naming(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+        apps: OpenApps,
     ) -> Result<Signed, Problem> {
         let root = caller.live.root();
         let now = Timestamp::now().as_second();
@@ -112,6 +127,7 @@ impl Gateway {
             } else {
                 Vec::new()
             },
+            apps,
             csrf: for_panel.then(|| caller.session.csrf.expose_secret().to_owned()),
             session_expires_at: root
                 .absolute_expires_at
@@ -154,7 +170,9 @@ impl Gateway {
         if let Some(token) = &token {
             headers.push((PORTICO_TOKEN, header(token)?));
         }
-        Ok(Signed::new(headers, Instant::now() + USED_FOR, 0))
+        let mut signed = Signed::new(headers, Instant::now() + USED_FOR, 0);
+        signed.apps = claims.apps;
+        Ok(signed)
     }
 }
 

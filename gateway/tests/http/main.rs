@@ -14,6 +14,7 @@ mod identity;
 mod kept_form;
 mod keys;
 mod meters;
+mod open_apps;
 mod pages;
 mod path_routes;
 mod proxy;

@@ -7,7 +7,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use jiff::Timestamp;
-use portico_assertion::{Claims, PrivateKey, Verifier, claims::KeystoneState, panel_token};
+use portico_assertion::{
+    Claims, PrivateKey, Verifier,
+    claims::{AppAccess, KeystoneState},
+    panel_token,
+};
 use portico_domain::{
     identity::{Identity, Project},
     panel::SessionView,
@@ -101,6 +105,12 @@ impl Caller {
     /// The project of the URL, when the person has a role in it.
     pub fn project(&self) -> Option<&Project> {
         self.identity.project.as_ref()
+    }
+
+    /// How far an app of the URL's project is open to the person; `None` where it is not. The
+    /// gateway has asked the app's rules.
+    pub fn app(&self, id: &str) -> Option<AppAccess> {
+        self.claims.apps.get(id).copied()
     }
 
     /// What has to come back with every change.

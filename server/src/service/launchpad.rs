@@ -27,16 +27,10 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
         .of_project(project)
         .into_iter()
         .map(|record| look_at(services, caller, record));
-    let apps = async {
-        if services.takes_part(caller, &project.id) {
-            services
-                .apps
-                .cards(caller.identity(), &services.role_names)
-                .await
-        } else {
-            Vec::new()
-        }
-    };
+    let with_closed = services.takes_part(caller, &project.id);
+    let apps = services
+        .apps
+        .cards(caller, with_closed, &services.role_names);
     let (looks, apps, firing) = tokio::join!(
         futures::future::join_all(looks),
         apps,
@@ -93,7 +87,7 @@ async fn look_at(
 
 async fn firing(services: &Services, caller: &Caller) -> attention::Findings {
     let mut out = attention::Findings::default();
-    for (app, alerts) in services.apps.firing(caller.identity()).await {
+    for (app, alerts) in services.apps.firing(caller).await {
         match alerts {
             Ok(alerts) => out
                 .attention

@@ -308,20 +308,18 @@ impl Panel for PanelService {
 
     async fn registry(&self, app: String) -> Result<RegistryView, UiError> {
         let services = &self.services;
-        let identity = self.caller.identity();
         let view = services
             .apps
-            .registry(&app, identity, &services.role_names)
+            .registry(&app, &self.caller, &services.role_names)
             .await;
         self.ui(view)
     }
 
     async fn alerts(&self, app: String) -> Result<AlertsView, UiError> {
         let services = &self.services;
-        let identity = self.caller.identity();
         let view = services
             .apps
-            .alerts(&app, identity, &services.role_names)
+            .alerts(&app, &self.caller, &services.role_names)
             .await;
         self.ui(view)
     }

@@ -1,8 +1,10 @@
 //! Lists, objects, rights and changes.
 use crate::stack::Stack;
 use app::{error::UiErrorKind, ports::Panel};
+use portico_assertion::claims::AppAccess;
 use portico_domain::panel::{
-    Action, Health, ListQuery, ListScope, ObjectRef, Reading, ResourceRef, RightQuestion,
+    Action, Health, ListQuery, ListScope, ObjectRef, Reading, Repository, ResourceRef,
+    RightQuestion,
 };
 
 fn query(resource: ResourceRef) -> ListQuery {
@@ -238,6 +240,87 @@ async fn the_launchpad_is_each_persons_own() {
             .contains("k8s_viewer")
     );
     assert!(nora.apps.is_empty() && nora.attention.is_empty());
+}
+
+#[tokio::test]
+async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
+    let stack = Stack::open();
+    let devi = async |apps: &[(&str, AppAccess)]| {
+        let apps = apps.iter().map(|(id, how)| ((*id).to_owned(), *how));
+        stack.panel_with("devi", apps.collect()).await
+    };
+    // the twin: with every app open there are alerts and tags
+    let open = devi(&[
+        ("alertmanager", AppAccess::Open),
+        ("registry", AppAccess::Open),
+    ])
+    .await;
+    assert!(
+        open.alerts("alertmanager".to_owned())
+            .await
+            .unwrap()
+            .app
+            .allowed
+    );
+    let registry = open.registry("registry".to_owned()).await.unwrap();
+    assert!(!registry.repositories.is_empty());
+    let known = |repository: &Repository| matches!(repository.tags, Reading::Known(_));
+    assert!(registry.repositories.iter().all(known));
+
+    // her role opens both, a rule closes them
+    let closed = devi(&[]).await;
+    let pad = closed.launchpad().await.unwrap();
+    let card = |id: &str| pad.apps.iter().find(|app| app.id == id).unwrap();
+    for id in ["alertmanager", "registry"] {
+        assert!(!card(id).allowed && card(id).closed_by_rule, "{id}");
+    }
+    assert!(pad.attention.iter().all(|item| item.cluster.is_some()));
+    let error = closed.alerts("alertmanager".to_owned()).await.unwrap_err();
+    assert_eq!(error.kind, UiErrorKind::NotPermitted);
+    assert!(error.message.starts_with("A rule of "), "{}", error.message);
+    let error = closed.registry("registry".to_owned()).await.unwrap_err();
+    assert_eq!(error.kind, UiErrorKind::NotPermitted);
+
+    // whose rules tell repositories apart, shows no tags of any
+    let partly = devi(&[
+        ("registry", AppAccess::InPart),
+        ("alertmanager", AppAccess::SignInAgain),
+    ])
+    .await;
+    let registry = partly.registry("registry".to_owned()).await.unwrap();
+    assert!(!registry.repositories.is_empty());
+    assert!(!registry.repositories.iter().any(known));
+    let error = partly.alerts("alertmanager".to_owned()).await.unwrap_err();
+    assert!(
+        error.message.contains("confirm who you are"),
+        "{}",
+        error.message
+    );
+    let pad = partly.launchpad().await.unwrap();
+    let confirm = |gap: &String| gap.contains("confirm who you are");
+    assert!(
+        pad.attention_gaps.iter().any(confirm),
+        "{:?}",
+        pad.attention_gaps
+    );
+
+    let nobody_knows = devi(&[("alertmanager", AppAccess::Unknown)]).await;
+    let error = nobody_knows
+        .alerts("alertmanager".to_owned())
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind, UiErrorKind::Unavailable);
+}
+
+#[tokio::test]
+async fn an_app_that_a_rule_opens_is_shown_without_any_known_role() {
+    let stack = Stack::open();
+    let apps = [("prometheus".to_owned(), AppAccess::Open)];
+    let nora = stack.panel_with("nora", apps.into_iter().collect()).await;
+    let pad = nora.launchpad().await.unwrap();
+    let shown: Vec<&str> = pad.apps.iter().map(|app| app.id.as_str()).collect();
+    assert_eq!(shown, ["prometheus"]);
+    assert!(pad.apps[0].allowed);
 }
 
 #[tokio::test]

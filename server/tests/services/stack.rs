@@ -8,8 +8,13 @@ use k8s_openapi::api::{
     rbac::v1::RoleBinding,
 };
 use kube::{Api, Client, api::PostParams};
-use portico_assertion::{Claims, PrivateKey, Signer, SigningKey, Verifier, panel_token};
+use portico_assertion::{
+    Claims, PrivateKey, Signer, SigningKey, Verifier,
+    claims::{AppAccess, OpenApps},
+    panel_token,
+};
 use portico_domain::{
+    access,
     cluster::ClusterRecord,
     identity::{Named, Project},
 };
@@ -113,10 +118,17 @@ impl Stack {
     /// The headers that the gateway would send for a user in a project.
     pub async fn headers(&self, user: &str, project: &str) -> HeaderMap {
         let password = self.var("DEMO_PASSWORD").to_owned().into();
-        self.headers_with(user, &password, project).await
+        self.headers_with(user, &password, project, None).await
     }
 
-    async fn headers_with(&self, user: &str, password: &SecretString, project: &str) -> HeaderMap {
+    /// With the apps that are open; those that list a role of the user, if nothing is said.
+    async fn headers_with(
+        &self,
+        user: &str,
+        password: &SecretString,
+        project: &str,
+        apps: Option<OpenApps>,
+    ) -> HeaderMap {
         let answer = reqwest::Client::new()
             .post(format!("{}/auth/tokens", self.var("KEYSTONE_URL")))
             .json(&json!({ "auth": {
@@ -140,7 +152,8 @@ impl Stack {
             .unwrap()
             .parse()
             .unwrap();
-        let claims = claims(&body["token"], expires_at);
+        let mut claims = claims(&body["token"], expires_at);
+        claims.apps = apps.unwrap_or_else(|| self.listed_apps(&claims));
         let sealed = panel_token::seal_for_panel(
             self.panel_key.public(),
             &claims.jti,
@@ -162,6 +175,15 @@ impl Stack {
         headers
     }
 
+    /// The apps of the claims' project that need no more than one of their roles.
+    fn listed_apps(&self, claims: &Claims) -> OpenApps {
+        let (project, identity) = (claims.project.as_ref().unwrap(), claims.identity());
+        let apps = self.config.apps.iter();
+        apps.filter(|app| app.project == project.id && access::allowed(&app.allow, &identity))
+            .map(|app| (app.id.clone(), AppAccess::Open))
+            .collect()
+    }
+
     pub async fn caller(&self, user: &str) -> Caller {
         self.admit(&self.headers(user, self.var("PROJECT_ID_ACME")).await)
     }
@@ -181,10 +203,22 @@ impl Stack {
         PanelService::new(Arc::clone(&self.services), self.caller(user).await)
     }
 
+    /// The panel of a user in acme to whom these apps are open.
+    pub async fn panel_with(&self, user: &str, apps: OpenApps) -> impl Panel + use<> {
+        let password = self.var("DEMO_PASSWORD").to_owned().into();
+        let project = self.var("PROJECT_ID_ACME");
+        let headers = self
+            .headers_with(user, &password, project, Some(apps))
+            .await;
+        PanelService::new(Arc::clone(&self.services), self.admit(&headers))
+    }
+
     /// The panel of a user of the test's own in acme.
     pub async fn panel_of(&self, user: &TestUser) -> impl Panel + use<> {
         let project = self.var("PROJECT_ID_ACME");
-        let headers = self.headers_with(&user.name, &user.password, project).await;
+        let headers = self
+            .headers_with(&user.name, &user.password, project, None)
+            .await;
         PanelService::new(Arc::clone(&self.services), self.admit(&headers))
     }
 
@@ -343,6 +377,7 @@ fn claims(token: &Value, expires_at: Timestamp) -> Claims {
             .collect(),
         projects: vec![project.clone()],
         project: Some(project),
+        apps: OpenApps::new(),
         csrf: Some(CSRF.to_owned()),
         session_expires_at: expires_at.as_second(),
         auth_methods: vec!["password".to_owned()],

@@ -7,6 +7,7 @@ mod verifier;
 
 use portico_domain::identity::{Identity, Named, Project, User};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 pub use signer::{SignError, Signer};
 pub use verifier::{InvalidKeys, Refused, Verifier};
@@ -47,6 +48,9 @@ pub struct Claims {
     /// Every project the user has a role in; for the panel only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<Project>,
+    /// The apps of `project` that are open to the user, by their ID; for the panel only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub apps: OpenApps,
     /// What must come back with every change; for the panel only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
@@ -87,6 +91,23 @@ pub fn fitting_groups(groups: &[String]) -> (Vec<String>, usize) {
         .collect();
     let omitted = groups.len() - fitting.len();
     (fitting, omitted)
+}
+
+/// Apps by their ID, and how far they are open to somebody.
+pub type OpenApps = BTreeMap<String, AppAccess>;
+
+/// How far an app is open to somebody: its first page, or what the panel reads of it for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AppAccess {
+    /// As a whole.
+    Open,
+    /// Its rules tell paths apart: what lies deeper may be closed.
+    InPart,
+    /// Once they have confirmed who they are.
+    SignInAgain,
+    /// Nobody can say, because Keystone does not answer.
+    Unknown,
 }
 
 /// Whether the roles in an assertion are as fresh as they should be.

@@ -36,6 +36,7 @@ pub(super) fn claims() -> Claims {
         project: Some(acme.clone()),
         roles: vec![named("k8s_admin")],
         projects: vec![acme],
+        apps: OpenApps::from([("grafana".to_owned(), AppAccess::Open)]),
         csrf: Some("c".to_owned()),
         session_expires_at: NOW + 3600,
         auth_methods: vec!["password".to_owned()],

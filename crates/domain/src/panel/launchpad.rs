@@ -85,6 +85,8 @@ pub struct AppCard {
     pub allowed: bool,
     /// Names of the roles (in this project) that open it, for who may not.
     pub opened_by: Vec<String>,
+    /// Whether one of these roles is held, and a rule of the app closes it all the same.
+    pub closed_by_rule: bool,
     pub health: Health,
     pub status: String,
 }

@@ -1,0 +1,74 @@
+//! Which apps are open to somebody before they ask: for the launchpad, and for what the panel reads
+//! of an app on its own pages. Asked of the same rules as a request would be.
+use std::net::IpAddr;
+
+use http::{HeaderMap, Method};
+use portico_assertion::claims::{AppAccess, OpenApps};
+
+use super::decide::{Asked, Decision};
+use crate::{
+    config::{AppConfig, AppKind},
+    hosts::App,
+    session::live::Caller,
+    state::Gateway,
+};
+
+impl Gateway {
+    /// The apps of a project that are open to somebody at an address.
+    pub async fn open_apps(
+        &self,
+        project: &str,
+        caller: &Caller,
+        client: Option<IpAddr>,
+    ) -> OpenApps {
+        let mut open = OpenApps::new();
+        for app in self.hosts.of_project(project) {
+            if let Some(access) = self.access_to(app, caller, client).await {
+                open.insert(app.config.id.clone(), access);
+            }
+        }
+        open
+    }
+
+    /// How far an app is open to somebody; `None` where it is not.
+    pub async fn access_to(
+        &self,
+        app: &App,
+        caller: &Caller,
+        client: Option<IpAddr>,
+    ) -> Option<AppAccess> {
+        let path = first_path(&app.config);
+        let headers = HeaderMap::new();
+        let asked = Asked {
+            method: &Method::GET,
+            path: &path,
+            headers: &headers,
+            client,
+        };
+        match self.weigh(app, &asked, Some(caller)).await {
+            Ok((Decision::Open(_) | Decision::Public, _)) => {
+                // of a registry the panel reads more paths than the first
+                let deeper = app.config.kind == AppKind::Registry
+                    && self.rules.of(app).tells_paths_apart(&Method::GET);
+                Some(if deeper {
+                    AppAccess::InPart
+                } else {
+                    AppAccess::Open
+                })
+            }
+            Ok((Decision::SignInAgain(_), _)) => Some(AppAccess::SignInAgain),
+            Ok((Decision::Refused(_) | Decision::SignIn | Decision::Preflight, _)) => None,
+            Err(_) => Some(AppAccess::Unknown),
+        }
+    }
+}
+
+/// What is asked of an app first: by the browser, or by the panel on its page about the app.
+fn first_path(app: &AppConfig) -> String {
+    let below = match app.kind {
+        AppKind::Web => "/",
+        AppKind::Registry => "/v2/_catalog",
+        AppKind::Alertmanager => "/api/v2/alerts",
+    };
+    format!("{}{below}", app.path.as_deref().unwrap_or_default())
+}
