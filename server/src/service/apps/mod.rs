@@ -153,13 +153,15 @@ impl Apps {
     /// Whether the panel may ask an app for this person.
     fn may_be_read(&self, app: &AppConfig, caller: &Caller) -> Result<(), ServiceError> {
         let name = &app.name;
+        let own_page = || app.origin(&self.public_url, &self.apps_domain);
         match caller.app(&app.id) {
             Some(AppAccess::Open | AppAccess::InPart) => Ok(()),
             Some(AppAccess::SignInAgain) => {
                 let text = format!("{name} asks you to confirm who you are.");
-                let origin = app.origin(&self.public_url, &self.apps_domain);
-                Err(ServiceError::not_permitted(text)
-                    .next(format!("Open {origin}, sign in there, and come back.")))
+                Err(ServiceError::not_permitted(text).next(format!(
+                    "Open {}, sign in there, and come back.",
+                    own_page()
+                )))
             }
             Some(AppAccess::Unknown) => {
                 let text = format!("Nobody can say whether {name} is open to you.");
@@ -168,8 +170,10 @@ impl Apps {
             }
             None if access::allowed(&app.allow, caller.identity()) => {
                 let text = format!("A rule of {name} closes it to you.");
-                Err(ServiceError::not_permitted(text)
-                    .next("Its own address says which rule. Ask your administrators about it."))
+                Err(ServiceError::not_permitted(text).next(format!(
+                    "The page at {} says which. Ask your administrators about it.",
+                    own_page()
+                )))
             }
             None => {
                 let text = format!("{name} is not open to your roles.");
