@@ -40,7 +40,7 @@ pub struct Effort {
 }
 
 const FULL: Effort = Effort {
-    rounds: 7,
+    rounds: 15,
     round: Duration::from_secs(3),
     large_round: Duration::from_secs(2),
     sockets: 10_000,
