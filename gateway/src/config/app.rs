@@ -140,7 +140,34 @@ impl AppConfig {
     }
 }
 
+impl AppKind {
+    /// What is asked of an app first: by the browser, or by the panel on its page about the app.
+    pub fn first_path(self) -> &'static str {
+        match self {
+            Self::Web => "/",
+            Self::Registry => "/v2/_catalog",
+            Self::Alertmanager => "/api/v2/alerts",
+        }
+    }
+}
+
 impl AppConfig {
+    /// The path that is asked first, as the app's host has it.
+    pub fn first_path(&self) -> String {
+        let own = self.path.as_deref().unwrap_or_default();
+        format!("{own}{}", self.kind.first_path())
+    }
+
+    /// Where a browser asks it: the page that says, or mends, why the app is closed.
+    pub fn first_url(&self, public: &Url, apps_domain: &str) -> Url {
+        let mut url = match &self.path {
+            Some(_) => public.clone(),
+            None => self.origin(public, apps_domain),
+        };
+        url.set_path(&self.first_path());
+        url
+    }
+
     /// Whether a path of the host that the app is on is the app's: each of its own host, on the main
     /// one those below its own.
     pub fn has_path(&self, path: &str) -> bool {

@@ -6,12 +6,7 @@ use http::{HeaderMap, Method};
 use portico_assertion::claims::{AppAccess, OpenApps};
 
 use super::decide::{Asked, Decision};
-use crate::{
-    config::{AppConfig, AppKind},
-    hosts::App,
-    session::live::Caller,
-    state::Gateway,
-};
+use crate::{config::AppKind, hosts::App, session::live::Caller, state::Gateway};
 
 impl Gateway {
     /// The apps of a project that are open to somebody at an address.
@@ -37,7 +32,7 @@ impl Gateway {
         caller: &Caller,
         client: Option<IpAddr>,
     ) -> Option<AppAccess> {
-        let path = first_path(&app.config);
+        let path = app.config.first_path();
         let headers = HeaderMap::new();
         let asked = Asked {
             method: &Method::GET,
@@ -61,14 +56,4 @@ impl Gateway {
             Err(_) => Some(AppAccess::Unknown),
         }
     }
-}
-
-/// What is asked of an app first: by the browser, or by the panel on its page about the app.
-fn first_path(app: &AppConfig) -> String {
-    let below = match app.kind {
-        AppKind::Web => "/",
-        AppKind::Registry => "/v2/_catalog",
-        AppKind::Alertmanager => "/api/v2/alerts",
-    };
-    format!("{}{below}", app.path.as_deref().unwrap_or_default())
 }

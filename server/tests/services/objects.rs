@@ -278,6 +278,12 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
     let error = closed.alerts("alertmanager".to_owned()).await.unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotPermitted);
     assert!(error.message.starts_with("A rule of "), "{}", error.message);
+    // the address whose refusal names the rule
+    let next = error.next_step.unwrap();
+    assert!(
+        next.contains("alertmanager.apps.localhost:8080/api/v2/alerts"),
+        "{next}"
+    );
     let error = closed.registry("registry".to_owned()).await.unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotPermitted);
 

@@ -36,7 +36,7 @@ impl Apps {
         }
         let app = self.open(id, Kind::Registry, caller)?;
         let in_part = caller.app(id) == Some(AppAccess::InPart);
-        let path = format!("v2/_catalog?n={}", MAX_REPOSITORIES + 1);
+        let path = format!("{}?n={}", app.kind.first_path(), MAX_REPOSITORIES + 1);
         let catalog: Catalog = self.read(app, &path).await?;
         let mut names = catalog.repositories.unwrap_or_default();
         let truncated = names.len() > MAX_REPOSITORIES;
@@ -113,7 +113,7 @@ impl Apps {
     }
 
     async fn alerts_of(&self, app: &AppConfig) -> Result<Vec<Alert>, ServiceError> {
-        let found: Vec<RawAlert> = self.read(app, "api/v2/alerts").await?;
+        let found: Vec<RawAlert> = self.read(app, app.kind.first_path()).await?;
         let mut alerts: Vec<_> = found.into_iter().map(alert).collect();
         alerts.sort_by(|a, b| (severity(a), &a.name).cmp(&(severity(b), &b.name)));
         Ok(alerts)
@@ -136,7 +136,7 @@ impl Apps {
             .ok_or_else(|| outage("its address is one for the gateway only".to_owned()))?;
         let mut answer = self
             .http
-            .get(join(base, path))
+            .get(join(base, path.trim_start_matches('/')))
             .send()
             .await
             .and_then(reqwest::Response::error_for_status)

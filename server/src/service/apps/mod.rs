@@ -153,15 +153,13 @@ impl Apps {
     /// Whether the panel may ask an app for this person.
     fn may_be_read(&self, app: &AppConfig, caller: &Caller) -> Result<(), ServiceError> {
         let name = &app.name;
-        let own_page = || app.origin(&self.public_url, &self.apps_domain);
+        let page = || app.first_url(&self.public_url, &self.apps_domain);
         match caller.app(&app.id) {
             Some(AppAccess::Open | AppAccess::InPart) => Ok(()),
             Some(AppAccess::SignInAgain) => {
                 let text = format!("{name} asks you to confirm who you are.");
-                Err(ServiceError::not_permitted(text).next(format!(
-                    "Open {}, sign in there, and come back.",
-                    own_page()
-                )))
+                Err(ServiceError::not_permitted(text)
+                    .next(format!("Open {}, sign in there, and come back.", page())))
             }
             Some(AppAccess::Unknown) => {
                 let text = format!("Nobody can say whether {name} is open to you.");
@@ -172,7 +170,7 @@ impl Apps {
                 let text = format!("A rule of {name} closes it to you.");
                 Err(ServiceError::not_permitted(text).next(format!(
                     "The page at {} says which. Ask your administrators about it.",
-                    own_page()
+                    page()
                 )))
             }
             None => {
