@@ -305,22 +305,23 @@ async fn sends_on(stream: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     stream.write_all(bytes).await
 }
 
-/// Answers before the body of its request has come.
-async fn listen_early(lifecycle: &Lifecycle) -> SocketAddr {
+/// Begins a request that is answered before its body has come.
+async fn begin_upload(lifecycle: &Lifecycle, length: u32) -> TcpStream {
     let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let address = listener.address();
     let too_large = axum::routing::post(async || StatusCode::PAYLOAD_TOO_LARGE);
     listener.serve(router().route("/early", too_large), lifecycle);
-    address
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head =
+        format!("POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
 }
 
 #[tokio::test]
 async fn whoever_still_sends_a_body_is_not_cut_off_from_the_answer() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
-    let address = listen_early(&lifecycle).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = "POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
-    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut stream = begin_upload(&lifecycle, 100_000).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
     sends_on(&mut stream, &[b'x'; 20_000]).await.unwrap();
     let mut answer = String::new();
@@ -369,10 +370,7 @@ async fn frames_that_cross_the_goaway_do_not_reset_the_connection() {
 #[tokio::test]
 async fn whoever_sends_on_and_on_is_cut_off() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
-    let address = listen_early(&lifecycle).await;
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let head = "POST /early HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n";
-    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut stream = begin_upload(&lifecycle, 999_999_999).await;
     let piece = vec![b'x'; 1024 * 1024];
     let mut taken = 0;
     while taken < 100 && stream.write_all(&piece).await.is_ok() {
