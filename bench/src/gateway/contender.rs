@@ -110,7 +110,7 @@ pub struct Arena {
     _session: Session,
     _apache_session: apache::Session,
     _proxies: [Forking; 2],
-    _upstream: Upstream,
+    upstream: Upstream,
 }
 
 impl Arena {
@@ -177,12 +177,29 @@ impl Arena {
             _session: session,
             _apache_session: apache_session,
             _proxies: [plain_proxy, asking_proxy],
-            _upstream: upstream,
+            upstream,
         })
     }
 }
 
 impl Arena {
+    /// Another build of the program before the same upstream, to tell what a change brought.
+    pub async fn also(&mut self, place: &Workplace, person: &Person) -> Result<(Server, Session)> {
+        let gateway = place.start("gateway", self.upstream.address, "").await?;
+        let session = person.sign_in(gateway.address).await?;
+        let verifier = published_keys(gateway.address).await?;
+        self.contenders.push(Contender {
+            name: "gateway_before",
+            address: gateway.address,
+            processes: Trees(vec![gateway.id()]),
+            identity: Identity::Assertion(verifier, person.user.id.clone()),
+            host: APP_HOST.to_owned(),
+            cookie: session.cookie.clone(),
+            logs: vec![place.log("gateway")],
+        });
+        Ok((gateway, session))
+    }
+
     /// Takes everybody but these out of the rounds; without any nobody.
     pub fn keep(&mut self, names: &[String]) -> Result<()> {
         let known = |name: &String| self.contenders.iter().any(|one| one.name == name);

@@ -28,6 +28,9 @@ pub struct Options {
     /// With --only-rounds: this contender only, by its name in the results; may be repeated
     #[arg(long = "contender", value_name = "NAME", requires = "only_rounds")]
     contenders: Vec<String>,
+    /// With --only-rounds: another build of the program, beside this one as `gateway_before`
+    #[arg(long, value_name = "PORTICO", requires = "only_rounds")]
+    before: Option<PathBuf>,
 }
 
 /// How long and how often.
@@ -77,11 +80,21 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
     let mut arena = Arena::start(&place, person).await?;
     if let Some(only) = options.only_rounds {
         effort.rounds = only;
+        let before = match &options.before {
+            Some(portico) => Some(Workplace::create(portico, env)?),
+            None => None,
+        };
+        let _before = match &before {
+            Some(before) => Some(arena.also(before, person).await?),
+            None => None,
+        };
         arena.keep(&options.contenders)?;
-        rounds::run(&arena, person, &effort).await?;
+        let rounds = rounds::run(&arena, &effort).await?;
+        print!("{}", report::medians(&rounds));
         return Ok(None);
     }
-    let (rounds, revocations) = rounds::run(&arena, person, &effort).await?;
+    let rounds = rounds::run(&arena, &effort).await?;
+    let revocations = rounds::revoke(&arena, person, &effort).await?;
     drop(arena);
     let (rss_mb, processes) = sockets::measure(&place, person, effort.sockets).await?;
     let refresh_storm = storm::run(&place).await?;

@@ -1,5 +1,6 @@
 //! The release build of `portico gateway`, with an app behind it, and people who sign in.
 use super::browser::Browser;
+use super::upstream::SMALL;
 use crate::process::Server;
 use anyhow::{Context as _, Result, ensure};
 use portico_testkit::{KeystoneAdmin, OidcPerson, TestEnv, TestUser};
@@ -180,6 +181,8 @@ impl Person {
             .submit(MAIN, &format!("{APP}/oauth2/handover"), &[("code", &code)])
             .await?;
         ensure!(page.status.is_redirection(), "no hand-over: {}", page.body);
+        // the first page takes away the cookies that led to it
+        browser.see(&format!("{APP}{}", SMALL.0)).await?;
         let cookie = browser.cookies("bench.apps.localhost");
         ensure!(!cookie.is_empty(), "no session at the app");
         Ok(Session { browser, cookie })

@@ -19,12 +19,8 @@ const SAMPLED: Duration = Duration::from_millis(50);
 /// Portico's access lines may wait for each other (`log.access_delay`).
 const LAST_LINES: Duration = Duration::from_millis(200);
 
-/// All rounds, as they came, and what became of the sessions that were revoked meanwhile.
-pub async fn run(
-    arena: &Arena,
-    person: &Person,
-    effort: &Effort,
-) -> Result<(Vec<Round>, Vec<Revocation>)> {
+/// All rounds, as they came.
+pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
     for contender in &arena.contenders {
         let load = Load::connect(contender.address, CONNECTIONS, &contender.small()).await?;
         load.run(WARM_UP).await?;
@@ -50,6 +46,11 @@ pub async fn run(
             }
         }
     }
+    Ok(rounds)
+}
+
+/// What becomes of sessions that are revoked under the same load.
+pub async fn revoke(arena: &Arena, person: &Person, effort: &Effort) -> Result<Vec<Revocation>> {
     let mut revocations = Vec::new();
     for contender in &arena.contenders {
         let load = Load::connect(contender.address, CONNECTIONS, &contender.small()).await?;
@@ -58,7 +59,7 @@ pub async fn run(
         revocations.extend(revoked);
         contender.take_log_lines("")?;
     }
-    Ok((rounds, revocations))
+    Ok(revocations)
 }
 
 async fn one(contender: &Contender, number: usize, large: bool, effort: &Effort) -> Result<Round> {

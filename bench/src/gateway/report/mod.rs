@@ -151,6 +151,34 @@ fn figures(rounds: &[Round], subject: &str, body: &str) -> Figures {
     }
 }
 
+/// A line for each subject and kind of round: the median CPU, and how many times the others' it is,
+/// by the median of what each round says.
+pub fn medians(rounds: &[Round]) -> String {
+    let mut text = String::new();
+    let mut subjects: Vec<_> = rounds.iter().map(|round| round.subject).collect();
+    subjects.sort_unstable();
+    subjects.dedup();
+    for body in ["1k", "1m"] {
+        let of = |subject: &'static str| {
+            let mine = move |round: &&Round| round.subject == subject && round.body == body;
+            rounds
+                .iter()
+                .filter(mine)
+                .map(|round| round.cpu_us_per_request)
+        };
+        for &subject in &subjects {
+            let mine: Vec<f64> = of(subject).collect();
+            text += &format!("{subject:>18} {body}: {:6.1} µs CPU", median(&mine));
+            for &other in subjects.iter().filter(|other| **other != subject) {
+                let times: Vec<f64> = of(subject).zip(of(other)).map(|(a, b)| a / b).collect();
+                text += &format!(", {:.2} times {other}", median(&times));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
 /// Writes `gateway.json`, `gateway.svg` and the results in `gateway.md`.
 pub fn write(report: &Report, folder: &Path) -> Result<()> {
     report::write(
