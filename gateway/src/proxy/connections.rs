@@ -251,15 +251,7 @@ impl Body for GuardedBody {
         if let Some(closing) = closing {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
-        let frame = Pin::new(&mut this.body).poll_frame(context);
-        let ended = match &frame {
-            Poll::Ready(None) => true,
-            Poll::Ready(Some(Ok(_))) => this.body.is_end_stream(),
-            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
-        };
-        if ended {
-            this.lease.ended();
-        }
+        let frame = this.lease.poll_frame(&mut this.body, context);
         if frame.is_pending() {
             // most answers are here at once, and never wait for the end of their session
             let token = &this.connection.token;

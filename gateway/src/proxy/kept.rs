@@ -1,21 +1,27 @@
 //! HTTP/1.1 connections to one server, kept between requests.
 //!
-//! `hyper-util`'s client keeps connections of every protocol, and starts a task for each request
-//! that waits until its connection can be kept. Here a connection goes back with the last byte of
-//! its answer, and no task is started but that of the connection itself.
+//! `hyper-util`'s client keeps connections of every protocol, with a task for each and another for
+//! each request. Here a connection goes back with the last byte of its answer, and is moved on
+//! within the task of its request: no task is started, woken or waited for. A request with a body
+//! has one all the same: its body must get on while nobody reads the answer.
 use std::{
-    sync::{Arc, Weak},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
 use axum::body::Body;
+use bytes::Bytes;
 use http::{Request, Response, Uri};
-use hyper::{
-    body::Incoming,
-    client::conn::http1::{Builder, SendRequest},
-};
+use http_body::{Body as _, Frame};
+use hyper::{body::Incoming, client::conn::http1::Builder};
+use tokio::sync::oneshot;
 
-use super::connector::{BoxError, Connector};
+use super::{
+    connector::{BoxError, Connector},
+    driven::Driven,
+};
 use crate::session::lock::Lock;
 
 /// Why there is no response.
@@ -46,21 +52,54 @@ struct Shared {
 
 #[derive(Debug)]
 struct Idle {
-    sender: SendRequest<Body>,
+    connection: Box<Driven>,
     since: Instant,
 }
 
 /// A connection on which an answer is under way. Dropped before its end it is closed.
 #[derive(Debug, Default)]
-pub(crate) struct Lease(Option<(SendRequest<Body>, Weak<Shared>)>);
+pub(crate) struct Lease(Held);
+
+#[derive(Debug, Default)]
+enum Held {
+    /// Somebody else sees to the connection, or nobody has to any more.
+    #[default]
+    Elsewhere,
+    Here(Box<Driven>, Arc<Shared>),
+    /// By a task that is told when the answer has been read.
+    ByTask(oneshot::Sender<()>),
+}
 
 impl Lease {
+    /// What comes next of the answer's body. With its end, another request may have the
+    /// connection.
+    pub fn poll_frame(
+        &mut self,
+        body: &mut Incoming,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = match &mut self.0 {
+            Held::Here(connection, _) => connection.poll_frame(body, context),
+            Held::ByTask(_) | Held::Elsewhere => Pin::new(&mut *body).poll_frame(context),
+        };
+        let ended = match &frame {
+            Poll::Ready(None) => true,
+            Poll::Ready(Some(Ok(_))) => body.is_end_stream(),
+            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+        };
+        if ended {
+            self.ended();
+        }
+        frame
+    }
+
     /// The answer has come whole: another request may have the connection.
     pub fn ended(&mut self) {
-        if let Some((sender, home)) = self.0.take()
-            && let Some(home) = home.upgrade()
-        {
-            home.put(sender);
+        match std::mem::take(&mut self.0) {
+            Held::Elsewhere => {}
+            Held::Here(connection, home) => home.put(connection),
+            // a task that has ended has nothing to be told
+            Held::ByTask(ended) => drop(ended.send(())),
         }
     }
 }
@@ -84,17 +123,29 @@ impl Kept {
             loop {
                 let kept = shared.take();
                 let reused = kept.is_some();
-                let mut sender = match kept {
-                    Some(sender) => sender,
+                let mut connection = match kept {
+                    Some(connection) => connection,
                     None => Box::pin(shared.connect())
                         .await
                         .map_err(RequestError::Unsent)?,
                 };
-                let mut error = match sender.try_send_request(request).await {
-                    Ok(response) => {
-                        let lease = Lease(Some((sender, Arc::downgrade(&shared))));
-                        return Ok((response, lease));
-                    }
+                let has_body = !request.body().is_end_stream();
+                let answer = connection.send(request);
+                let (answer, held) = if has_body {
+                    let (ended, has_ended) = oneshot::channel();
+                    let home = Arc::clone(&shared);
+                    tokio::spawn(async move {
+                        if connection.run(has_ended).await {
+                            home.put(connection);
+                        }
+                    });
+                    (answer.await, Held::ByTask(ended))
+                } else {
+                    let answer = connection.answer(answer).await;
+                    (answer, Held::Here(connection, Arc::clone(&shared)))
+                };
+                let mut error = match answer {
+                    Ok(response) => return Ok((response, Lease(held))),
                     Err(error) => error,
                 };
                 match error.take_message() {
@@ -109,44 +160,39 @@ impl Kept {
     /// Closes what has been kept for long enough.
     pub fn prune(&self) {
         let longest = self.0.longest;
-        let is_good = |idle: &Idle| !idle.sender.is_closed() && idle.since.elapsed() < longest;
-        self.0.idle.lock().retain(is_good);
+        let is_good =
+            |idle: &mut Idle| idle.since.elapsed() < longest && idle.connection.is_ready();
+        self.0.idle.lock().retain_mut(is_good);
     }
 }
 
 impl Shared {
-    async fn connect(&self) -> Result<SendRequest<Body>, BoxError> {
+    async fn connect(&self) -> Result<Box<Driven>, BoxError> {
         let io = self.connector.open().await?;
         let mut builder = Builder::new();
         builder.max_buf_size(self.buffer);
         let (sender, connection) = builder.handshake(io).await?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                // whoever waits for an answer has been told
-                tracing::debug!(%error, "a connection to an upstream ended");
-            }
-        });
-        Ok(sender)
+        Ok(Box::new(Driven::new(sender, connection)))
     }
 
     /// The one used last, as it is the least likely to be closed.
-    fn take(&self) -> Option<SendRequest<Body>> {
-        let mut idle = self.idle.lock();
-        while let Some(at) = idle.iter().rposition(|idle| idle.sender.is_ready()) {
-            let taken = idle.remove(at);
-            if taken.since.elapsed() < self.longest {
-                return Some(taken.sender);
+    fn take(&self) -> Option<Box<Driven>> {
+        loop {
+            let Idle {
+                mut connection,
+                since,
+            } = self.idle.lock().pop()?;
+            if since.elapsed() < self.longest && connection.is_ready() {
+                return Some(connection);
             }
         }
-        None
     }
 
-    fn put(&self, sender: SendRequest<Body>) {
-        if sender.is_closed() {
-            return;
+    fn put(&self, mut connection: Box<Driven>) {
+        if connection.rests() {
+            let since = Instant::now();
+            self.idle.lock().push(Idle { connection, since });
         }
-        let since = Instant::now();
-        self.idle.lock().push(Idle { sender, since });
     }
 }
 
@@ -159,114 +205,4 @@ fn in_origin_form(request: &mut Request<Body>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::proxy::address::Address;
-    use http_body_util::BodyExt as _;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        net::TcpListener,
-    };
-
-    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-
-    /// A server that answers so many requests on each connection, then closes it.
-    async fn server(each: usize) -> (Kept, Arc<AtomicUsize>) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
-        let url = format!("http://{}", listener.local_addr().expect("address"));
-        let accepted = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&accepted);
-        tokio::spawn(async move {
-            loop {
-                let (mut stream, _) = listener.accept().await.expect("accepted");
-                count.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(async move {
-                    let mut buffer = [0; 4096];
-                    for _ in 0..each {
-                        if stream.read(&mut buffer).await.unwrap_or(0) == 0 {
-                            return;
-                        }
-                        let _ = stream.write_all(ANSWER).await;
-                    }
-                });
-            }
-        });
-        let url = url::Url::parse(&url).expect("url");
-        let address = Address::of(&url).expect("address");
-        let connector = Connector::new(address.way, None, Duration::from_secs(5), true);
-        (
-            Kept::new(connector, 16 << 10, Duration::from_millis(400)),
-            accepted,
-        )
-    }
-
-    async fn ask(kept: &Kept) {
-        let request = Request::new(Body::empty());
-        let (response, mut lease) = kept.request(request).await.expect("an answer");
-        let bytes = response.into_body().collect().await.expect("a body");
-        assert_eq!(bytes.to_bytes(), "ok");
-        lease.ended();
-        // the connection says that it is ready once it has looked
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-
-    #[tokio::test]
-    async fn a_connection_serves_one_request_after_the_other() {
-        let (kept, accepted) = server(100).await;
-        for _ in 0..5 {
-            ask(&kept).await;
-        }
-        assert_eq!(accepted.load(Ordering::SeqCst), 1);
-        assert_eq!(kept.0.idle.lock().len(), 1);
-    }
-
-    #[tokio::test]
-    async fn one_that_the_server_has_closed_is_not_used_again() {
-        let (kept, accepted) = server(1).await;
-        for _ in 0..3 {
-            ask(&kept).await;
-        }
-        assert_eq!(accepted.load(Ordering::SeqCst), 3);
-    }
-
-    #[tokio::test]
-    async fn two_requests_at_once_have_a_connection_each() {
-        let (kept, accepted) = server(100).await;
-        tokio::join!(ask(&kept), ask(&kept));
-        assert_eq!(accepted.load(Ordering::SeqCst), 2);
-        assert_eq!(kept.0.idle.lock().len(), 2);
-    }
-
-    #[tokio::test]
-    async fn an_answer_that_is_not_read_to_its_end_takes_its_connection_along() {
-        let (kept, accepted) = server(100).await;
-        let answered = kept.request(Request::new(Body::empty())).await;
-        drop(answered.expect("an answer"));
-        ask(&kept).await;
-        assert_eq!(accepted.load(Ordering::SeqCst), 2);
-        assert_eq!(kept.0.idle.lock().len(), 1);
-    }
-
-    #[tokio::test]
-    async fn none_is_kept_for_longer_than_it_may() {
-        let (kept, accepted) = server(100).await;
-        ask(&kept).await;
-        tokio::time::sleep(Duration::from_millis(450)).await;
-        ask(&kept).await;
-        assert_eq!(accepted.load(Ordering::SeqCst), 2);
-        tokio::time::sleep(Duration::from_millis(450)).await;
-        kept.prune();
-        assert!(kept.0.idle.lock().is_empty());
-    }
-
-    #[tokio::test]
-    async fn a_server_that_is_not_there_has_seen_nothing() {
-        let url = url::Url::parse("http://127.0.0.1:9").expect("url");
-        let address = Address::of(&url).expect("address");
-        let connector = Connector::new(address.way, None, Duration::from_secs(5), true);
-        let kept = Kept::new(connector, 16 << 10, Duration::from_secs(1));
-        let asked = kept.request(Request::new(Body::empty())).await;
-        assert!(matches!(asked, Err(RequestError::Unsent(_))), "{asked:?}");
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@ mod backend;
 mod choice;
 pub(crate) mod connections;
 mod connector;
+mod driven;
 mod event_stream;
 pub(crate) mod forward;
 pub(crate) mod headers;
