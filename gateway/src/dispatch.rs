@@ -50,12 +50,12 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
     let answer = Box::pin(answer(dispatcher, site.as_ref(), &context, route, request));
     let handled = async {
         let (response, problem) = answer.await;
-        let status = response.status();
-        (status, problem, started.elapsed(), response)
+        let (status, took) = (response.status(), started.elapsed());
+        (status, problem, took, (response, took))
     };
-    let (decision, response) = line.written_after(route, handled).await;
+    let (decision, (response, took)) = line.written_after(route, started, handled).await;
     let status = response.status().as_u16();
-    meters::request(route, status, decision.as_str(), started.elapsed());
+    meters::request(route, status, decision.as_str(), took);
     response
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Hosts {
     main: Arc<str>,
     main_host: String,
     apps: HashMap<String, Arc<App>>,
+    /// All of them by host and port as browsers write them, which need not be taken apart.
+    as_written: HashMap<String, Site>,
     /// Trusted apps on the main host, on paths of it.
     on_paths: Vec<Arc<App>>,
     secure: bool,
@@ -80,10 +82,18 @@ impl Hosts {
                 Some(_) => on_paths.push(built),
             }
         }
+        let own = on_hosts
+            .values()
+            .map(|app| (&app.origin, Site::App(Arc::clone(app))));
+        let as_written = own
+            .chain([(&main, Site::Main)])
+            .filter_map(|(origin, site)| Some((origin.split_once("://")?.1.to_owned(), site)))
+            .collect();
         Ok(Self {
             main,
             main_host,
             apps: on_hosts,
+            as_written,
             on_paths,
             secure: url.scheme() == "https",
         })
@@ -134,7 +144,10 @@ impl Hosts {
     /// The site of a request; `None` for a host that is not ours, or when the request target
     /// and the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
-        let site = self.named(&request_host(uri, headers)?)?;
+        let site = match as_written(uri, headers).and_then(|host| self.as_written.get(host)) {
+            Some(site) => site.clone(),
+            None => self.named(&request_host(uri, headers)?)?,
+        };
         if matches!(site, Site::Main) {
             let mut on_paths = self.on_paths.iter();
             let app = on_paths.find(|app| app.config.has_path(uri.path()));
@@ -166,6 +179,16 @@ fn origin_of(public: &Url, host: &str) -> String {
     match public.port() {
         Some(port) => format!("{}://{host}:{port}", public.scheme()),
         None => format!("{}://{host}", public.scheme()),
+    }
+}
+
+/// The host and port asked for, where they are said in one way only.
+fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+    let mut lines = headers.get_all(header::HOST).iter();
+    match (uri.authority(), lines.next(), lines.next()) {
+        (Some(target), None, None) => Some(target.as_str()),
+        (None, Some(line), None) => line.to_str().ok(),
+        _ => None,
     }
 }
 

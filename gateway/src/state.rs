@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::{
     access::{
-        client_address::{client_address, is_trusted},
+        client_address::{self, client_address, is_trusted},
         navigation::is_navigation,
     },
     api_callers::Accepted,
@@ -141,7 +141,7 @@ impl Context {
     }
 
     pub fn address_text(&self) -> String {
-        self.client.map(|ip| ip.to_string()).unwrap_or_default()
+        self.client.map(client_address::text).unwrap_or_default()
     }
 }
 

@@ -15,6 +15,7 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use portico_store::Session;
 use uuid::Uuid;
 
+use super::client_address;
 use crate::{
     meters,
     problem::{Problem, Source},
@@ -60,10 +61,10 @@ impl Notes {
         })
     }
 
-    fn session(&self) -> Option<String> {
+    fn session(&self) -> Option<Uuid> {
         self.who.as_ref().map(|who| match who {
-            Who::Caller(session) => session.id.to_string(),
-            Who::Named { session, .. } => session.to_string(),
+            Who::Caller(session) => session.id,
+            Who::Named { session, .. } => *session,
         })
     }
 }
@@ -165,7 +166,12 @@ impl Line {
     }
 
     /// Handles the request with somewhere to note things, and writes the line.
-    pub async fn written_after<F, T>(self, route: &str, handle: F) -> (Decision, T)
+    pub async fn written_after<F, T>(
+        self,
+        route: &str,
+        started: Instant,
+        handle: F,
+    ) -> (Decision, T)
     where
         F: Future<Output = (StatusCode, Option<(&'static str, Source)>, Duration, T)>,
     {
@@ -173,7 +179,7 @@ impl Line {
             let mut unanswered = Unanswered {
                 line: &self,
                 route,
-                started: Instant::now(),
+                started,
                 answered: false,
             };
             let handled = handle.await;
@@ -200,6 +206,12 @@ impl Line {
         took: Duration,
         notes: &Notes,
     ) {
+        let (mut request_id, mut session) = (Uuid::encode_buffer(), Uuid::encode_buffer());
+        let request_id = self
+            .request_id
+            .map_or("", |id| written(id, &mut request_id));
+        let session = notes.session().map(|id| written(id, &mut session));
+        let client = self.client.map(client_address::text).unwrap_or_default();
         macro_rules! line {
             ($level:expr) => {
                 // the request's span would say the same once more
@@ -207,8 +219,8 @@ impl Line {
                     target: TARGET,
                     parent: None,
                     $level,
-                    request_id = text(self.request_id),
-                    client = text(self.client),
+                    request_id,
+                    client,
                     method = self.method.as_str(),
                     host = &*host(&self.uri, self.host.as_ref()),
                     path = &*path(&self.uri),
@@ -216,7 +228,7 @@ impl Line {
                     decision = decision.as_str(),
                     rule,
                     user = notes.user(),
-                    session = notes.session(),
+                    session,
                     asked = notes.asked,
                     status = status.map(|status| status.as_u16()),
                     duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
@@ -337,15 +349,17 @@ fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
 }
 
 fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest {
+        return text.into();
+    }
     match text.char_indices().nth(longest) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
         None => text.into(),
     }
 }
 
-/// Nothing where it is not known.
-fn text(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
+fn written(id: Uuid, buffer: &mut [u8]) -> &str {
+    id.hyphenated().encode_lower(buffer)
 }
 
 /// What is asked for all the time and says nothing: static files, and probes.

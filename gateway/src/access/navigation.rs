@@ -1,13 +1,17 @@
 //! Tells a person opening a page from a program's call: the first is sent to sign-in, the
 //! second is told 401.
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, HeaderName, Method, header};
+
+pub(super) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+pub(super) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Whether a browser is opening a page with this request.
 pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
-    if headers.contains_key("sec-fetch-mode") {
-        return value(headers, "sec-fetch-mode") == Some("navigate");
+    if let Some(mode) = headers.get(SEC_FETCH_MODE) {
+        return mode.as_bytes() == b"navigate";
     }
-    if headers.contains_key("sec-fetch-site") || headers.contains_key("sec-fetch-dest") {
+    if headers.contains_key(SEC_FETCH_SITE) || headers.contains_key(SEC_FETCH_DEST) {
         return false;
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
@@ -19,20 +23,18 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     }
     accepts.any(|accept| {
         accept.to_str().is_ok_and(|accept| {
-            let accept = accept.trim().to_ascii_lowercase();
-            accept == "*/*" || accept.contains("text/html")
+            let accept = accept.trim();
+            accept == "*/*" || accept.to_ascii_lowercase().contains("text/html")
         })
     })
 }
 
 /// Whether the request asks for an event stream, which stays open like an upgrade.
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    value(headers, "accept")
+    headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
         .is_some_and(|accept| accept.to_ascii_lowercase().contains("text/event-stream"))
-}
-
-fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Which pages may drive a host: its own only. Neither another site nor a sibling host.
 use http::{HeaderMap, Method, header};
 
-use super::navigation::is_event_stream;
+use super::navigation::{SEC_FETCH_DEST, SEC_FETCH_MODE, SEC_FETCH_SITE, is_event_stream};
 
 /// Why a request is refused for where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,9 +30,7 @@ pub(crate) fn check(
     if origins.next().is_some() {
         return Err(OriginFault::Foreign);
     }
-    let site = headers
-        .get("sec-fetch-site")
-        .map(http::HeaderValue::as_bytes);
+    let site = headers.get(SEC_FETCH_SITE).map(http::HeaderValue::as_bytes);
     let safe = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     if !safe || upgrade || is_event_stream(headers) {
         return match (origin, site) {
@@ -45,12 +43,8 @@ pub(crate) fn check(
     }
     match site {
         Some(b"cross-site" | b"same-site") => {
-            let mode = headers
-                .get("sec-fetch-mode")
-                .map(http::HeaderValue::as_bytes);
-            let dest = headers
-                .get("sec-fetch-dest")
-                .map(http::HeaderValue::as_bytes);
+            let mode = headers.get(SEC_FETCH_MODE).map(http::HeaderValue::as_bytes);
+            let dest = headers.get(SEC_FETCH_DEST).map(http::HeaderValue::as_bytes);
             match (mode, dest) {
                 (Some(b"navigate"), Some(b"document") | None) => Ok(()),
                 (Some(b"navigate"), _) => Err(OriginFault::Embedded),

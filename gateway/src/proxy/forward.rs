@@ -20,7 +20,7 @@ use super::{
     upgrade,
     upstream::Upstream,
 };
-use crate::meters;
+use crate::{access::client_address, meters};
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -260,7 +260,7 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
         headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
     if let Some(client) = added.client
-        && let Ok(client) = HeaderValue::try_from(client.to_string())
+        && let Ok(client) = HeaderValue::try_from(client_address::text(client))
     {
         headers.insert(X_FORWARDED_FOR, client);
     }

@@ -153,7 +153,11 @@ fn remove_named_by_connection(headers: &mut HeaderMap) {
 /// that make variables of headers take some characters for others: `_` and `.` for `-`.
 fn is_spoofable(name: &str) -> bool {
     let begins_so = |rest: &str, prefixes: &[&str]| {
-        let mut prefixes = prefixes.iter();
+        let first = rest.as_bytes().first();
+        // one byte tells most of them apart
+        let mut prefixes = prefixes
+            .iter()
+            .filter(|prefix| prefix.as_bytes().first() == first);
         prefixes.any(|prefix| rest.starts_with(prefix))
     };
     !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')

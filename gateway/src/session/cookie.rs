@@ -189,13 +189,19 @@ const PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
 
 /// Whether a cookie name is one of ours, or could be one day, in any spelling.
 pub(crate) fn is_ours(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    let plain = PREFIXES
-        .iter()
-        .find_map(|prefix| name.strip_prefix(prefix))
-        .unwrap_or(&name);
-    let rest = plain.strip_prefix(Purpose::Session.plain_name());
+    let name = name.trim();
+    let mut prefixes = PREFIXES.iter();
+    let plain = prefixes
+        .find_map(|prefix| without(name, prefix))
+        .unwrap_or(name);
+    let rest = without(plain, Purpose::Session.plain_name());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+/// What follows this beginning, in any spelling.
+fn without<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
+    let (head, rest) = name.split_at_checked(beginning.len())?;
+    head.eq_ignore_ascii_case(beginning).then_some(rest)
 }
 
 /// A value that has the form of our secrets.
@@ -217,9 +223,9 @@ fn slot_of(value: &SecretString) -> String {
 pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
     let mut line = Vec::new();
     for value in headers.get_all(header::COOKIE) {
-        for pair in value.as_bytes().split(|b| *b == b';') {
-            let pair = pair.trim_ascii();
-            let name = pair.split(|b| *b == b'=').next().unwrap_or_default();
+        for pair in parts(value.as_bytes()) {
+            let name = memchr::memchr(b'=', pair).and_then(|at| pair.get(..at));
+            let name = name.unwrap_or(pair);
             if pair.is_empty() || std::str::from_utf8(name).is_ok_and(is_ours) {
                 continue;
             }
@@ -235,13 +241,25 @@ pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&line).ok()
 }
 
+/// Names and values. A line that holds more than visible characters is passed over.
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
+        .flat_map(|line| parts(line.as_bytes()))
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
+}
+
+/// What is between semicolons.
+fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = memchr::memchr_iter(b';', line).chain([line.len()]);
+    let mut from = 0;
+    ends.filter_map(move |end| {
+        let part = line.get(from..end);
+        from = end + 1;
+        part.map(<[u8]>::trim_ascii)
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 use super::admission::Place;
 use super::body::ArrivingBody;
 use super::wire::Wire;
-use super::{Encrypted, HttpService, Limits, PeerAddr, PeerCertificates};
+use super::{HttpService, Limits, PeerAddr, PeerCertificates};
 use crate::tls::ReloadingTls;
 use axum::body::Body;
-use axum::extract::ConnectInfo;
 use axum::response::Response;
 use http::{HeaderValue, Request, StatusCode, Version, header};
 use hyper::body::{Body as _, Incoming};
@@ -117,7 +116,6 @@ impl<A: HttpService> Acceptor<A> {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (app, leaving) = (self.app, self.leaving);
-        let encrypted = Encrypted(self.tls.is_some());
         let idle = self.limits.body_idle;
         let switched = Arc::new(AtomicBool::new(false));
         let wire = Wire::new(stream, &self.limits, Arc::clone(&switched), place);
@@ -132,8 +130,6 @@ impl<A: HttpService> Acceptor<A> {
             });
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddr(peer));
-            extensions.insert(ConnectInfo(peer));
-            extensions.insert(encrypted);
             if let Some(certificates) = &certificates {
                 extensions.insert(certificates.clone());
             }

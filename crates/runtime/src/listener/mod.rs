@@ -42,10 +42,6 @@ pub struct PeerAddr(pub SocketAddr);
 #[derive(Clone, Debug)]
 pub struct PeerCertificates(pub Arc<Vec<CertificateDer<'static>>>);
 
-/// Whether the connection is encrypted, in each request's extensions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Encrypted(pub bool);
-
 /// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -230,8 +226,8 @@ impl Listener {
     /// on nothing new is accepted, HTTP/2 connections get GOAWAY, and requests that run are
     /// finished.
     ///
-    /// Each request's extensions hold [`PeerAddr`], [`Encrypted`], axum's `ConnectInfo<SocketAddr>`
-    /// and, where the client showed certificates, [`PeerCertificates`].
+    /// Each request's extensions hold [`PeerAddr`] and, where the client showed certificates,
+    /// [`PeerCertificates`].
     pub fn serve(self, service: impl HttpService, lifecycle: &Lifecycle) {
         if let Some(tls) = &self.tls {
             lifecycle.spawn_background(Arc::clone(tls).watch());

@@ -5,16 +5,20 @@
 //! without a span, which would be made for every request, and takes each line through a serializer
 //! of its own, while a busy gateway writes thousands a second.
 use crate::request_id;
-use std::fmt;
+use jiff::Timestamp;
+use std::cell::RefCell;
+use std::fmt::{self, Write as _};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The names under which a line may say itself which request it is about.
 const REQUEST_NAMES: [&str; 2] = ["request_id", "request.id"];
+
+/// What a line takes at least, in bytes.
+const USUAL: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct JsonLine;
@@ -31,107 +35,149 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
-        writer.write_str("{\"timestamp\":\"")?;
-        SystemTime.format_time(&mut writer)?;
-        write!(writer, "\",\"level\":\"{}\"", metadata.level().as_str())?;
+        let mut line = String::with_capacity(USUAL);
+        line.push_str("{\"timestamp\":\"");
+        time(&mut line, Timestamp::now());
+        line.push_str("\",\"level\":\"");
+        line.push_str(metadata.level().as_str());
+        line.push('"');
         let mut members = Members {
-            writer: &mut writer,
+            line: &mut line,
             names_request: false,
-            result: Ok(()),
         };
         event.record(&mut members);
         let names_request = members.names_request;
-        members.result?;
-        writer.write_str(",\"target\":")?;
-        text(&mut writer, metadata.target())?;
+        line.push_str(",\"target\":");
+        text(&mut line, metadata.target());
         if let Some(request) = request_id::current().filter(|_| !names_request) {
-            write!(writer, ",\"request_id\":\"{request}\"")?;
+            write!(line, ",\"request_id\":\"{request}\"")?;
         }
         if !event.is_root()
             && let Some(span) = context.lookup_current()
         {
-            writer.write_str(",\"span\":{\"name\":")?;
-            text(&mut writer, span.name())?;
+            line.push_str(",\"span\":{\"name\":");
+            text(&mut line, span.name());
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<N>>();
             // an object of its own, which becomes a part of this one
             let inner = fields.and_then(|fields| fields.strip_prefix('{')?.strip_suffix('}'));
             if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
-                write!(writer, ",{inner}")?;
+                line.push(',');
+                line.push_str(inner);
             }
-            writer.write_char('}')?;
+            line.push('}');
         }
-        writer.write_str("}\n")
+        line.push_str("}\n");
+        writer.write_str(&line)
     }
+}
+
+thread_local! {
+    /// The second that a line was written in last, and how it is written.
+    static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+}
+
+/// Writes a time (RFC 3339, in microseconds). What says the second is worked out once in it.
+fn time(line: &mut String, time: Timestamp) {
+    SECOND.with_borrow_mut(|(second, written)| {
+        if *second != time.as_second() {
+            *second = time.as_second();
+            let whole = Timestamp::from_second(*second).unwrap_or(time);
+            *written = whole.to_string();
+            written.truncate(written.len().saturating_sub(1));
+        }
+        line.push_str(written);
+    });
+    // as many digits in any case: a number before them keeps their zeros
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(1_000_000 + time.subsec_microsecond());
+    line.push('.');
+    line.push_str(digits.get(1..).unwrap_or_default());
+    line.push('Z');
 }
 
 /// Writes what an event says.
-struct Members<'w, 'b> {
-    writer: &'w mut Writer<'b>,
+struct Members<'l> {
+    line: &'l mut String,
     names_request: bool,
-    result: fmt::Result,
 }
 
-impl Members<'_, '_> {
-    fn member(&mut self, field: &Field, write: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
-        if self.result.is_err() {
-            return;
-        }
+impl Members<'_> {
+    /// Writes a member's name, which is a word of the code's.
+    fn name(&mut self, field: &Field) {
         let name = field.name();
         self.names_request |= REQUEST_NAMES.contains(&name);
-        let name = name.strip_prefix("r#").unwrap_or(name);
-        let writer = &mut *self.writer;
-        self.result = writer
-            .write_char(',')
-            .and_then(|()| text(writer, name))
-            .and_then(|()| writer.write_char(':'))
-            .and_then(|()| write(writer));
+        self.line.push_str(",\"");
+        self.line.push_str(name.strip_prefix("r#").unwrap_or(name));
+        self.line.push_str("\":");
     }
 }
 
-impl Visit for Members<'_, '_> {
+impl Visit for Members<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.member(field, |writer| text(writer, &format!("{value:?}")));
+        self.name(field);
+        self.line.push('"');
+        let from = self.line.len();
+        // what writes nothing has said what it can
+        let _ = write!(self.line, "{value:?}");
+        if self.line.get(from..).is_some_and(is_special) {
+            let plain = self.line.split_off(from);
+            self.line.pop();
+            text(self.line, &plain);
+        } else {
+            self.line.push('"');
+        }
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.member(field, |writer| text(writer, value));
+        self.name(field);
+        text(self.line, value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.member(field, |writer| write!(writer, "{value}"));
+        self.name(field);
+        self.line.push_str(itoa::Buffer::new().format(value));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.member(field, |writer| write!(writer, "{value}"));
+        self.name(field);
+        self.line.push_str(itoa::Buffer::new().format(value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.member(field, |writer| write!(writer, "{value}"));
+        self.name(field);
+        self.line.push_str(if value { "true" } else { "false" });
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.member(field, |writer| match value.is_finite() {
-            true => write!(writer, "{value:?}"),
+        self.name(field);
+        if value.is_finite() {
+            let _ = write!(self.line, "{value:?}");
+        } else {
             // JSON has no word for it
-            false => writer.write_str("null"),
-        });
+            self.line.push_str("null");
+        }
     }
 }
 
-/// Writes a string; most have nothing that JSON writes otherwise (RFC 8259, 7).
-fn text(writer: &mut Writer<'_>, text: &str) -> fmt::Result {
-    let plain = text
-        .bytes()
-        .all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
-    if plain {
-        writer.write_char('"')?;
-        writer.write_str(text)?;
-        writer.write_char('"')
+/// Writes a string; most have nothing that JSON writes otherwise.
+fn text(line: &mut String, text: &str) {
+    if is_special(text) {
+        // a string can be written in any case
+        line.push_str(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()));
     } else {
-        let written = serde_json::to_string(text).map_err(|_| fmt::Error)?;
-        writer.write_str(&written)
+        line.push('"');
+        line.push_str(text);
+        line.push('"');
     }
+}
+
+/// Whether JSON writes some of a string otherwise (RFC 8259, 7).
+fn is_special(text: &str) -> bool {
+    // all bytes at once: looking for the first such takes longer
+    text.bytes().fold(false, |special, byte| {
+        special | (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+    })
 }
 
 #[cfg(test)]
@@ -188,6 +234,20 @@ mod tests {
             ids,
             [&Value::Null, &json!(id.to_string()), &json!("its own")]
         );
+    }
+
+    #[test]
+    fn a_time_is_written_in_microseconds() {
+        for (nanoseconds, expected) in [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (1_795_377_893_000_042_999, "2026-11-22T20:04:53.000042Z"),
+            (1_795_377_893_999_999_999, "2026-11-22T20:04:53.999999Z"),
+            (1_795_377_894_100_000_000, "2026-11-22T20:04:54.100000Z"),
+        ] {
+            let mut line = String::new();
+            time(&mut line, Timestamp::from_nanosecond(nanoseconds).unwrap());
+            assert_eq!(line, expected);
+        }
     }
 
     #[test]
