@@ -181,8 +181,8 @@ impl Person {
             .submit(MAIN, &format!("{APP}/oauth2/handover"), &[("code", &code)])
             .await?;
         ensure!(page.status.is_redirection(), "no hand-over: {}", page.body);
-        // the first page takes away the cookies that led to it
-        browser.see(&format!("{APP}{}", SMALL.0)).await?;
+        // the first page takes away the cookies that led to it, where there is one
+        browser.open(&format!("{APP}{}", SMALL.0)).await?;
         let cookie = browser.cookies("bench.apps.localhost");
         ensure!(!cookie.is_empty(), "no session at the app");
         Ok(Session { browser, cookie })
