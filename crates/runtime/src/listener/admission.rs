@@ -100,7 +100,7 @@ impl Drop for Place {
 }
 
 /// Who has one IPv6 address has its /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(address) => {
