@@ -1,5 +1,5 @@
 //! What every role of the program runs on: configuration layers, secret files, logs, metrics,
-//! request IDs, listeners with TLS, the admin port, start and stop.
+//! request IDs, listeners with TLS, the admin port, start and stop, and a reader for YAML.
 //!
 //! It knows none of the other crates and nothing about OpenStack or Kubernetes. A role starts
 //! like this: [`config::load`], [`telemetry::init`], [`metrics::Metrics::install`], a
@@ -16,6 +16,7 @@ pub mod secret_file;
 pub mod telemetry;
 pub mod tls;
 pub mod traces;
+pub mod yaml;
 
 /// Makes *ring* the process's one TLS provider. Call it first in `main` and in tests; calling
 /// it again does nothing.
