@@ -1,6 +1,7 @@
 //! The command line: what can be started, and what the exit code says.
 mod app_policy;
 mod arguments;
+mod cluster;
 mod config;
 mod doctor;
 mod error;
@@ -16,11 +17,12 @@ mod sessions;
 mod sync;
 
 use crate::config::{Config, Role};
+use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
 use clap::Parser as _;
 use error::CliError;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs the program as its command line says.
@@ -89,6 +91,29 @@ fn fail(error: &CliError) -> ExitCode {
     let text = people::printable(&error.to_string());
     let _ = writeln!(std::io::stderr(), "portico: {text}");
     error.exit_code()
+}
+
+/// A line of output: names and messages that it quotes can neither drive the terminal nor look like
+/// another line.
+fn line(text: &mut String, quoted: std::fmt::Arguments<'_>) {
+    text.push_str(&people::one_line(&quoted.to_string()));
+    text.push('\n');
+}
+
+/// Reads a file of at most `max_bytes`.
+fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
+    let read = || -> std::io::Result<String> {
+        let mut text = String::new();
+        let file = std::fs::File::open(path)?;
+        file.take(max_bytes + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > max_bytes {
+            return Err(std::io::Error::other(format!(
+                "larger than {max_bytes} bytes"
+            )));
+        }
+        Ok(text)
+    };
+    read().with_context(|| format!("read {}", path.display()))
 }
 
 /// Writes to standard output; a reader that has gone away is no error.

@@ -6,4 +6,5 @@
 )]
 
 mod forward_auth;
+mod kube_auth;
 mod policy;

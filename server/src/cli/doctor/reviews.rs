@@ -1,6 +1,6 @@
 //! The way back: whether each API server asks kube-auth, and how long a revoked token still works.
 use super::report::Report;
-use crate::cli::people;
+use crate::cli::{cluster, people};
 use crate::config::Config;
 use crate::service::authentication::KubeAuthMetrics;
 use anyhow::{Context as _, bail};
@@ -120,11 +120,7 @@ pub(super) async fn measure(config: &Config, name: &str, report: &mut Report) {
 }
 
 async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
-    let cluster = config
-        .clusters
-        .iter()
-        .find(|cluster| cluster.name == name || cluster.id.to_string() == name)
-        .with_context(|| format!("no cluster {name} in the configuration"))?;
+    let cluster = cluster::find(config, name)?;
     let keystone = config.keystone.as_ref().context("[keystone] is missing")?;
     let (keystone, issued) = people::sign_in_at(keystone).await?;
     let token = seal(cluster, &issued.token, issued.details.expires_at)?;
