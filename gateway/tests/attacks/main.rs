@@ -11,6 +11,7 @@
 #[path = "../services/api_server.rs"]
 mod api_server;
 mod bearers;
+mod caching;
 mod cookies;
 mod forwarded;
 mod identity;
@@ -36,4 +37,5 @@ mod stored;
 mod support;
 mod throttle;
 mod tokens;
+mod trusted_proxies;
 mod upstreams;
