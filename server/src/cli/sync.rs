@@ -1,7 +1,7 @@
 //! `portico kube-auth sync`.
 use super::arguments::{SyncArgs, SyncSubjects};
 use super::error::CliError;
-use super::{print, service_account};
+use super::{print_for_people, service_account};
 use crate::config::Config;
 use crate::kube::reconcile::Pruning;
 use crate::kube::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
@@ -49,7 +49,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let outcome = sync.once().await.context("synchronise")?;
-    print(&told(&outcome, arguments.dry_run))?;
+    print_for_people(&told(&outcome, arguments.dry_run))?;
     Ok(if outcome.failed.is_empty() {
         ExitCode::SUCCESS
     } else {
