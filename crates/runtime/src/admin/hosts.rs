@@ -72,7 +72,10 @@ impl Hosts {
         };
         let host = authority.host();
         // nothing but a port may follow
-        if host.len() < authority.as_str().len() && authority.port_u16().is_none() {
+        let is_port = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        let rest = authority.as_str().strip_prefix(host);
+        let ends = |rest: &str| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+        if !rest.is_some_and(ends) {
             return false;
         }
         let bare = host
@@ -206,6 +209,9 @@ mod tests {
             "0x7f000001",
             "2130706433",
             "[::1].evil.example",
+            "[::1].evil.example:9180",
+            "[::1]x",
+            "localhost:x",
             "[evil.example]",
             "::1",
             "",
