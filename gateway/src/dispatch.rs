@@ -1,4 +1,6 @@
 //! Every request's first steps: host, path, origin, then the host's own routes.
+mod panic;
+
 use std::{sync::Arc, time::Instant};
 
 use axum::{
@@ -70,7 +72,8 @@ async fn answer(
     let gateway = &dispatcher.gateway;
     let round_may_end =
         context.navigation && route != "gateway" && gateway.counts_rounds(request.headers());
-    let mut response = match decide(dispatcher, site, context, request).await {
+    let decided = panic::caught(decide(dispatcher, site, context, request)).await;
+    let mut response = match decided {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
     };
@@ -264,3 +267,6 @@ fn note(problem: &Problem, route: &str, context: &Context) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -147,6 +147,19 @@ impl Problem {
         )
     }
 
+    /// An app under a path asks the browser for a service worker that would see all of the host.
+    pub fn service_worker(name: &str) -> Self {
+        Self::downstream(
+            StatusCode::FORBIDDEN,
+            "service_worker",
+            "Service worker refused",
+            format!(
+                "A service worker at this address would control more than {name}. Its script must \
+                 be below the path of {name}."
+            ),
+        )
+    }
+
     pub fn method_not_allowed() -> Self {
         Self::downstream(
             StatusCode::METHOD_NOT_ALLOWED,

@@ -2,7 +2,9 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::body::Body;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header, uri::PathAndQuery,
+};
 use http_body_util::LengthLimitError;
 use hyper::body::{Body as _, Incoming};
 use portico_runtime::{listener::BodyTimedOut, traces};
@@ -125,6 +127,7 @@ impl Forwarder {
             }
             None if body.is_end_stream() => Body::empty(),
             None => {
+                frame_body(&parts.method, &mut parts.headers);
                 let flow = flow.insert(Arc::new(Flow::new()));
                 let flow = Arc::clone(flow);
                 Body::new(RequestBody::new(body, limits.body, flow, trailers_without))
@@ -234,6 +237,26 @@ fn known(error: &BoxError) -> Option<ForwardError> {
         cause = error.source();
     }
     None
+}
+
+/// Whether servers do not expect a body with this method, and some do not read it.
+pub(super) fn seldom_has_body(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Sees to it that the body of a GET or HEAD arrives as a body. Without a length the HTTP library
+/// would leave it out, and a filter with it. The upstream's connection is closed after the answer:
+/// a server that takes such a body for the next request would read it with another client's
+/// identity. Over HTTP/2 both fields are left out, where frames say all this.
+fn frame_body(method: &Method, headers: &mut HeaderMap) {
+    if !seldom_has_body(method) {
+        return;
+    }
+    if !headers.contains_key(header::CONTENT_LENGTH) {
+        let chunked = HeaderValue::from_static("chunked");
+        headers.insert(header::TRANSFER_ENCODING, chunked);
+    }
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 fn takes_trailers(headers: &HeaderMap) -> bool {

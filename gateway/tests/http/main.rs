@@ -18,6 +18,7 @@ mod open_apps;
 mod pages;
 mod path_routes;
 mod proxy;
+mod request_bodies;
 mod rules;
 mod sessions;
 mod sign_out;

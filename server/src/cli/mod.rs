@@ -116,6 +116,12 @@ fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
     read().with_context(|| format!("read {}", path.display()))
 }
 
+/// Writes to standard output what holds names of users, projects and programs: without what a
+/// terminal would act on, since their owners chose them.
+fn print_for_people(text: &str) -> Result<(), CliError> {
+    print(&people::printable(text))
+}
+
 /// Writes to standard output; a reader that has gone away is no error.
 fn print(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout();

@@ -1,7 +1,8 @@
 //! `portico sessions`: lists and ends sessions on the store itself, for operators without a browser.
 use super::error::CliError;
 use super::migrate::open_store;
-use super::print;
+use super::people::one_line;
+use super::print_for_people;
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
@@ -57,7 +58,7 @@ pub(super) async fn sessions(config: &Config, command: &SessionsCommand) -> Resu
         SessionsCommand::End(arguments) => end(&store, arguments).await?,
     };
     store.close().await;
-    print(&text)
+    print_for_people(&text)
 }
 
 async fn list(store: &Store, typed: &str) -> anyhow::Result<String> {
@@ -65,7 +66,9 @@ async fn list(store: &Store, typed: &str) -> anyhow::Result<String> {
     let user = the_user(store, typed, now).await?;
     let mut text = format!(
         "{} in domain {} ({})\n",
-        user.name, user.domain.name, user.id
+        one_line(&user.name),
+        one_line(&user.domain.name),
+        one_line(&user.id)
     );
     let sessions = live(store, &user, now).await?;
     let _ = writeln!(
@@ -75,12 +78,14 @@ async fn list(store: &Store, typed: &str) -> anyhow::Result<String> {
     );
     for session in sessions {
         let (kind, device) = match session.kind {
-            SessionKind::CommandLine => {
-                ("command line", session.client.clone().unwrap_or_default())
-            }
-            SessionKind::Browser | SessionKind::App => {
-                ("browser", gateway::device_in_words(&session.user_agent))
-            }
+            SessionKind::CommandLine => (
+                "command line",
+                one_line(session.client.as_deref().unwrap_or_default()),
+            ),
+            SessionKind::Browser | SessionKind::App => (
+                "browser",
+                one_line(&gateway::device_in_words(&session.user_agent)),
+            ),
         };
         let _ = writeln!(
             text,
@@ -286,5 +291,23 @@ mod tests {
         let store = store(&dir).await;
         let error = list(&store, "nobody").await.unwrap_err();
         assert!(error.to_string().contains("nobody called"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn attack_112_a_name_of_a_user_or_program_moves_no_cursor_and_begins_no_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = store(&dir).await;
+        let hostile = "ada\u{1b}[2J\u{9b}31m\nSESSION\u{202e}gnp\r";
+        let (_, session) = signed_in(&store, hostile).await;
+        let text = list(&store, &session.user.id).await.unwrap();
+        // the heading, the table's head and one session
+        assert_eq!(text.lines().count(), 3, "{text:?}");
+        assert!(
+            text.starts_with("ada[2J31mSESSIONgnp in domain"),
+            "{text:?}"
+        );
+        let text = super::super::people::printable(&text);
+        assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\r']));
+        assert!(text.contains(&session.id.to_string()), "the control case");
     }
 }

@@ -1,7 +1,7 @@
 //! `portico kube-auth sync`.
 use super::arguments::{SyncArgs, SyncSubjects};
 use super::error::CliError;
-use super::{cluster, line, print, read_text, service_account};
+use super::{cluster, line, print_for_people, read_text, service_account};
 use crate::config::Config;
 use crate::kube::reconcile::Pruning;
 use crate::kube::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
@@ -51,7 +51,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let outcome = sync.once().await.context("synchronise")?;
-    print(&told(&outcome, arguments.dry_run))?;
+    print_for_people(&told(&outcome, arguments.dry_run))?;
     Ok(if outcome.failed.is_empty() {
         ExitCode::SUCCESS
     } else {

@@ -1,5 +1,5 @@
 use crate::cli::error::CliError;
-use crate::cli::print;
+use crate::cli::{print, print_for_people};
 use std::process::ExitCode;
 
 /// Prints findings as they come and counts those that need work.
@@ -60,7 +60,7 @@ impl Report {
         if let Some(next) = next {
             text.push_str(&format!("{:>27}  {next}\n", "->"));
         }
-        if let Err(error) = print(&text) {
+        if let Err(error) = print_for_people(&text) {
             self.error.get_or_insert(error);
         }
     }

@@ -126,7 +126,13 @@ async fn start(
         "admin",
         admin,
         None,
-        admin::router(readiness.clone(), metrics.clone(), lifecycle.clone()),
+        admin::router(
+            &config.admin.hosts,
+            readiness.clone(),
+            metrics.clone(),
+            lifecycle.clone(),
+        )
+        .context("admin.hosts")?,
         lifecycle,
     )
 }
