@@ -4,7 +4,10 @@ use portico_domain::identity::User;
 use portico_store::{NewAuditEvent, Outcome, Session};
 use serde_json::{Value, json};
 
-use crate::state::{Context, Gateway};
+use crate::{
+    access::client_address::ClientAddress,
+    state::{Context, Gateway},
+};
 
 /// One thing that happened.
 pub(crate) struct Event<'a> {
@@ -106,10 +109,9 @@ impl Gateway {
             action: event.action.to_owned(),
             target: event.target.to_owned(),
             outcome: event.outcome,
-            detail: if context.client.is_some() {
-                detail
-            } else {
-                Value::Null
+            detail: match context.client {
+                ClientAddress::Known(_) | ClientAddress::Unknown => detail,
+                ClientAddress::Internal => Value::Null,
             },
         };
         if let Err(error) = self.store.audit().append(&row, Timestamp::now()).await {

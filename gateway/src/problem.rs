@@ -3,6 +3,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::{
@@ -260,6 +261,24 @@ impl Problem {
             )
         }
         .leads_to("Try again", "")
+    }
+
+    /// Too many attempts of a kind came from one client.
+    pub fn throttled(
+        title: impl Into<String>,
+        detail: impl std::fmt::Display,
+        wait: SignedDuration,
+    ) -> Self {
+        let seconds = wait.as_secs().max(1);
+        Self {
+            retry_after: Some(u16::try_from(seconds).unwrap_or(u16::MAX)),
+            ..Self::downstream(
+                StatusCode::TOO_MANY_REQUESTS,
+                "throttled",
+                title,
+                format!("{detail} Wait {seconds} seconds, then try again."),
+            )
+        }
     }
 
     /// More requests wait for an answer than may.

@@ -6,6 +6,7 @@
 //! [`lifecycle::Lifecycle`], a [`listener::Listener`] for its traffic, one more with
 //! [`admin::router`], then [`lifecycle::Lifecycle::run_until_stopped`].
 pub mod admin;
+pub mod client_network;
 pub mod config;
 pub mod lifecycle;
 pub mod listener;

@@ -33,6 +33,7 @@ mod row;
 pub mod sealing;
 mod session_credentials;
 mod sessions;
+mod sign_in_accounts;
 mod sign_in_flows;
 mod store;
 mod sweep;
@@ -64,8 +65,9 @@ pub use sessions::{
     ChildKind, EndReason, EndedSession, NewChild, NewSession, ProviderProfile, Renewal, Session,
     SessionKind, SessionProvider, Sessions,
 };
+pub use sign_in_accounts::{FailedSignIns, SignInAccounts};
 pub use sign_in_flows::{SignInFlow, SignInFlows, Started};
 pub use store::Store;
 pub use sweep::Swept;
-pub use throttle::{Throttle, ThrottleLimit};
+pub use throttle::{Reservation, Reserved, Throttle, ThrottleLimit};
 pub use totp_marks::TotpMarks;

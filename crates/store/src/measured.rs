@@ -15,7 +15,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares them with the migrations.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 21] = [
     "access_tokens",
     "audit_events",
     "authorization_codes",
@@ -31,6 +31,7 @@ const TABLES: [&str; 20] = [
     "session_credentials",
     "session_feed",
     "sessions",
+    "sign_in_accounts",
     "sign_in_flows",
     "sign_in_throttles",
     "totp_marks",

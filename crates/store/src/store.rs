@@ -6,7 +6,7 @@ use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
     KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
-    Sessions, SignInFlows, Throttle, TotpMarks,
+    Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
@@ -248,6 +248,11 @@ impl Store {
     /// How often a sign-in failed.
     pub fn throttle(&self) -> Throttle<'_> {
         Throttle(self)
+    }
+
+    /// Failed attempts by account, between its sign-ins.
+    pub fn sign_in_accounts(&self) -> SignInAccounts<'_> {
+        SignInAccounts(self)
     }
 
     /// The audit log.

@@ -37,7 +37,10 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
         ),
         Failed::Unfit(why) => (why.to_owned(), StatusCode::FORBIDDEN),
         Failed::Throttled(seconds) => (
-            format!("Too many attempts failed. Wait {seconds} seconds, then try again."),
+            format!(
+                "Too many attempts failed. Wait {}, then try again.",
+                in_words(seconds)
+            ),
             StatusCode::TOO_MANY_REQUESTS,
         ),
         Failed::KeystoneUnavailable => (
@@ -48,6 +51,15 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
         ),
         Failed::Problem(problem) => return Err(*problem),
     })
+}
+
+/// A time to wait, rounded up.
+fn in_words(seconds: i64) -> String {
+    match seconds {
+        1 => "1 second".to_owned(),
+        ..=120 => format!("{seconds} seconds"),
+        _ => format!("{} minutes", (seconds + 59) / 60),
+    }
 }
 
 /// Why somebody is sent here, from a list of known words.

@@ -1,5 +1,5 @@
 //! Passes a decided request on to its upstream and the response back, streaming both ways.
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
 use http::{
@@ -22,7 +22,7 @@ use super::{
     upgrade,
     upstream::Upstream,
 };
-use crate::{access::client_address, meters};
+use crate::{access::client_address::ClientAddress, meters};
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -32,7 +32,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
     pub scheme: &'static str,
-    pub client: Option<IpAddr>,
+    pub client: ClientAddress,
     /// Who is asking, as the upstream is told.
     pub identity: Vec<(HeaderName, HeaderValue)>,
     /// What only the gateway may say to this upstream, whether or not it does.
@@ -282,8 +282,9 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     if let Some(prefix) = &upstream.rewrite.told {
         headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
-    if let Some(client) = added.client
-        && let Ok(client) = HeaderValue::try_from(client_address::text(client))
+    // an unknown client is named so: without the header the upstream would take us for the client
+    if added.client != ClientAddress::Internal
+        && let Ok(client) = HeaderValue::try_from(added.client.text())
     {
         headers.insert(X_FORWARDED_FOR, client);
     }

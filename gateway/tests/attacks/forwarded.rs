@@ -214,7 +214,11 @@ async fn attack_10_nobody_chooses_their_address() {
         ("192.0.2.7", "192.0.2.7"),
         ("10.0.0.1, 192.0.2.7", "192.0.2.7"),
         ("203.0.113.5, 192.0.2.7, 10.0.0.1", "192.0.2.7"),
-        ("10.0.0.1, nonsense", "127.0.0.1"),
+        ("10.0.0.1, 192.0.2.7:4711", "192.0.2.7"),
+        // never the proxy's own, to which rules about networks may open
+        ("10.0.0.1, nonsense", "unknown"),
+        ("192.0.2.7, unknown", "unknown"),
+        ("192.0.2.7,", "unknown"),
     ] {
         let stack = Stack::start(trusting()).await;
         let headers = [("x-forwarded-for", line), ("x-real-ip", "10.9.9.9")];

@@ -8,11 +8,13 @@
 
 mod access_lines;
 mod apps;
+mod client_address;
 mod command_line;
 mod forward_auth;
 mod identity;
 mod kept_form;
 mod keys;
+mod limits;
 mod meters;
 mod open_apps;
 mod pages;

@@ -1,7 +1,7 @@
 //! Log lines for TLS handshakes that fail because of a certificate, where clients must or may show
 //! one: the connection ends before there is a request, so that nothing else can log it. Anybody who
 //! reaches the port can cause such a line, so their number is bounded.
-use super::admission::network;
+use crate::client_network::client_network;
 use crate::metrics::REFUSED_HANDSHAKES;
 use metrics::Counter;
 use rustls::{AlertDescription, Error};
@@ -121,7 +121,7 @@ impl HandshakeLog {
             recent.since = now;
             recent.networks.clear();
         }
-        let network = network(address.to_canonical());
+        let network = client_network(address);
         if recent.networks.len() < MAX_NETWORKS && recent.networks.insert(network) {
             return Some(std::mem::take(&mut recent.suppressed));
         }

@@ -102,11 +102,14 @@ async fn whatever_ends_has_a_time_to_live() {
         .mark("ada-id", "123456", at(90))
         .await
         .unwrap();
-    let limit = portico_store::ThrottleLimit {
-        failures: 3,
-        window: jiff::SignedDuration::from_mins(1),
-    };
-    store.throttle().failed("ada", limit, at(0)).await.unwrap();
+    let limit = portico_store::ThrottleLimit::window(3, 60);
+    let reserved = store.throttle().reserve("ada", limit, at(0)).await;
+    reserved.unwrap();
+    store
+        .sign_in_accounts()
+        .signed_in("ada", at(0))
+        .await
+        .unwrap();
     let mut raw = Raw::connect(&database.url).await;
     let all = raw.keys("").await;
     assert!(all.len() > 15, "{all:?}");
