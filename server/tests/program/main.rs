@@ -6,4 +6,5 @@
 )]
 
 mod forward_auth;
+mod init;
 mod policy;
