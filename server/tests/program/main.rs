@@ -6,5 +6,6 @@
 )]
 
 mod forward_auth;
+mod image;
 mod init;
 mod policy;
