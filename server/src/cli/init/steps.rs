@@ -240,7 +240,9 @@ fn doctor(out: &str) -> Step {
     step(
         "Try everything that Portico depends on",
         "",
-        vec![format!("portico --config {out}/portico.toml doctor")],
+        vec![format!(
+            "runuser -u portico -- portico --config {out}/portico.toml doctor"
+        )],
     )
 }
 
