@@ -1,6 +1,7 @@
 //! The words that the program understands.
 mod kube_auth;
 
+use super::init::InitArgs;
 use super::people::{CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs};
 use super::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand};
@@ -25,7 +26,7 @@ On your own machine:
   portico logout
 
 On a server:
-  portico keys generate --out /etc/portico/keys
+  portico init                                  writes configuration, keys and certificates
   portico --config portico.toml config check
   portico --config portico.toml doctor
   portico --config portico.toml all             or gateway, panel, kube-auth one by one"
@@ -53,6 +54,7 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<KubeAuthCommand>,
     },
+    Init(Box<InitArgs>),
     /// Brings the store's database up to date
     Migrate,
     /// Checks, prints or describes the configuration

@@ -5,6 +5,7 @@ mod cluster;
 mod config;
 mod doctor;
 mod error;
+mod init;
 mod keys;
 mod kube_auth;
 mod migrate;
@@ -65,6 +66,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Sessions { command } => {
             sessions::sessions(&Config::load(&files)?, &command).await?
         }
+        Command::Init(arguments) => init::init(*arguments).await?,
         Command::Keys { command } => keys::keys(&command)?,
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,

@@ -6,5 +6,7 @@
 )]
 
 mod forward_auth;
+mod image;
+mod init;
 mod kube_auth;
 mod policy;
