@@ -212,7 +212,7 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
                 || path.starts_with("/oauth2/static/")
                 || forward_auth::decides(path)
                 || path.starts_with("/.well-known/")
-                || path == "/api/v1/clusters"
+                || matches!(path, "/api/v1/clusters" | "/api/v1/whoami")
                 || path.starts_with("/api/v1/clusters/")
         }
         Site::App(_) => {
@@ -244,8 +244,10 @@ fn is_under_oauth2(path: &str) -> bool {
 
 /// Whether the gateway answers a path of the main host itself.
 fn is_own(path: &str) -> bool {
-    matches!(path, "/ping" | "/ready" | "/api/v1/clusters")
-        || path.starts_with("/.well-known/")
+    matches!(
+        path,
+        "/ping" | "/ready" | "/api/v1/clusters" | "/api/v1/whoami"
+    ) || path.starts_with("/.well-known/")
         || path.starts_with("/api/v1/clusters/")
 }
 

@@ -85,6 +85,7 @@ fn main_host(gateway: &Shared) -> Router {
             "/.well-known/portico-cluster-keys",
             get(endpoints::well_known::cluster_keys),
         )
+        .route("/api/v1/whoami", get(cli::whoami::get))
         .route("/api/v1/clusters", get(cli::clusters::list))
         .route("/api/v1/clusters/{id}/token", post(cli::clusters::token))
         .route(

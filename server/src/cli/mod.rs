@@ -2,13 +2,16 @@
 mod app_policy;
 mod arguments;
 mod cluster;
+mod completion;
 mod config;
 mod doctor;
 mod error;
+mod exit_code;
 mod init;
 mod keys;
 mod kube_auth;
 mod migrate;
+mod output;
 pub mod people;
 mod policy;
 mod routes;
@@ -16,11 +19,11 @@ mod serve;
 mod service_account;
 mod sessions;
 mod sync;
+mod version;
 
 use crate::config::{Config, Role};
 use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
-use clap::Parser as _;
 use error::CliError;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -29,7 +32,7 @@ use std::process::ExitCode;
 /// Runs the program as its command line says.
 pub fn run() -> ExitCode {
     portico_runtime::install_crypto_provider();
-    let arguments = Arguments::parse();
+    let arguments = arguments::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -45,7 +48,7 @@ pub fn run() -> ExitCode {
 
 async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
     let files = arguments.config;
-    match arguments.command.unwrap_or(Command::All) {
+    match arguments.command {
         Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
         Command::Gateway => serve_one(&files, Role::Gateway).await?,
         Command::Panel => serve_one(&files, Role::Panel).await?,
@@ -70,12 +73,38 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Keys { command } => keys::keys(&command)?,
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
+        Command::WhoAmI(arguments) => {
+            let account = people::whoami(&arguments).await?;
+            print(&output::list(arguments.output, &[account])?)?;
+        }
+        Command::Status(arguments) => return status(&arguments).await,
+        Command::Clusters(arguments) => {
+            let clusters = people::clusters(&arguments).await?;
+            print(&output::list(arguments.output, &clusters)?)?;
+        }
+        Command::Completion(arguments) => completion::completion(&arguments)?,
+        Command::Version(arguments) => print(&output::list(
+            arguments.output,
+            &[version::Version::current()],
+        )?)?,
         Command::Login(arguments) => people::login(arguments).await?,
         Command::Logout(arguments) => people::logout(arguments).await?,
         Command::Kubeconfig(arguments) => people::kubeconfig(arguments).await?,
         Command::Credential(arguments) => people::credential(arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails when no sign-in of this machine is valid.
+async fn status(arguments: &people::StatusArgs) -> Result<ExitCode, CliError> {
+    let all = people::status().await?;
+    print(&output::list(arguments.output, &all)?)?;
+    let valid =
+        |one: &people::SignIn| matches!(one.state, people::State::SignedIn | people::State::Pinned);
+    if all.iter().any(valid) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(ExitCode::from(exit_code::NOT_PERMITTED))
 }
 
 async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
