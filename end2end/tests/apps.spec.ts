@@ -73,7 +73,16 @@ test("Alertmanager has a list of alerts, the registry one of repositories and ta
   await expect(page.getByRole("heading", { level: 1, name: /registry/i })).toBeVisible();
   const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
   await expect(repository).toContainText("2.4.1");
-  await expect(repository).toContainText("acme/checkout:2.5.0");
+});
+
+test("finding_p23 the registry's page copies a reference that names the registry", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page, "devi", `${path.project()}/apps/registry`);
+  const reference = `${new URL(setting("REGISTRY_URL")).host}/acme/checkout:2.5.0`;
+  const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
+  await expect(repository).toContainText(reference);
+  await repository.getByRole("button", { name: /^Copy/ }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(reference);
 });
 
 test("sign-out ends the apps' sessions too", async ({ browser }) => {

@@ -99,11 +99,6 @@ test.describe("a list", () => {
     await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(0);
   });
 
-  test("says that a selector is none", async ({ page }) => {
-    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop&labels=%3D%3Dnope("));
-    await expect(page.getByRole("main")).toContainText(/The cluster did not accept the request: found/);
-  });
-
   test("is sorted by a column", async ({ page }) => {
     await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
     await page.getByRole("columnheader", { name: "Name" }).getByRole("link").click();

@@ -324,6 +324,7 @@ fn id_of(message: &Message) -> Option<u32> {
         | Message::Changed { id }
         | Message::Gone { id }
         | Message::Lines { id, .. }
+        | Message::NotStarted { id, .. }
         | Message::Ended { id, .. }
         | Message::Stale { id, .. } => Some(*id),
         Message::Ping => None,

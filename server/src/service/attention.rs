@@ -285,6 +285,7 @@ mod tests {
                 cells: Vec::new(),
                 labels: Vec::new(),
                 health: Some(Health::Failed),
+                event: None,
             },
         }
     }

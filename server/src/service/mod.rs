@@ -14,6 +14,7 @@ mod overview;
 mod panel;
 pub mod rights;
 mod support;
+pub mod workload_health;
 
 pub use apps::Apps;
 pub use panel::PanelService;

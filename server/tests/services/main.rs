@@ -10,6 +10,7 @@ mod account;
 mod authentication;
 mod bootstrap;
 mod exec_plugin;
+mod lists;
 mod objects;
 mod pages;
 mod policy_config_map;

@@ -264,6 +264,11 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
     );
     let registry = open.registry("registry".to_owned()).await.unwrap();
     assert!(!registry.repositories.is_empty());
+    // finding P23: what an image reference begins with
+    assert_eq!(
+        registry.host.as_deref(),
+        Some("registry.apps.localhost:8080")
+    );
     let known = |repository: &Repository| matches!(repository.tags, Reading::Known(_));
     assert!(registry.repositories.iter().all(known));
 

@@ -157,6 +157,38 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
 }
 
 #[tokio::test]
+async fn finding_p3_the_log_of_a_pod_without_a_node_says_why_there_is_none() {
+    let stack = Stack::open();
+    let own = stack.namespace("log").await;
+    own.pod("waits").await;
+    let mut socket = tab(&stack, "vera").await;
+    let logs = Request::Logs {
+        id: 3,
+        cluster: stack.acme(),
+        query: LogQuery {
+            namespace: own.name.clone(),
+            pod: "waits".to_owned(),
+            container: "c".to_owned(),
+            previous: false,
+            follow: true,
+            timestamps: false,
+            tail: 20,
+        },
+    };
+    ask(&mut socket, &logs).await;
+    // the scheduler may not have looked at it yet when it is first asked for
+    until(&mut socket, |message| match message {
+        Message::NotStarted { id: 3, reason } => reason
+            .starts_with("The container has not started: no node fits: ")
+            .then_some(()),
+        Message::Ended { reason, .. } => panic!("{reason}"),
+        _ => None,
+    })
+    .await;
+    own.done().await;
+}
+
+#[tokio::test]
 async fn a_terminal_opens_for_a_developer_only() {
     let stack = Stack::open();
     let pods: kube::Api<k8s_openapi::api::core::v1::Pod> =

@@ -173,6 +173,9 @@ pub struct TerminalHelp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegistryView {
     pub app: AppCard,
+    /// The registry's host, with its port where that is not the usual one: what a reference to an
+    /// image begins with. `None` where the registry has no host of its own.
+    pub host: Option<String>,
     pub repositories: Vec<Repository>,
     /// True when there are more than shown.
     pub truncated: bool,

@@ -55,6 +55,7 @@ impl Apps {
             .await;
         Ok(RegistryView {
             app: self.card(app, caller, role_names).await,
+            host: app.authority(&self.public_url, &self.apps_domain),
             repositories,
             truncated,
         })

@@ -9,7 +9,7 @@ use crate::{
         namespaces, watch,
     },
     panel::caller::Caller,
-    service::{Services, error::ServiceError, lists},
+    service::{Services, error::ServiceError, lists, workload_health},
 };
 use app::error::UiErrorKind;
 use futures::StreamExt;
@@ -31,6 +31,8 @@ use view::View;
 const BATCH: Duration = Duration::from_millis(200);
 /// Whether other namespaces have come or gone is looked at so often.
 const RESCOPE: Duration = Duration::from_secs(10);
+/// How often workloads with replicas that are not ready are judged again.
+const REJUDGE: Duration = Duration::from_secs(60);
 /// Namespaces of one list that are watched; with more the list is read again and again.
 const MAX_WATCHES: usize = 40;
 const POLL: Duration = Duration::from_secs(5);
@@ -122,6 +124,18 @@ impl Follower {
         self.outbox.send(Message::Ended { id, reason, retry }).await
     }
 
+    /// Sends rows, those of workloads judged as on their own pages.
+    async fn send(&self, mut message: Message) -> Result<(), Gone> {
+        if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
+            && workload_health::applies_to(&self.query.resource)
+            && rows.iter().any(workload_health::is_unready)
+            && let Ok((api, _)) = self.services.api(&self.caller, self.cluster).await
+        {
+            workload_health::refine(&api, &self.query.resource, rows).await;
+        }
+        self.outbox.send(message).await
+    }
+
     /// Lists, then watches until something needs a new list.
     async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
         let (kind, scope, merged) = match self.start().await {
@@ -136,7 +150,7 @@ impl Follower {
             .map(|part| (part.namespace.clone(), part.resource_version.clone()))
             .collect();
         view.fill(merged.parts);
-        self.outbox.send(view.snapshot(self.id, &scope)).await?;
+        self.send(view.snapshot(self.id, &scope)).await?;
         if parts.len() > MAX_WATCHES {
             return self.poll(view, scope, last_good).await;
         }
@@ -162,6 +176,7 @@ impl Follower {
         let mut batch = interval(BATCH);
         batch.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut rescope = interval_at(Instant::now() + RESCOPE, RESCOPE);
+        let mut rejudge = interval_at(Instant::now() + REJUDGE, REJUDGE);
         loop {
             tokio::select! {
                 report = inbox.recv() => match report {
@@ -176,9 +191,11 @@ impl Follower {
                 },
                 _ = batch.tick() => {
                     if let Some(message) = view.changes(self.id, &scope) {
-                        self.outbox.send(message).await?;
+                        self.send(message).await?;
                     }
                 }
+                // a deadline may have passed, which changes no object
+                _ = rejudge.tick() => view.send_unready_again(),
                 _ = rescope.tick() => match self.scope(&kind).await {
                     Ok(now) if now == scope => {}
                     Ok(_) => return Ok(Round::Again),
@@ -229,9 +246,9 @@ impl Follower {
             scope = now;
             view.fill(merged.parts);
             if moved {
-                self.outbox.send(view.snapshot(self.id, &scope)).await?;
+                self.send(view.snapshot(self.id, &scope)).await?;
             } else if let Some(message) = view.changes(self.id, &scope) {
-                self.outbox.send(message).await?;
+                self.send(message).await?;
             }
         }
     }

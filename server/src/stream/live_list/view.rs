@@ -1,7 +1,7 @@
 //! The rows of a list on the server, and the window of them that the browser has.
 use crate::{
     kube::{listing::Part, watch},
-    service::lists,
+    service::{lists, workload_health},
 };
 use portico_domain::{
     panel::{Column, ListQuery, ListScope, Row},
@@ -56,6 +56,25 @@ impl View {
                 self.dirty = true;
             }
             watch::Change::Position => {}
+        }
+    }
+
+    /// Sends the workloads with replicas that are not ready once more, as they may be judged
+    /// otherwise by now.
+    pub fn send_unready_again(&mut self) {
+        if !workload_health::applies_to(&self.query.resource) {
+            return;
+        }
+        let unready = self
+            .rows
+            .values()
+            .filter(|row| workload_health::is_unready(row));
+        for row in unready {
+            // no object has this version
+            if let Some(version) = self.sent.get_mut(&row.uid) {
+                version.clear();
+                self.dirty = true;
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 //! Pods: the state that `kubectl get pods` shows, with the reason behind it.
 mod containers;
+mod not_started;
 
 pub use containers::containers;
+pub use not_started::not_started;
 
 use super::{Judgement, counted, scheduling, sentence};
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
