@@ -11,6 +11,7 @@ mod authentication;
 mod bootstrap;
 mod exec_plugin;
 mod objects;
+mod own_cloud;
 mod pages;
 mod policy_config_map;
 mod stack;
