@@ -12,6 +12,7 @@ mod bootstrap;
 mod exec_plugin;
 mod lists;
 mod objects;
+mod own_cloud;
 mod pages;
 mod policy_config_map;
 mod stack;
