@@ -212,10 +212,11 @@ fn cause(error: &reqwest::Error) -> Cause {
 }
 
 fn tls_error<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e rustls::Error> {
-    error.downcast_ref::<rustls::Error>().or_else(|| {
-        let inner = error.downcast_ref::<io::Error>()?.get_ref()?;
-        inner.downcast_ref::<rustls::Error>()
-    })
+    if let Some(found) = error.downcast_ref::<rustls::Error>() {
+        return Some(found);
+    }
+    // one I/O error may hold another, and the source of the first skips what the second holds
+    tls_error(error.downcast_ref::<io::Error>()?.get_ref()?)
 }
 
 fn of_tls(error: &rustls::Error) -> Cause {
