@@ -91,7 +91,7 @@ impl Gateway {
                 return Err(refused("Keystone does not accept the token.").into());
             }
             Err(Error::Forbidden) => return Err(refused("Keystone forbids its use here.").into()),
-            Err(_) => return Err(Problem::keystone_unavailable().into()),
+            Err(error) => return Err(Problem::keystone_unavailable_by(&error).into()),
         };
         if details.scope != TokenScope::Project {
             return Err(refused("It belongs to no project: sign in to one.").into());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// `EX_USAGE` of sysexits: the configuration must be changed before another try makes sense.
-const BAD_CONFIGURATION: u8 = 64;
+pub(super) const BAD_CONFIGURATION: u8 = 64;
 
 /// Why a command ended without doing what it should.
 #[derive(Debug)]

@@ -5,5 +5,7 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod doctor;
 mod forward_auth;
 mod policy;
+mod store;
