@@ -11,14 +11,17 @@
 //! expired or was ended; an error always means that the store could not say. The time is always
 //! an argument.
 mod access_tokens;
+mod advice;
 mod audit;
 mod authorization_codes;
 mod backend;
 mod browser_marks;
+mod cause;
 mod changes;
 mod config;
 mod device_codes;
 mod error;
+mod file_identity;
 mod handover;
 mod kept_forms;
 mod keystone_tokens;
@@ -28,6 +31,7 @@ mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
 mod random;
+mod reach;
 mod redis;
 mod row;
 pub mod sealing;
@@ -41,9 +45,11 @@ mod throttle;
 mod totp_marks;
 
 pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
+pub use advice::Advice;
 pub use audit::{Audit, AuditEvent, AuditFilter, NewAuditEvent, Outcome};
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
+pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use config::StoreConfig;
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};

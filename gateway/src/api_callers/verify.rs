@@ -101,7 +101,7 @@ impl Gateway {
             Err(keystone::Error::Forbidden) => {
                 return Ok(Err(Fault::Invalid("Keystone forbids its use here")));
             }
-            Err(_) => return Err(Problem::keystone_unavailable()),
+            Err(error) => return Err(Problem::keystone_unavailable_by(&error)),
         };
         if let Some(why) = unfit(&details) {
             return Ok(Err(Fault::Invalid(why)));

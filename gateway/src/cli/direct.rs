@@ -85,9 +85,9 @@ impl Gateway {
                 return Err(refused("Keystone does not accept the token.").into());
             }
             Err(Error::Forbidden) => return Err(refused("Keystone forbids its use here.").into()),
-            Err(_) => {
+            Err(error) => {
                 throttle.give_back(&place).await?;
-                return Err(Problem::keystone_unavailable().into());
+                return Err(Problem::keystone_unavailable_by(&error).into());
             }
         };
         throttle.give_back(&place).await?;

@@ -21,7 +21,8 @@ pub(crate) enum Failed {
     /// It is good at Keystone and cannot be used here, for this reason.
     Unfit(&'static str),
     /// Nobody can say.
-    KeystoneUnavailable,
+    /// With the reason, as the rest of a sentence about Keystone.
+    KeystoneUnavailable(&'static str),
     Problem(Box<Problem>),
 }
 
@@ -30,7 +31,7 @@ impl Failed {
     pub fn retry_after(&self) -> Option<i64> {
         match self {
             Failed::Throttled(seconds) => Some(*seconds),
-            Failed::KeystoneUnavailable => Some(5),
+            Failed::KeystoneUnavailable(_) => Some(5),
             Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => None,
         }
     }
@@ -152,7 +153,7 @@ impl Gateway {
         }
         meters::sign_in(meters::KEYSTONE, "unavailable");
         line::rule("keystone_unavailable");
-        Failed::KeystoneUnavailable
+        Failed::KeystoneUnavailable(error.for_users())
     }
 }
 

@@ -131,7 +131,7 @@ impl Gateway {
                 tracing::warn!(%error, "the projects of a new session are unknown");
                 self.end_session(session.id, EndReason::RefusedByKeystone)
                     .await?;
-                Err(Problem::keystone_unavailable().into())
+                Err(Problem::keystone_unavailable_by(&error).into())
             }
         }
     }

@@ -306,7 +306,7 @@ impl Gateway {
 fn refusal(failed: Failed) -> Problem {
     let code = match &failed {
         Failed::Throttled(_) => "throttled",
-        Failed::KeystoneUnavailable => "keystone_unavailable",
+        Failed::KeystoneUnavailable(_) => "keystone_unavailable",
         Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => "refused",
     };
     let retry_after = failed.retry_after();

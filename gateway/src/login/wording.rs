@@ -43,10 +43,11 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
             ),
             StatusCode::TOO_MANY_REQUESTS,
         ),
-        Failed::KeystoneUnavailable => (
-            "Keystone does not answer, so nobody can sign in right now. This says nothing about \
-             what you typed. Try again in a moment."
-                .to_owned(),
+        Failed::KeystoneUnavailable(reason) => (
+            format!(
+                "Keystone {reason}, so sign-in does not work right now. This says nothing about \
+                 what you typed. Try again in a moment."
+            ),
             StatusCode::SERVICE_UNAVAILABLE,
         ),
         Failed::Problem(problem) => return Err(*problem),

@@ -53,7 +53,7 @@ async fn an_unreachable_keystone_is_said_and_the_name_kept() {
         .submit(MAIN, &format!("{MAIN}/oauth2/sign_in"), &fields)
         .await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("Keystone does not answer"));
+    assert!(page.body.contains("Keystone refuses connections"));
     assert!(page.body.contains("value=\"ada&quot;&gt;&lt;script&gt;\""));
     assert!(!page.body.contains("secret-password"));
     assert_eq!(page.field("rd"), "/");

@@ -98,13 +98,15 @@ pub(super) enum Command {
     Version(VersionArgs),
 }
 
-/// Tries everything that Portico depends on, and says what to do about what fails
+/// Checks everything that Portico depends on, and names cause and remedy of what fails
 ///
-/// Files, keys, the database, Keystone and the API servers; and whether each API server asks kube-auth
-/// about tokens, by showing it one that nobody has.
+/// Files, keys, certificates, the database, Keystone, API servers, providers, addresses; and whether
+/// each API server asks kube-auth about tokens, by showing it one that no user has. Exits with 0 when
+/// nothing is broken, 1 when something is, 64 when the configuration cannot be used.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   portico doctor
+  portico doctor --role kube-auth --json
   OS_AUTH_URL=https://keystone.example.org/v3 OS_USERNAME=ada OS_PASSWORD=... OS_PROJECT_ID=... \\
     portico doctor --revocation prod")]
 pub(super) struct DoctorArgs {
@@ -112,6 +114,13 @@ pub(super) struct DoctorArgs {
     /// OS_* say, revokes that token, and takes up to 200 s
     #[arg(long, value_name = "CLUSTER")]
     pub revocation: Option<String>,
+    /// Check only what this role needs, and open only its files; may be repeated. Default: every
+    /// role that has a section
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub role: Vec<crate::config::Role>,
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]

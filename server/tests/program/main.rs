@@ -5,8 +5,10 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod doctor;
 mod forward_auth;
 mod image;
 mod init;
 mod kube_auth;
 mod policy;
+mod store;
