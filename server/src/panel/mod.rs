@@ -8,6 +8,7 @@ pub mod caller;
 pub mod config;
 mod csrf;
 mod download;
+mod forms;
 mod headers;
 mod router;
 mod ssr;

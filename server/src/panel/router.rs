@@ -3,7 +3,7 @@ use super::{
     body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
-    csrf, download, headers, ssr,
+    csrf, download, forms, headers, ssr,
     ssr::PageState,
 };
 use crate::{
@@ -88,6 +88,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
 
 fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
     let site = Path::new(&*leptos.site_root).to_path_buf();
+    let public_url = Arc::new(services.public_url.clone());
     let state = PageState {
         leptos: leptos.clone(),
         services: Arc::clone(&services),
@@ -125,6 +126,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .merge(pages)
         .merge(assets)
         // from the inside out: what is written last is asked first
+        .layer(from_fn_with_state(
+            public_url,
+            forms::redirect_within_panel,
+        ))
         .layer(from_fn(ssr::to_project))
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))

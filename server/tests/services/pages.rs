@@ -1,5 +1,5 @@
 //! The panel's HTTP side.
-use crate::stack::{CSRF, Stack};
+use crate::stack::{CSRF, PUBLIC_URL, Stack};
 
 fn client() -> reqwest::Client {
     reqwest::Client::builder()
@@ -80,4 +80,45 @@ async fn a_change_needs_the_sessions_secret() {
         .await
         .unwrap();
     assert_eq!(large.status(), 413);
+}
+
+#[tokio::test]
+async fn finding_s8_a_form_leads_back_to_the_panel_with_a_kind_of_error() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let acme = stack.var("PROJECT_ID_ACME").to_owned();
+    let headers = stack.headers("vera", &acme).await;
+    // vera may not scale
+    let scale = async |referer: &str| {
+        let cluster = stack.acme().to_string();
+        let answer = client()
+            .post(format!("http://{address}/api/objects/scale?project={acme}"))
+            .headers(headers.clone())
+            .header("accept", "text/html")
+            .header("referer", referer)
+            .form(&[
+                ("csrf_token", CSRF),
+                ("cluster", &cluster),
+                ("object[group]", "apps"),
+                ("object[version]", "v1"),
+                ("object[plural]", "deployments"),
+                ("object[namespace]", "shop"),
+                ("object[name]", "storefront"),
+                ("replicas", "1"),
+            ])
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(answer.status(), 302);
+        answer.headers()["location"].to_str().unwrap().to_owned()
+    };
+    let page = format!("/projects/{acme}/clusters/{}", stack.acme());
+    assert_eq!(
+        scale(&format!("{PUBLIC_URL}{page}?confirm=scale")).await,
+        format!("{page}?confirm=scale&error=not-permitted")
+    );
+    assert_eq!(
+        scale("https://evil.example/projects/x").await,
+        format!("/projects/{acme}?error=not-permitted")
+    );
 }
