@@ -110,7 +110,7 @@ impl LiveList {
                     let was_current = matches!(state, Liveness::Live | Liveness::Loaded);
                     if was_current {
                         *state = Liveness::Stale {
-                            reason: "The connection to Portico is interrupted.".to_owned(),
+                            reason: stream.interruption.get_untracked(),
                             since,
                         };
                     }
@@ -157,6 +157,7 @@ impl LiveList {
             Message::Changed { .. }
             | Message::Gone { .. }
             | Message::Lines { .. }
+            | Message::Refused { .. }
             | Message::Ping => {}
         }
     }

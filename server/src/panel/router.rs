@@ -13,7 +13,7 @@ use crate::{
         access::UndoStore,
         authentication::{KeptTests, KubeAuthMetrics},
     },
-    stream,
+    stream::{self, budget::SessionBudgets},
 };
 use axum::{
     Json, Router,
@@ -77,6 +77,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         role_names: parts.config.role_names,
         keystone: parts.keystone,
         docs_url: parts.config.docs_url,
+        budgets: SessionBudgets::new(parts.config.streams),
     });
     let leptos = LeptosOptions::builder()
         .output_name("app")

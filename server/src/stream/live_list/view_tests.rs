@@ -71,3 +71,18 @@ fn a_list_longer_than_its_window_is_sent_whole_when_its_length_changes() {
         Some(Message::Snapshot { total, .. }) if total == lists::WINDOW + 6
     ));
 }
+
+#[test]
+fn finding_s12_the_memory_of_rows_is_counted_as_they_come_and_go() {
+    let mut view = view("", vec![row("a", "1")]);
+    let one = view.bytes();
+    assert!(one > 100, "{one}");
+    view.apply(watch::Change::Upsert(vec![row("b", "1"), row("a", "2")]));
+    assert_eq!(view.bytes(), 2 * one);
+    view.apply(watch::Change::Remove(vec![
+        "uid-a".to_owned(),
+        "uid-b".to_owned(),
+        "uid-unknown".to_owned(),
+    ]));
+    assert_eq!(view.bytes(), 0);
+}
