@@ -2,6 +2,7 @@
 //!
 //! A request passes [`caller`] (who is asking, by signed assertion), `csrf` (changes only), then
 //! a page or server function ([`ssr`]) with a panel of its own, or a stream. Start with [`router`].
+mod app_addresses;
 pub mod audit;
 mod body_limit;
 pub mod caller;

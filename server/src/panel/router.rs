@@ -1,6 +1,6 @@
 //! Routes and layers of the panel, in order.
 use super::{
-    body_limit,
+    app_addresses, body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
     csrf, download, forms, headers, ssr,
@@ -104,7 +104,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             "/projects/{project}/clusters/{cluster}/kubeconfig",
             get(download::kubeconfig),
         )
-        .with_state(services);
+        .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)
         .fallback(other)
         .with_state(state)
@@ -132,6 +132,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             forms::redirect_within_panel,
         ))
         .layer(from_fn(ssr::to_project))
+        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
         .layer(from_fn_with_state(gatekeeper, caller::require))

@@ -83,6 +83,47 @@ async fn a_change_needs_the_sessions_secret() {
 }
 
 #[tokio::test]
+async fn finding_p14_an_apps_old_address_leads_to_it() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let acme = stack.var("PROJECT_ID_ACME").to_owned();
+    let location = async |headers: &axum::http::HeaderMap, path: &str| {
+        let answer = client()
+            .get(format!("http://{address}{path}"))
+            .headers(headers.clone())
+            .send()
+            .await
+            .unwrap();
+        let to = answer.headers().get("location");
+        to.map(|to| to.to_str().unwrap().to_owned())
+    };
+    let vera = stack.headers("vera", &acme).await;
+    let prometheus = Some("http://prometheus.apps.localhost:8080/".to_owned());
+    for path in [
+        "/apps/prometheus".to_owned(),
+        format!("/projects/{acme}/apps/prometheus"),
+        format!(
+            "/projects/{}/apps/prometheus",
+            stack.var("PROJECT_ID_GLOBEX")
+        ),
+    ] {
+        assert_eq!(location(&vera, &path).await, prometheus, "{path}");
+    }
+    // one with a page of the panel's leads there, and stays there
+    let registry = format!("/projects/{acme}/apps/registry");
+    assert_eq!(
+        location(&vera, "/apps/registry").await,
+        Some(registry.clone())
+    );
+    assert_eq!(location(&vera, &registry).await, None);
+    assert_eq!(location(&vera, "/apps/nothing").await, None);
+    // an app of a project that is not theirs is none
+    let globex = stack.var("PROJECT_ID_GLOBEX").to_owned();
+    let otto = stack.headers("otto", &globex).await;
+    assert_eq!(location(&otto, "/apps/prometheus").await, None);
+}
+
+#[tokio::test]
 async fn finding_s8_a_form_leads_back_to_the_panel_with_a_kind_of_error() {
     let stack = Stack::open();
     let address = stack.serve().await;
