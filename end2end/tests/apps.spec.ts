@@ -113,3 +113,12 @@ test("the panel's cookie opens no app, an app's cookie no panel", async ({ brows
   expect((await send(path.project(), { headers: { ...call, cookie: appCookie } })).status).toBe(401);
   await context.close();
 });
+
+test("finding_p14 the panel's address of Prometheus leads to it", async ({ page }) => {
+  await signIn(page, "devi", `${path.project()}/apps/prometheus`);
+  await expect(page).toHaveURL(new RegExp(`^${prometheus().replace(/\/$/, "")}`));
+  await page.goto(`${porticoUrl}/apps/prometheus`);
+  await expect(page).toHaveURL(new RegExp(`^${prometheus().replace(/\/$/, "")}`));
+  await page.goto(`${porticoUrl}/apps/registry`);
+  await expect(page).toHaveURL(new RegExp(`${path.project()}/apps/registry$`));
+});

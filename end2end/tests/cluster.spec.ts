@@ -167,3 +167,11 @@ test("the keyboard is enough", async ({ page }) => {
   await page.keyboard.press("i");
   await expect(page).toHaveURL(/\/authentication$/);
 });
+
+test("finding_p15 the kubeconfig is at the head of the cluster's overview", async ({ page }) => {
+  await signIn(page, "vera", path.clusterPage());
+  const link = page.getByRole("link", { name: "Download kubeconfig" });
+  await expect(link).toBeInViewport();
+  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  expect(download.suggestedFilename()).toBe("acme-prod.kubeconfig");
+});

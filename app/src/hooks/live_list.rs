@@ -114,7 +114,7 @@ impl LiveList {
                     let was_current = matches!(state, Liveness::Live | Liveness::Loaded);
                     if was_current {
                         *state = Liveness::Stale {
-                            reason: "The connection to Portico is interrupted.".to_owned(),
+                            reason: stream.interruption.get_untracked(),
                             since,
                         };
                     }
@@ -161,6 +161,7 @@ impl LiveList {
             | Message::Gone { .. }
             | Message::Lines { .. }
             | Message::NotStarted { .. }
+            | Message::Refused { .. }
             | Message::Ping => {}
         }
     }

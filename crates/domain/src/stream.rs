@@ -91,6 +91,10 @@ pub enum Message {
         reason: String,
         since: i64,
     },
+    /// The whole stream is refused, with the reason for the user; it is closed next.
+    Refused {
+        reason: String,
+    },
     /// Sent every 20 s, so that idle proxies keep the connection.
     Ping,
 }

@@ -113,6 +113,11 @@ impl Caller {
         self.claims.apps.get(id).copied()
     }
 
+    /// The public reference of the session.
+    pub fn session_id(&self) -> &str {
+        &self.claims.sid
+    }
+
     /// What has to come back with every change.
     pub fn csrf(&self) -> Option<&str> {
         self.claims.csrf.as_deref()

@@ -222,7 +222,11 @@ impl Panel for PanelService {
     ) -> Result<GrantPreview, UiError> {
         let (api, record) = self.ui(self.api(cluster).await)?;
         let names = self.services.names(&self.caller);
-        self.ui(access::preview(&api, record, &names, &grant).await)
+        let keystone = access::KeystoneLookup {
+            client: self.services.keystone.as_ref(),
+            token: self.caller.token().map(|token| &token.token),
+        };
+        self.ui(access::preview(&api, record, &names, &keystone, &grant).await)
     }
 
     async fn grant(

@@ -3,7 +3,7 @@
 //! Binary frames are what is typed and what is shown. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
 //! `{"type":"ended","reason":"…","exit_code":0}`.
-use super::{PING, RECHECK, TOKEN_OVER, check, token_over};
+use super::{PING, RECHECK, TOKEN_OVER, budget::Resource, check, token_over};
 use crate::{
     kube::{exec, reviews},
     panel::{
@@ -108,7 +108,17 @@ async fn run(
     container: String,
 ) {
     let name = format!("{}/pods/{}/{container}", target.namespace, target.pod);
-    let end = session(&mut socket, &services, &caller, &target, &container, &name).await;
+    let share = services
+        .budgets
+        .take(caller.session_id(), Resource::Terminals, 1);
+    let end = match &share {
+        Ok(_) => session(&mut socket, &services, &caller, &target, &container, &name).await,
+        Err(reached) => End {
+            message: reached.to_string(),
+            exit_code: None,
+            outcome: Outcome::Refused,
+        },
+    };
     audit::record(&caller, "exec", target.cluster, &name, end.outcome);
     let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
     // the browser may have gone already

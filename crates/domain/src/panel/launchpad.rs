@@ -44,6 +44,16 @@ pub struct Attention {
     pub since: Option<i64>,
     /// How many more like it (pods of the same workload).
     pub count: u32,
+    /// Firing alerts about the same.
+    #[serde(default)]
+    pub alerts: Vec<AlertRef>,
+}
+
+/// A firing alert, and the app (an Alertmanager) whose page lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlertRef {
+    pub name: String,
+    pub app: Named,
 }
 
 /// One cluster on the launchpad.

@@ -14,6 +14,8 @@ pub struct View {
     query: ListQuery,
     pub columns: Vec<Column>,
     rows: BTreeMap<String, Row>,
+    /// Memory of `rows`, about.
+    bytes: usize,
     /// What was sent last: UID and version.
     sent: HashMap<String, String>,
     sent_total: usize,
@@ -26,6 +28,7 @@ impl View {
             query: query.clone(),
             columns,
             rows: BTreeMap::new(),
+            bytes: 0,
             sent: HashMap::new(),
             sent_total: 0,
             dirty: false,
@@ -38,20 +41,31 @@ impl View {
             .flat_map(|part| part.rows)
             .map(|row| (row.row.uid.clone(), row.row))
             .collect();
+        self.bytes = self.rows.values().map(row_bytes).sum();
         self.dirty = true;
+    }
+
+    /// Memory of the rows, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn apply(&mut self, change: watch::Change) {
         match change {
             watch::Change::Upsert(rows) => {
                 for row in rows {
-                    self.rows.insert(row.row.uid.clone(), row.row);
+                    self.bytes += row_bytes(&row.row);
+                    if let Some(old) = self.rows.insert(row.row.uid.clone(), row.row) {
+                        self.bytes -= row_bytes(&old);
+                    }
                 }
                 self.dirty = true;
             }
             watch::Change::Remove(uids) => {
                 for uid in uids {
-                    self.rows.remove(&uid);
+                    if let Some(old) = self.rows.remove(&uid) {
+                        self.bytes -= row_bytes(&old);
+                    }
                 }
                 self.dirty = true;
             }
@@ -134,6 +148,25 @@ impl View {
             removed,
         })
     }
+}
+
+/// The memory of a row with its places in `rows` and `sent`: its texts, and what each of them costs
+/// besides.
+fn row_bytes(row: &Row) -> usize {
+    const TEXT: usize = size_of::<String>();
+    let cells: usize = row.cells.iter().map(|cell| cell.len() + TEXT).sum();
+    let labels: usize = row
+        .labels
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2 * TEXT)
+        .sum();
+    let keys = 3 * (row.uid.len() + TEXT) + 2 * (row.resource_version.len() + TEXT);
+    size_of::<Row>()
+        + keys
+        + row.name.len()
+        + row.namespace.as_ref().map_or(0, String::len)
+        + cells
+        + labels
 }
 
 #[cfg(test)]

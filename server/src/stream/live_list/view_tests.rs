@@ -99,3 +99,18 @@ fn finding_p19_workloads_that_are_not_ready_are_sent_again_to_be_judged_by_the_t
     pods.send_unready_again();
     assert!(pods.changes(1, &ListScope::Cluster).is_none());
 }
+
+#[test]
+fn finding_s12_the_memory_of_rows_is_counted_as_they_come_and_go() {
+    let mut view = view("", vec![row("a", "1")]);
+    let one = view.bytes();
+    assert!(one > 100, "{one}");
+    view.apply(watch::Change::Upsert(vec![row("b", "1"), row("a", "2")]));
+    assert_eq!(view.bytes(), 2 * one);
+    view.apply(watch::Change::Remove(vec![
+        "uid-a".to_owned(),
+        "uid-b".to_owned(),
+        "uid-unknown".to_owned(),
+    ]));
+    assert_eq!(view.bytes(), 0);
+}
