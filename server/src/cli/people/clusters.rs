@@ -15,7 +15,7 @@ pub struct ClustersArgs {
     pub gateway: Option<String>,
     /// The output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
-    pub output: OutputFormat,
+    pub(in crate::cli) output: OutputFormat,
 }
 
 /// One cluster, as listed.

@@ -18,7 +18,7 @@ use serde::Serialize;
 pub struct StatusArgs {
     /// The output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
-    pub output: OutputFormat,
+    pub(in crate::cli) output: OutputFormat,
 }
 
 /// What is known of a sign-in.

@@ -20,7 +20,7 @@ pub struct WhoAmIArgs {
     pub gateway: Option<String>,
     /// The output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
-    pub output: OutputFormat,
+    pub(in crate::cli) output: OutputFormat,
 }
 
 /// The account behind a session.

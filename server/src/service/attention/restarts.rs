@@ -82,6 +82,7 @@ mod tests {
                 cells: vec![name.to_owned(), restarts.to_owned()],
                 labels: Vec::new(),
                 health: Some(health),
+                event: None,
             },
         }
     }

@@ -224,6 +224,7 @@ mod tests {
             api_url: "https://a:6443".to_owned(),
             ca_data: None,
             sealing_key: key.map(|key| PublishedKey::new(key.public())),
+            project: None,
         }
     }
 
