@@ -141,7 +141,7 @@ async fn guess(running: &Running, name: &str, networks: std::ops::Range<u8>) {
     }
 }
 
-async fn signs_in(running: &Running, browser: &mut Browser, user: &TestUser) -> Page {
+async fn signs_in(browser: &mut Browser, user: &TestUser) -> Page {
     let (address, password) = ("192.0.2.50", user.password.expose_secret());
     let page = enter_from(browser, address, "/projects/x", &user.name, password).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
@@ -154,7 +154,7 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = admin.create_user("owner").await.expect("user");
     let mut own = Browser::new(running.stack.address);
-    let page = signs_in(&running, &mut own, &user).await;
+    let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/projects/x", "the first sign-in");
 
     guess(&running, &user.name, 1..4).await;
@@ -167,7 +167,7 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     assert!(slowed.body.contains("Too many attempts failed. Wait"));
 
     // the browser that its owner has signed in with goes on, and learns of it
-    let page = signs_in(&running, &mut own, &user).await;
+    let page = signs_in(&mut own, &user).await;
     let told = page.location();
     assert_eq!(told.path(), "/oauth2/failed_attempts");
     let page = open_from(&mut own, "192.0.2.50", told.as_str()).await;
@@ -186,7 +186,7 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     enter(&mut stranger, "/", "ada", running.password()).await;
     let elsewhere = stranger.open(told.as_str()).await;
     assert!(!elsewhere.body.contains(said));
-    let page = signs_in(&running, &mut own, &user).await;
+    let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/projects/x");
     admin.delete_user(&user.id).await.expect("deleted");
 }
@@ -204,7 +204,7 @@ async fn finding_s4_wrong_one_time_codes_count_over_all_networks() {
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = admin.create_user("codes").await.expect("user");
     let mut own = Browser::new(running.stack.address);
-    signs_in(&running, &mut own, &user).await;
+    signs_in(&mut own, &user).await;
     let secret = admin.require_totp(&user.id).await.expect("TOTP");
 
     let password = user.password.expose_secret();
@@ -227,7 +227,7 @@ async fn finding_s4_wrong_one_time_codes_count_over_all_networks() {
     assert!((60..=3600).contains(&wait_of(&page)));
 
     // the owner's browser has a count of its own
-    let page = signs_in(&running, &mut own, &user).await;
+    let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/oauth2/totp");
     let page = try_code(&mut own, "192.0.2.50", &totp(&secret)).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);

@@ -171,7 +171,7 @@ struct LogLines(Arc<std::sync::Mutex<Vec<u8>>>);
 
 impl std::io::Write for LogLines {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        std::io::Write::write(&mut *self.0.lock().unwrap(), bytes)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
