@@ -48,42 +48,42 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Runs every role in one process
+    /// Run every role in one process
     All,
-    /// Runs sign-in, sessions and the reverse proxy
+    /// Run sign-in, sessions and the reverse proxy
     Gateway,
-    /// Runs the pages
+    /// Run the panel's pages
     Panel,
-    /// Runs the webhook for Kubernetes API servers, or prepares clusters for it
+    /// Run the webhook for Kubernetes API servers, or prepare clusters for it
     KubeAuth {
         #[command(subcommand)]
         command: Option<KubeAuthCommand>,
     },
     Init(Box<InitArgs>),
-    /// Brings the store's database up to date
+    /// Apply the store's migrations
     Migrate,
-    /// Checks, prints or describes the configuration
+    /// Check, print or describe the configuration
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Examines the rules of the gateway's apps before somebody depends on them
+    /// Lint, explain and test the access rules of apps
     Policy {
         #[command(subcommand)]
         command: AppPolicyCommand,
     },
-    /// Lists and ends the sessions of users, on the database itself
+    /// List and end the sessions of users, on the store itself
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
     },
-    /// Makes key files
+    /// Generate key files
     Keys {
         #[command(subcommand)]
         command: KeysCommand,
     },
     Doctor(DoctorArgs),
-    /// Prints the table of pages as JSON
+    /// Print the table of pages as JSON
     #[command(hide = true)]
     Routes,
     Login(LoginArgs),
@@ -98,7 +98,7 @@ pub(super) enum Command {
     Version(VersionArgs),
 }
 
-/// Checks everything that Portico depends on, and names cause and remedy of what fails
+/// Check everything that Portico depends on, and name cause and remedy of what fails
 ///
 /// Files, keys, certificates, the database, Keystone, API servers, providers, addresses; and whether
 /// each API server asks kube-auth about tokens, by showing it one that no user has. Exits with 0 when
@@ -125,17 +125,17 @@ pub(super) struct DoctorArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AppPolicyCommand {
-    /// Names what rules open by accident, and what has no effect; fails when they cannot be used
+    /// Name what rules open by accident, and what has no effect; fail when they cannot be used
     Lint {
         /// This app only
         #[arg(long, value_name = "ID")]
         app: Option<String>,
-        /// Fails on warnings too
+        /// Fail on warnings too
         #[arg(long)]
         strict: bool,
     },
     Explain(Box<AppExplainArgs>),
-    /// Runs the tests in the apps' files of rules
+    /// Run the tests in the apps' files of rules
     Test {
         /// This app only
         #[arg(long, value_name = "ID")]
@@ -143,7 +143,7 @@ pub(super) enum AppPolicyCommand {
     },
 }
 
-/// Says for each rule of an app whether it decides a request, and why not
+/// Explain for each rule of an app whether it decides a request
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -181,21 +181,21 @@ pub(super) struct AppExplainArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
-    /// Says whether the configuration can be used, and what is wrong
+    /// Check whether the configuration can be used
     Check {
         /// Only what this role needs; may be repeated. Default: every role that has a section
         #[arg(long, value_enum)]
         role: Vec<crate::config::Role>,
     },
-    /// Prints everything that counts, defaults included, without passwords
+    /// Print the effective configuration, defaults included, without passwords
     Print,
-    /// Prints the JSON schema of the configuration file
+    /// Print the JSON Schema of the configuration file
     Schema,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
-    /// Writes every key file that is missing; never overwrites one
+    /// Write every key file that is missing; never overwrite one
     #[command(after_help = "\
 Writes store-1.key, assertion.pem, assertion.pub, panel.key, panel.pub, kube-auth-1.key and
 kube-auth-1.pub. Keep *.key and assertion.pem secret: whoever has store-1.key and the database
@@ -323,6 +323,23 @@ mod tests {
         let arguments =
             Arguments::try_parse_from(["portico", "config", "check", "--config", "a.toml"]);
         assert_eq!(arguments.unwrap().config, [PathBuf::from("a.toml")]);
+    }
+
+    /// A summary begins with a verb in the imperative, as in kubectl's help: not "Runs" or "Prints".
+    #[test]
+    fn summaries_are_in_the_imperative() {
+        fn check(command: &clap::Command) {
+            let about = command.get_about().map(ToString::to_string);
+            let first = about.unwrap_or_default();
+            let first = first
+                .split_whitespace()
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            assert!(!first.ends_with('s'), "{}: {first}", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        Arguments::command().get_subcommands().for_each(check);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SessionsCommand {
-    /// Lists somebody's live sessions
+    /// List the live sessions of a user
     List {
         /// Name (in any case), name@domain, or ID
         #[arg(long, value_name = "USER")]
@@ -25,7 +25,7 @@ pub(super) enum SessionsCommand {
     End(EndArgs),
 }
 
-/// Ends somebody's sessions: their tokens are revoked, and what they have open is closed
+/// End sessions of a user: their tokens are revoked, and their connections are closed
 ///
 /// The gateways that run on the same database close streams within a second and work off the
 /// revocations; both are recorded in the audit log.

@@ -5,9 +5,9 @@ use super::caller::Caller;
 use crate::service::Services;
 use axum::{
     extract::{Request, State},
-    http::Method,
+    http::{HeaderMap, HeaderValue, Method, header},
     middleware::Next,
-    response::{IntoResponse, Redirect, Response},
+    response::{Html, IntoResponse, Redirect, Response},
 };
 use std::sync::Arc;
 
@@ -26,8 +26,39 @@ pub async fn lead_to_app(
     match to {
         // the page about the app, which it is already
         Some(to) if to == path => next.run(request).await,
+        Some(to) if is_elsewhere(&to) && is_within_a_page(request.headers()) => onward(&to),
         Some(to) => Redirect::to(&to).into_response(),
         None => next.run(request).await,
+    }
+}
+
+/// Whether the app has an origin of its own.
+fn is_elsewhere(to: &str) -> bool {
+    !to.starts_with('/')
+}
+
+/// Whether a page of this origin began the navigation, such as the sign-in form.
+fn is_within_a_page(headers: &HeaderMap) -> bool {
+    headers
+        .get("sec-fetch-site")
+        .is_some_and(|site| site == "same-origin")
+}
+
+/// A page that goes on to the app by itself. Browsers do not follow a redirect to another origin after a form was sent,
+/// where the form's page allows its own origin only (Content Security Policy, `form-action`); a navigation that a page
+/// begins is no part of the form.
+fn onward(to: &str) -> Response {
+    let link = to
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;");
+    let page = format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Opening the app</title></head>\
+         <body><p><a href=\"{link}\">Continue to the app</a></p></body></html>"
+    );
+    match HeaderValue::from_str(&format!("0; url={to}")) {
+        Ok(refresh) => ([(header::REFRESH, refresh)], Html(page)).into_response(),
+        Err(_) => Html(page).into_response(),
     }
 }
 
@@ -48,7 +79,22 @@ fn app_of(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::app_of;
+    use super::*;
+
+    #[test]
+    fn finding_p14_after_a_form_the_way_on_is_a_page_and_not_a_redirect() {
+        let mut headers = HeaderMap::new();
+        assert!(!is_within_a_page(&headers));
+        headers.insert("sec-fetch-site", HeaderValue::from_static("none"));
+        assert!(!is_within_a_page(&headers));
+        headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));
+        assert!(is_within_a_page(&headers));
+        assert!(is_elsewhere("https://prometheus.apps.example.org/"));
+        assert!(!is_elsewhere("/projects/p1/apps/registry"));
+        let page = onward("https://prometheus.apps.example.org/");
+        let refresh = &page.headers()[header::REFRESH];
+        assert_eq!(refresh, "0; url=https://prometheus.apps.example.org/");
+    }
 
     #[test]
     fn finding_p14_an_app_is_found_in_its_old_and_new_addresses() {

@@ -249,7 +249,7 @@ async fn an_outage_of_keystone_and_of_the_gateway_is_survived() {
     // without any token there is nothing to be had, which is said in one line
     fixture.lose_everything();
     let failed = fixture.credential().await;
-    assert_eq!((failed.code, failed.out.as_str()), (1, ""));
+    assert_eq!((failed.code, failed.out.as_str()), (69, ""));
     assert_eq!(failed.err.lines().count(), 1, "{}", failed.err);
     assert!(failed.err.contains("cannot ask Keystone"), "{}", failed.err);
     fixture.cloud.keystone.set_away(false);

@@ -79,24 +79,23 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
     }
 }
 
-/// `(a,b)`; a value may be empty, the set may not.
+/// `(a,b)`; a value may be empty, and `()` is the set of the empty value, as for the API server.
 fn values(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
     match tokens.next() {
         Token::Open => {}
         other => return Err(other.instead_of("\"(\"")),
     }
-    let mut any = false;
     loop {
         match tokens.next() {
             Token::Word(word) => {
                 value(&word)?;
                 match tokens.peek() {
-                    Token::Comma | Token::Close => any = true,
+                    Token::Comma | Token::Close => {}
                     _ => return Err(tokens.next().instead_of("a comma or \")\"")),
                 }
             }
-            Token::Comma => any = true,
-            Token::Close if any => return Ok(()),
+            Token::Comma => {}
+            Token::Close => return Ok(()),
             other => return Err(other.instead_of("a label value")),
         }
     }
@@ -270,7 +269,7 @@ mod tests {
         ("app in", false),
         ("app in (", false),
         ("app in (web", false),
-        ("app in ()", false),
+        ("app in ()", true),
         ("app web", false),
         ("app=web,", false),
         ("app=web tier=db", false),

@@ -6,14 +6,14 @@ use url::Url;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum KubeAuthCommand {
-    /// Runs the webhook (the default)
+    /// Run the webhook (the default)
     Serve,
-    /// Prints the webhook kubeconfig for a cluster's API server
+    /// Print the webhook kubeconfig for a cluster's API server
     Config(WebhookArgs),
-    /// Binds the pre-defined roles in every namespace of a cluster
+    /// Bind the pre-defined roles in every namespace of a cluster
     Bootstrap(BootstrapArgs),
     Sync(Box<SyncArgs>),
-    /// Examines authorization policies before a cluster depends on them
+    /// Lint, explain and test authorization policies
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
@@ -22,16 +22,16 @@ pub(in crate::cli) enum KubeAuthCommand {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum PolicyCommand {
-    /// Names what a policy opens by accident; fails when it cannot be used
+    /// Name what a policy opens by accident; fail when it cannot be used
     Lint {
         /// The policy: k8s-keystone-auth's (JSON) or kube-auth.portico.dev/v1 (YAML)
         file: PathBuf,
-        /// Fails on warnings too
+        /// Fail on warnings too
         #[arg(long)]
         strict: bool,
     },
     Explain(Box<ExplainArgs>),
-    /// Compares a policy with a list of expectations
+    /// Compare a policy with a list of expectations
     Test {
         /// The policy
         file: PathBuf,
@@ -40,7 +40,7 @@ pub(in crate::cli) enum PolicyCommand {
     },
 }
 
-/// Says for each rule whether it allows a request, and why not
+/// Explain for each rule whether it allows a request
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -161,7 +161,7 @@ pub(in crate::cli) struct BootstrapArgs {
     pub watch: bool,
 }
 
-/// Makes a namespace for each Keystone project of a cluster, and binds the roles held there
+/// Create a namespace for each Keystone project of a cluster, and bind the roles held there
 #[derive(Debug, Args)]
 #[command(
     long_about = "\

@@ -11,7 +11,7 @@ use super::{
 use clap::Args;
 use uuid::Uuid;
 
-/// Prints a cluster token for kubectl (its exec plugin; you need not run it yourself)
+/// Print a cluster token for kubectl (its exec plugin; you need not run it yourself)
 ///
 /// With --gateway the token comes from the gateway that `portico login` signed in at. With --cloud
 /// this program signs in at Keystone itself, as clouds.yaml or OS_* say, and seals the token here;

@@ -10,7 +10,7 @@ use super::{
 use clap::Args;
 use std::path::PathBuf;
 
-/// Signs in from this terminal
+/// Sign in from this terminal
 ///
 /// Opens the gateway in a browser, where you sign in (or are signed in already) and approve this
 /// machine. Without a browser, use --device: it shows a code to type in on another device.

@@ -8,7 +8,7 @@ use super::{
 };
 use clap::Args;
 
-/// Ends this machine's session
+/// End this machine's session
 ///
 /// The gateway revokes the session and every token that it gave out; the kubeconfig stays and
 /// works again after the next `portico login`.

@@ -21,7 +21,7 @@ use entry::{Entry, Plugin};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Adds a cluster to your kubeconfig, lists what was added, removes it
+/// Add a cluster to your kubeconfig, list or remove what was added
 ///
 /// Writes a context that asks `portico credential` for short-lived tokens; the file holds no secret.
 /// Other people's and programs' entries stay as they are; comments do not survive, as with kubectl.
@@ -39,11 +39,11 @@ pub struct KubeconfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum KubeconfigCommand {
-    /// Adds a cluster to your kubeconfig (the default)
+    /// Add a cluster to your kubeconfig (the default)
     Write(WriteArgs),
-    /// Lists the contexts that Portico wrote
+    /// List the contexts that Portico wrote
     List(FileArgs),
-    /// Removes a context that Portico wrote, and nothing else
+    /// Remove a context that Portico wrote, and nothing else
     Remove(RemoveArgs),
 }
 
