@@ -31,6 +31,8 @@ if [ "${1:-}" = test ]; then
   wants nginx test -x /usr/sbin/nginx
   wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
   wants redis-server has redis-server
+  wants redis-tools has redis-cli
+  wants systemd has systemd-analyze
 fi
 if [ "${1:-}" = bench ]; then
   wants apache2 test -x /usr/sbin/apache2
