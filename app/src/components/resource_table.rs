@@ -189,7 +189,7 @@ fn event_view(
     })
 }
 
-/// An event's reason stands for the event: it leads to its page.
+/// Links an event's reason to the page of the event.
 fn reason_cell(live: &LiveRow, index: usize, href: &str) -> AnyView {
     let row = live.row.clone();
     let reason = move || row.with(|row| row.cells.get(index).cloned().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! YAML that somebody other than Portico's operator may have written, read within limits.
+//! Reads YAML from untrusted authors within limits.
 //!
 //! A short YAML text can describe a huge value: aliases repeat what an anchor names, nested aliases
 //! multiply, and a long run of brackets costs a parser time and stack. [`from_str`] therefore walks

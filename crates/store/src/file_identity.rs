@@ -1,7 +1,7 @@
 //! The file of a SQLite database, and whether the one that is open is still in its place.
 //!
-//! SQLite goes on with a file that was deleted or replaced: everything works, and is lost with the
-//! process.
+//! SQLite keeps using a file that was deleted or replaced: every statement succeeds, and all data is
+//! lost when the process ends.
 use crate::cause::StoreCause;
 use crate::error::StoreError;
 use std::fs::{Metadata, OpenOptions};

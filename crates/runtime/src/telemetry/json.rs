@@ -319,7 +319,7 @@ mod tests {
         text(&mut line, hostile);
         let acts = |c: char| c.is_control() || acts_on_terminal(c);
         assert!(!line.chars().any(acts), "{line:?}");
-        // the control case: whoever reads the JSON gets every letter
+        // control case: a JSON parser restores every character
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hostile);
         assert!(line.contains("é”東"), "{line}");
     }
