@@ -7,6 +7,7 @@ mod error;
 mod keys;
 mod kube_auth;
 mod migrate;
+mod output;
 pub mod people;
 mod policy;
 mod routes;

@@ -24,7 +24,7 @@ pub use error::PeopleError;
 pub use kubeconfig::{KubeconfigArgs, kubeconfig};
 pub use login::{LoginArgs, login};
 pub use logout::{LogoutArgs, logout};
-pub use terminal::printable;
+pub use terminal::{one_line, printable};
 
 /// The gateway knows the command line by this public OAuth client (RFC 8252: no secret).
 const CLIENT_ID: &str = "portico-cli";
