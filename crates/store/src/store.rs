@@ -1,3 +1,4 @@
+use crate::audit::writer::Writer;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::measured::Pool;
@@ -8,6 +9,7 @@ use crate::{
     KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
     Sessions, SignInFlows, Throttle, TotpMarks,
 };
+use jiff::Timestamp;
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
 use sqlx::{AnyConnection, Connection as _, Executor as _};
@@ -30,6 +32,7 @@ pub struct Store {
     pub(crate) keys: Arc<KeyRing>,
     /// Tells this process's changes from others'.
     pub(crate) origin: Uuid,
+    pub(crate) audit_writer: Arc<Writer>,
 }
 
 impl Store {
@@ -50,6 +53,7 @@ impl Store {
                 origin: redis.origin,
                 pool: Backend::Redis(redis),
                 keys,
+                audit_writer: Arc::default(),
             });
         }
         sqlx::any::install_default_drivers();
@@ -68,6 +72,7 @@ impl Store {
             },
             keys,
             origin: Uuid::new_v4(),
+            audit_writer: Arc::default(),
         })
     }
 
@@ -85,9 +90,15 @@ impl Store {
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator } => Ok(migrator.run(pool.unmeasured()).await?),
-            Backend::Redis(redis) => redis.migrate().await,
+            Backend::Sql { pool, migrator } => migrator.run(pool.unmeasured()).await?,
+            Backend::Redis(redis) => redis.migrate().await?,
         }
+        // entries from before the chain join it in the order of their times
+        let adopted = self.audit().adopt_all(Timestamp::now(), true).await?;
+        if adopted > 0 {
+            tracing::info!(adopted, "entries of the audit log have joined its chain");
+        }
+        Ok(())
     }
 
     /// Takes back every migration; all data is lost.
@@ -154,8 +165,9 @@ impl Store {
         }
     }
 
-    /// Closes every connection.
+    /// Closes every connection, once the audit entries that wait have been written.
     pub async fn close(&self) {
+        self.flush_audit().await;
         self.pool.close().await;
     }
 

@@ -32,6 +32,7 @@ const ADDRESS: ThrottleLimit = ThrottleLimit {
 #[derive(Debug)]
 pub(super) struct Attempt {
     name: String,
+    domain: String,
     /// The counters of every account that it may be about.
     accounts: Vec<String>,
     address: String,
@@ -54,6 +55,10 @@ impl Gateway {
         accounts.dedup();
         let attempt = Attempt {
             name: readings.first().map(|r| r.name.clone()).unwrap_or_default(),
+            domain: readings
+                .first()
+                .map(|r| r.domain.clone())
+                .unwrap_or_default(),
             accounts,
             address: account::address(&network),
         };
@@ -146,6 +151,8 @@ impl Gateway {
         line::refused("credentials");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
+            .domain(&attempt.domain)
+            .provider(meters::KEYSTONE)
             .reason(what);
         self.audit(context, event).await;
         Ok(())
@@ -164,6 +171,8 @@ impl Gateway {
         line::refused("throttled");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
+            .domain(&attempt.domain)
+            .provider(meters::KEYSTONE)
             .reason("too many failures");
         self.audit(context, event).await;
         Failed::Throttled((until.as_second() - now.as_second()).max(1))

@@ -1,6 +1,7 @@
 //! The words that the program understands.
 mod kube_auth;
 
+use super::audit::AuditCommand;
 use super::people::{CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs};
 use super::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand};
@@ -69,6 +70,11 @@ pub(super) enum Command {
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// Lists and verifies the audit log, on the database itself
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Makes key files
     Keys {

@@ -1,6 +1,6 @@
 //! Routes and layers of the panel, in order.
 use super::{
-    body_limit,
+    audit, body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
     csrf, download, headers, ssr,
@@ -128,6 +128,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .layer(from_fn(ssr::to_project))
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
+        .layer(from_fn(audit::report))
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (

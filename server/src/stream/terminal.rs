@@ -65,9 +65,41 @@ pub async fn open(
     if let Err(refusal) = check(&services, &caller, &target.project, &headers) {
         return refusal.into_response();
     }
+    // before the upgrade, so that the answer's head can report it
+    let connection = connect(&services, &caller, &target, &container).await;
     upgrade
         .max_message_size(MAX_FRAME)
-        .on_upgrade(move |socket| run(socket, services, caller, target, container))
+        .on_upgrade(move |socket| run(socket, services, caller, target, container, connection))
+}
+
+/// Opens the shell.
+async fn connect(
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+    container: &str,
+) -> Result<kube::client::Connection, End> {
+    let opened = async {
+        let (api, _) = services.api(caller, target.cluster).await?;
+        let connection = exec::open(&api, &target.namespace, &target.pod, container).await;
+        connection.map_err(ServiceError::from)
+    };
+    let connection = opened.await.map_err(|error| End::failed(&error));
+    let outcome = connection
+        .as_ref()
+        .map_or_else(|end| end.outcome, |_| Outcome::Started);
+    audit::record(
+        caller,
+        "exec",
+        target.cluster,
+        &name(target, container),
+        outcome,
+    );
+    connection
+}
+
+fn name(target: &Target, container: &str) -> String {
+    format!("{}/pods/{}/{container}", target.namespace, target.pod)
 }
 
 /// How a terminal ended.
@@ -106,10 +138,17 @@ async fn run(
     caller: Caller,
     target: Target,
     container: String,
+    connection: Result<kube::client::Connection, End>,
 ) {
-    let name = format!("{}/pods/{}/{container}", target.namespace, target.pod);
-    let end = session(&mut socket, &services, &caller, &target, &container, &name).await;
-    audit::record(&caller, "exec", target.cluster, &name, end.outcome);
+    let end = match connection {
+        Ok(connection) => {
+            let end = session(&mut socket, &services, &caller, &target, connection).await;
+            let name = name(&target, &container);
+            audit::record(&caller, "exec", target.cluster, &name, end.outcome);
+            end
+        }
+        Err(end) => end,
+    };
     let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
     // the browser may have gone already
     let _ = socket
@@ -123,18 +162,8 @@ async fn session(
     services: &Services,
     caller: &Caller,
     target: &Target,
-    container: &str,
-    name: &str,
+    connection: kube::client::Connection,
 ) -> End {
-    let api = match services.api(caller, target.cluster).await {
-        Ok((api, _)) => api,
-        Err(error) => return End::failed(&error),
-    };
-    let connection = match exec::open(&api, &target.namespace, &target.pod, container).await {
-        Ok(connection) => connection,
-        Err(error) => return End::failed(&error.into()),
-    };
-    audit::record(caller, "exec", target.cluster, name, Outcome::Started);
     let mut shell = connection.into_stream();
     let started = json!({ "type": "started" }).to_string();
     if socket

@@ -5,5 +5,6 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod audit;
 mod forward_auth;
 mod policy;
