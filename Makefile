@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status demo-code build check test test-services e2e test-stop bench-kube-auth bench-gateway soak
+.PHONY: help demo demo-stop demo-status demo-code build release install check test test-services e2e test-stop bench-kube-auth bench-gateway soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,12 @@ demo-code: ## mia's current one-time code
 
 build: ## the program and the browser half
 	@scripts/build.sh
+
+release: ## the same, optimised, to install
+	@scripts/release.sh
+
+install: ## what release has built, below PREFIX (/usr/local), and the service's user
+	@scripts/install.sh
 
 check: ## formatting, lints, tests that need no services
 	@scripts/check.sh

@@ -97,7 +97,7 @@ def command_line(program):
         lines.extend([f"{'##' if len(path) < 2 else '###'} `{' '.join(['portico', *path])}`", "", "```text", shown, "```", ""])
         listed = False
         for line in shown.splitlines():
-            if line.startswith("Commands:"):
+            if line.endswith("ommands:"):
                 listed = True
             elif listed and line.startswith("  ") and not line.startswith("   "):
                 name = line.split()[0]

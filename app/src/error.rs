@@ -22,6 +22,36 @@ pub enum UiErrorKind {
     Internal,
 }
 
+impl UiErrorKind {
+    const ALL: [Self; 7] = [
+        Self::SignedOut,
+        Self::NotPermitted,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Invalid,
+        Self::Unavailable,
+        Self::Internal,
+    ];
+
+    /// The word for it in an address.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SignedOut => "signed-out",
+            Self::NotPermitted => "not-permitted",
+            Self::NotFound => "not-found",
+            Self::Conflict => "conflict",
+            Self::Invalid => "invalid",
+            Self::Unavailable => "unavailable",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The kind that [`Self::as_str`] wrote; `None` for any other word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
 /// An error that reached a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]

@@ -15,6 +15,7 @@ mod context;
 pub mod error;
 pub mod format;
 mod hooks;
+mod kind_names;
 mod layouts;
 mod pages;
 #[cfg(feature = "ssr")]

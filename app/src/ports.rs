@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use portico_domain::panel::{
     AccessView, AlertsView, AuthenticationView, ChangeDone, ClusterOverview, EventRow, FiguresView,
     GrantPreview, GrantRequest, Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView,
-    ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SelfTest, SessionView,
-    UserTest, UserTestRequest,
+    ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SelfTest,
+    SessionView, UserTest, UserTestRequest,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -22,6 +22,13 @@ pub trait Panel: Send + Sync {
     async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError>;
     /// Every kind that can be listed, by discovery.
     async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError>;
+    /// The namespaces that a list of this kind can be narrowed to; `None` for a kind whose objects are
+    /// in no namespace.
+    async fn namespaces_for(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+    ) -> Result<Option<Vec<String>>, UiError>;
     async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError>;
     async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError>;
     /// The object as YAML, without managed fields; Secret values are left out unless `reveal`

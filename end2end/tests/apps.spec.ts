@@ -73,7 +73,16 @@ test("Alertmanager has a list of alerts, the registry one of repositories and ta
   await expect(page.getByRole("heading", { level: 1, name: /registry/i })).toBeVisible();
   const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
   await expect(repository).toContainText("2.4.1");
-  await expect(repository).toContainText("acme/checkout:2.5.0");
+});
+
+test("finding_p23 the registry's page copies a reference that names the registry", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page, "devi", `${path.project()}/apps/registry`);
+  const reference = `${new URL(setting("REGISTRY_URL")).host}/acme/checkout:2.5.0`;
+  const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
+  await expect(repository).toContainText(reference);
+  await repository.getByRole("button", { name: /^Copy/ }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(reference);
 });
 
 test("sign-out ends the apps' sessions too", async ({ browser }) => {
@@ -103,4 +112,13 @@ test("the panel's cookie opens no app, an app's cookie no panel", async ({ brows
   expect((await send(query, { headers: { ...call, cookie: panelCookie } })).status).toBe(401);
   expect((await send(path.project(), { headers: { ...call, cookie: appCookie } })).status).toBe(401);
   await context.close();
+});
+
+test("finding_p14 the panel's address of Prometheus leads to it", async ({ page }) => {
+  await signIn(page, "devi", `${path.project()}/apps/prometheus`);
+  await expect(page).toHaveURL(new RegExp(`^${prometheus().replace(/\/$/, "")}`));
+  await page.goto(`${porticoUrl}/apps/prometheus`);
+  await expect(page).toHaveURL(new RegExp(`^${prometheus().replace(/\/$/, "")}`));
+  await page.goto(`${porticoUrl}/apps/registry`);
+  await expect(page).toHaveURL(new RegExp(`${path.project()}/apps/registry$`));
 });

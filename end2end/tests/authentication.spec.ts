@@ -180,3 +180,12 @@ test("commands for people and operators name this cluster", async ({ page }) => 
     `portico kube-auth config --cluster ${cluster("acme-prod").id}`,
   );
 });
+
+test("finding_p15 guides are links, or not there", async ({ page }) => {
+  await open(page, "vera");
+  await expect(section(page, "For the cluster's operators")).toBeVisible();
+  const guides = section(page, "Read more");
+  for (const entry of await guides.getByRole("listitem").all()) await expect(entry.getByRole("link")).toHaveCount(1);
+  // the test stack publishes no documentation
+  await expect(guides).toHaveCount(0);
+});

@@ -127,3 +127,30 @@ test("without scripts one delete works, with a page that asks first", async ({ b
   await expect(page.getByRole("main")).toContainText(/is deleting|deleted/i);
   await context.close();
 });
+
+test("finding_s8 without scripts a refused change comes back as a kind of error, not as text", async ({ browser }) => {
+  const name = unique("gone");
+  await createPod(namespace, name);
+  const context = await newContext(browser, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  await signIn(page, "devi", path.pod(namespace, name));
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await admin("acme-prod", "delete", "pod", "-n", namespace, name, "--grace-period=0", "--force");
+  await page.getByRole("button", { name: `Delete ${name}` }).click();
+  await expect(page).toHaveURL(/[?&]error=not-found$/);
+  await expect(page).not.toHaveURL(/__err|__path/);
+  await expect(page.getByRole("alert").first()).toContainText("the object does not exist any more");
+  await context.close();
+});
+
+test("finding_s9 a link cannot put text of its own into a success message", async ({ page }) => {
+  const name = await deployed();
+  const address = path.deployment(namespace, name);
+  await signIn(page, "devi", `${address}?notice=scale&object=Call%200800%20123`);
+  const main = page.getByRole("main");
+  await expect(main).toContainText(`${name} is being scaled.`);
+  await expect(main).not.toContainText("0800");
+  await page.goto(`${path.deployment(namespace, "Call%200800%20123")}?notice=scale`);
+  await expect(main).toContainText("It is being scaled.");
+  await expect(main).not.toContainText("Call 0800 123 is being scaled");
+});

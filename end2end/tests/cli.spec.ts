@@ -5,6 +5,7 @@ import { expect, test } from "../support/browser";
 import { send } from "../support/http";
 import * as path from "../support/paths";
 import { account, signedIn, signIn } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
 
 test.describe.configure({ mode: "serial" });
 
@@ -63,4 +64,33 @@ test("a cluster's token is not given to cookies, and is no bearer at the gateway
   expect((await send(endpoint, { method: "POST", headers: { cookie, origin } })).status).toBe(401);
   const token = await terminal.clusterToken("acme-prod");
   expect((await send(endpoint, { method: "POST", headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+});
+
+test("finding_o6 kubectl says what to do after its session was ended elsewhere", async ({ browser }) => {
+  test.setTimeout(150_000);
+  const { terminal, page } = await person(browser, "vera");
+  expect((await terminal.kubectl("acme-prod", ["get", "pods", "-n", "shop"])).code).toBe(0);
+  await signOut(page);
+  // API servers believe an answer for some seconds
+  await expect
+    .poll(async () => (await terminal.kubectl("acme-prod", ["get", "pods", "-n", "shop"])).stderr, { timeout: 90_000, intervals: [3_000] })
+    .toContain("run `portico login");
+  const status = await terminal.portico("status");
+  expect(status.code).toBe(77);
+  expect(status.stdout).toContain("ended");
+});
+
+test("whoami, status and clusters print tables and JSON", async ({ browser }) => {
+  const { terminal } = await person(browser, "devi");
+  const whoami = await terminal.portico("whoami", "-o", "json");
+  expect(whoami.stderr).toBe("");
+  const [account] = JSON.parse(whoami.stdout) as [{ user: string; domain: string; projects: { name: string }[] }];
+  expect(account).toMatchObject({ user: "devi", domain: "Default" });
+  expect(account.projects.map(({ name }) => name).sort()).toEqual(["acme", "globex"]);
+  const clusters = await terminal.portico("clusters");
+  expect(clusters.stdout).toMatch(/^NAME +ID +PROJECT +API SERVER\n/);
+  expect(clusters.stdout).toContain(cluster("acme-prod").id);
+  const status = await terminal.portico("status", "-o", "yaml");
+  expect(status.stdout).toContain("state: signed_in");
+  expect(status.code).toBe(0);
 });

@@ -99,11 +99,6 @@ test.describe("a list", () => {
     await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(0);
   });
 
-  test("says that a selector is none", async ({ page }) => {
-    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop&labels=%3D%3Dnope("));
-    await expect(page.getByRole("main")).toContainText(/The cluster did not accept the request: found/);
-  });
-
   test("is sorted by a column", async ({ page }) => {
     await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
     await page.getByRole("columnheader", { name: "Name" }).getByRole("link").click();
@@ -171,4 +166,12 @@ test("the keyboard is enough", async ({ page }) => {
   await page.keyboard.press("g");
   await page.keyboard.press("i");
   await expect(page).toHaveURL(/\/authentication$/);
+});
+
+test("finding_p15 the kubeconfig is at the head of the cluster's overview", async ({ page }) => {
+  await signIn(page, "vera", path.clusterPage());
+  const link = page.getByRole("link", { name: "Download kubeconfig" });
+  await expect(link).toBeInViewport();
+  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  expect(download.suggestedFilename()).toBe("acme-prod.kubeconfig");
 });

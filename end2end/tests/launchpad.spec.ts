@@ -70,3 +70,24 @@ test("the page reads without scripts", async ({ browser }) => {
   await expect(page.getByRole("link", { name: /recommender/ }).first()).toBeVisible();
   await context.close();
 });
+
+test("finding_p10 alerts of other projects and those that ask for nothing are not there, and each row leads somewhere", async ({ page }) => {
+  // the control case: Alertmanager has them
+  await signIn(page, "devi", `${path.project()}/apps/alertmanager`);
+  await expect(page.getByRole("row").filter({ hasText: "Watchdog" })).toBeVisible();
+  await page.goto(path.project());
+  const attention = section(page, "Needs attention");
+  await expect(attention.getByRole("listitem").first()).toBeVisible();
+  for (const fold of await attention.locator("details").all()) await fold.evaluate((details: HTMLDetailsElement) => (details.open = true));
+  await expect(attention).not.toContainText("Watchdog");
+  await expect(attention).not.toContainText("globex-dev");
+  const items = attention.locator("li:has(.attention)");
+  const subjects: string[] = [];
+  for (const item of await items.all()) {
+    const link = item.locator("a[data-row]");
+    await expect(link).toHaveCount(1);
+    const href = (await link.getAttribute("href")) ?? "";
+    if (!href.includes("/apps/")) subjects.push(href);
+  }
+  expect(new Set(subjects).size, "one row for each object").toBe(subjects.length);
+});

@@ -90,3 +90,19 @@ test("a tab left open when another signs out says so and leads back", async ({ b
   await expect(left).toHaveURL(/pods/);
   await context.close();
 });
+
+test("finding_s12 a tab beyond the session's limit says so, and is live when there is room", async ({ page, context }) => {
+  await signIn(page, "vera", path.project());
+  const streams = `${path.project()}/stream`;
+  await page.evaluate(async (address) => {
+    const sockets = Array.from({ length: 16 }, () => new WebSocket(`${location.origin.replace(/^http/, "ws")}${address}`));
+    await Promise.all(sockets.map((socket) => new Promise((opened, failed) => ((socket.onopen = opened), (socket.onerror = failed)))));
+    Object.assign(window, { sockets });
+  }, streams);
+  const list = await context.newPage();
+  await list.goto(path.list("core/v1/pods", "namespace=shop"));
+  await expect(list.getByText(/16 live tabs open, which is the limit/)).toBeVisible();
+  await expect(list.getByRole("row").nth(1)).toBeVisible();
+  await page.close();
+  await expect(list.getByText("Live", { exact: true })).toBeVisible({ timeout: 40_000 });
+});

@@ -144,6 +144,7 @@ impl Gateway {
             action: event.action.clone().into_owned(),
             target: event.target.to_owned(),
             outcome: event.outcome,
+            // the gateway's own work has no address, and may have a reason
             detail: if detail.is_empty() {
                 Value::Null
             } else {

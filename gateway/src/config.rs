@@ -189,6 +189,8 @@ pub enum ConfigError {
     AuditRole,
     #[error("gateway.session.stay_signed_in_for must be 24h at most")]
     LongStay,
+    #[error("gateway.keystone.refusal_time must be 10s at most")]
+    LongRefusal,
     #[error("gateway.keystone.methods names a method twice")]
     MethodTwice,
     #[error("gateway.keystone.methods: totp is a second step, and needs password")]

@@ -1,4 +1,6 @@
 //! Every request's first steps: host, path, origin, then the host's own routes.
+mod panic;
+
 use std::{sync::Arc, time::Instant};
 
 use axum::{
@@ -70,7 +72,8 @@ async fn answer(
     let gateway = &dispatcher.gateway;
     let round_may_end =
         context.navigation && route != "gateway" && gateway.counts_rounds(request.headers());
-    let mut response = match decide(dispatcher, site, context, request).await {
+    let decided = panic::caught(decide(dispatcher, site, context, request)).await;
+    let mut response = match decided {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
     };
@@ -209,7 +212,7 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
                 || path.starts_with("/oauth2/static/")
                 || forward_auth::decides(path)
                 || path.starts_with("/.well-known/")
-                || path == "/api/v1/clusters"
+                || matches!(path, "/api/v1/clusters" | "/api/v1/whoami")
                 || path.starts_with("/api/v1/clusters/")
         }
         Site::App(_) => {
@@ -241,8 +244,10 @@ fn is_under_oauth2(path: &str) -> bool {
 
 /// Whether the gateway answers a path of the main host itself.
 fn is_own(path: &str) -> bool {
-    matches!(path, "/ping" | "/ready" | "/api/v1/clusters")
-        || path.starts_with("/.well-known/")
+    matches!(
+        path,
+        "/ping" | "/ready" | "/api/v1/clusters" | "/api/v1/whoami"
+    ) || path.starts_with("/.well-known/")
         || path.starts_with("/api/v1/clusters/")
 }
 
@@ -264,3 +269,6 @@ fn note(problem: &Problem, route: &str, context: &Context) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,8 +41,9 @@ impl From<TokenError> for Stop {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "the store cannot say");
-        Problem::store_unavailable()
+        let next_step = error.next_step();
+        tracing::error!(%error, next_step, "the store failed");
+        Problem::store_unavailable(&error)
     }
 }
 

@@ -74,12 +74,14 @@ pub use sessions::device::words as device_in_words;
 pub use state::Cluster;
 
 use crate::{
+    access::unreadable_hops::UnreadableHops,
     api_callers::Accepted,
     config::ConfigError,
     dispatch::dispatch,
     federation::Federations,
     hosts::Hosts,
     identity::Identities,
+    login::refusals::HeldRefusals,
     providers::Providers,
     proxy::{
         forward::Forwarder,
@@ -190,6 +192,8 @@ impl Gateway {
             keystone_answers: AtomicBool::new(true),
             leaving: AtomicBool::new(false),
             waiting: config.connections.waiting(),
+            unreadable_hops: UnreadableHops::default(),
+            refusals: HeldRefusals::new(config.keystone.refusal_time),
             config,
         };
         Ok(Self(Arc::new_cyclic(|me| state::Gateway {

@@ -1,11 +1,10 @@
 //! An app's limits at work: how many requests may come.
 //!
-//! Who is signed in is counted by user, everybody else by address. The counters are bounded: a
-//! counter that is full again is forgotten, and when there are still too many, whoever comes
-//! shares one.
+//! Signed-in users are counted by user, all others by network, unknown addresses as one. The counters
+//! are bounded: a counter that is full again is forgotten, and when there are still too many, further
+//! clients share one.
 use std::{
     hash::Hash,
-    net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
     sync::atomic::{AtomicI64, Ordering},
     time::Duration,
@@ -17,7 +16,10 @@ use governor::{
 };
 use jiff::Timestamp;
 
-use crate::{config::AppLimits, problem::Problem, session::live::Caller, state::Context};
+use crate::{
+    access::client_address::ClientNetwork, config::AppLimits, problem::Problem,
+    session::live::Caller, state::Context,
+};
 
 /// How many counters an app has at most, of users and of addresses.
 const MOST: usize = 65_536;
@@ -33,7 +35,7 @@ pub(crate) struct Limits {
 #[derive(Debug)]
 struct Rate {
     users: Counters<String>,
-    addresses: Counters<IpAddr>,
+    networks: Counters<ClientNetwork>,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl Limits {
             name: name.to_owned(),
             rate: config.rate().map(|(rate, burst)| Rate {
                 users: Counters::new(rate, burst, MOST),
-                addresses: Counters::new(rate, burst, MOST),
+                networks: Counters::new(rate, burst, MOST),
             }),
         }
     }
@@ -63,10 +65,9 @@ impl Limits {
         let Some(rate) = &self.rate else {
             return Ok(());
         };
-        let admitted = match (caller, context.client) {
-            (Some(caller), _) => rate.users.count(&caller.session.user.id),
-            (None, Some(address)) => rate.addresses.count(&network(address)),
-            (None, None) => rate.addresses.count_among_the_rest(),
+        let admitted = match caller {
+            Some(caller) => rate.users.count(&caller.session.user.id),
+            None => rate.networks.count(&context.client.network()),
         };
         admitted.map_err(|wait| Problem::too_many_requests(&self.name, wait))
     }
@@ -108,17 +109,6 @@ impl<K: Hash + Eq + Clone> Counters<K> {
     }
 }
 
-/// Who has one IPv6 address has its /64.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        address => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,11 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_network_counts_once() {
-        let of = |text: &str| network(text.parse().expect("address"));
-        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff"));
-        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
-        assert_eq!(of("::ffff:192.0.2.1"), of("192.0.2.1"));
-        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+    fn finding_s2_unknown_clients_share_a_counter_of_their_own() {
+        let counters = counters::<ClientNetwork>(2, 100);
+        for _ in 0..2 {
+            assert_eq!(counters.count(&ClientNetwork::Unknown), Ok(()));
+        }
+        assert!(counters.count(&ClientNetwork::Unknown).is_err());
+        let known = ClientNetwork::Known([192, 0, 2, 1].into());
+        assert_eq!(counters.count(&known), Ok(()));
+        assert_eq!(counters.count_among_the_rest(), Ok(()));
     }
 }

@@ -39,6 +39,8 @@ const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
 const AUDIT_ENTRIES: &str = "portico_audit_entries";
 const AUDIT_AGE: &str = "portico_audit_oldest_age_seconds";
 const AUDIT_RETENTION: &str = "portico_audit_retention_seconds";
+const UNREADABLE_ADDRESSES: &str = "portico_gateway_unreadable_client_addresses_total";
+const UNHELD_REFUSALS: &str = "portico_gateway_unheld_refusals_total";
 const SENT_AGAIN: &str = "portico_gateway_upstream_sent_again_total";
 
 /// The provider of sign-ins at Keystone itself; others are known by their configured ID.
@@ -55,7 +57,7 @@ const REFRESH_OUTCOMES: [&str; 3] = ["succeeded", "ended", "unavailable"];
 const API_CALLER_OUTCOMES: [&str; 2] = ["verified", "refused"];
 
 /// What limits a sign-in.
-const THROTTLES: [&str; 2] = ["account", "network"];
+const THROTTLES: [&str; 3] = ["account", "code", "network"];
 
 /// What a decision may be.
 const DECISION_WORDS: [&str; 5] = ["allowed", "redirected", "refused", "failed", "abandoned"];
@@ -241,6 +243,16 @@ pub(crate) fn api_caller(outcome: &'static str) {
 pub(crate) fn throttled(by: &'static str) {
     debug_assert!(THROTTLES.contains(&by));
     metrics::counter!(THROTTLED, "by" => by).increment(1);
+}
+
+/// Counts a request whose client a trusted proxy named in a way that cannot be read.
+pub(crate) fn unreadable_client_address() {
+    metrics::counter!(UNREADABLE_ADDRESSES).increment(1);
+}
+
+/// Counts a refused sign-in that was answered at once, as too many waited already.
+pub(crate) fn unheld_refusal() {
+    metrics::counter!(UNHELD_REFUSALS).increment(1);
 }
 
 /// Counts a session that has just begun.

@@ -3,6 +3,9 @@ use std::{sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use jiff::SignedDuration;
+use portico_openstack::keystone;
+use portico_store::StoreError;
 use serde_json::json;
 
 use crate::{
@@ -147,6 +150,19 @@ impl Problem {
         )
     }
 
+    /// An app under a path asks the browser for a service worker that would see all of the host.
+    pub fn service_worker(name: &str) -> Self {
+        Self::downstream(
+            StatusCode::FORBIDDEN,
+            "service_worker",
+            "Service worker refused",
+            format!(
+                "A service worker at this address would control more than {name}. Its script must \
+                 be below the path of {name}."
+            ),
+        )
+    }
+
     pub fn method_not_allowed() -> Self {
         Self::downstream(
             StatusCode::METHOD_NOT_ALLOWED,
@@ -156,8 +172,8 @@ impl Problem {
         )
     }
 
-    /// Whatever of the store fails: nobody is signed out by it.
-    pub fn store_unavailable() -> Self {
+    /// Any failure of the store: no user is signed out by it.
+    pub fn store_unavailable(error: &StoreError) -> Self {
         Self {
             retry_after: Some(2),
             ..Self::new(
@@ -165,7 +181,11 @@ impl Problem {
                 "store_unavailable",
                 Source::Internal,
                 "Portico cannot reach its database",
-                "Your session has not ended. Try again in a moment; if it lasts, tell your cloud's administrators.",
+                format!(
+                    "It {}. Your session has not ended. Try again in a moment; if it lasts, tell \
+                     your cloud's administrators.",
+                    error.cause().for_users()
+                ),
             )
         }
         .steps([
@@ -173,6 +193,13 @@ impl Problem {
             "Nothing that you had entered was changed. Reload this page to try again.",
         ])
         .leads_to("Try again", "")
+    }
+
+    /// A failure of Keystone's that is known.
+    pub fn keystone_unavailable_by(error: &keystone::Error) -> Self {
+        let mut problem = Self::keystone_unavailable();
+        problem.detail = format!("Keystone {}. {}", error.for_users(), problem.detail);
+        problem
     }
 
     pub fn keystone_unavailable() -> Self {
@@ -247,6 +274,24 @@ impl Problem {
             )
         }
         .leads_to("Try again", "")
+    }
+
+    /// Too many attempts of a kind came from one client.
+    pub fn throttled(
+        title: impl Into<String>,
+        detail: impl std::fmt::Display,
+        wait: SignedDuration,
+    ) -> Self {
+        let seconds = wait.as_secs().max(1);
+        Self {
+            retry_after: Some(u16::try_from(seconds).unwrap_or(u16::MAX)),
+            ..Self::downstream(
+                StatusCode::TOO_MANY_REQUESTS,
+                "throttled",
+                title,
+                format!("{detail} Wait {seconds} seconds, then try again."),
+            )
+        }
     }
 
     /// More requests wait for an answer than may.
@@ -388,5 +433,31 @@ impl IntoResponse for Problem {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_openstack::keystone::error::Unavailable;
+
+    #[test]
+    fn finding_o3_an_outage_page_names_the_cause_in_words_for_users() {
+        let error = StoreError::Uninitialised;
+        let problem = Problem::store_unavailable(&error);
+        assert!(
+            problem.detail.contains("has come back empty"),
+            "{}",
+            problem.detail
+        );
+        assert!(problem.detail.contains("Your session has not ended"));
+        let error = keystone::Error::Unavailable(Unavailable::Timeout);
+        let problem = Problem::keystone_unavailable_by(&error);
+        let detail = &problem.detail;
+        assert!(
+            detail.starts_with("Keystone did not answer in time."),
+            "{detail}"
+        );
+        assert!(!detail.contains("keystone.url"), "{detail}");
     }
 }

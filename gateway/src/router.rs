@@ -38,6 +38,7 @@ fn main_host(gateway: &Shared) -> Router {
         .route("/backchannel_logout", post(providers::logout::post))
         .route("/signed_out", get(login::sign_out::done))
         .route("/totp", get(login::totp::get).post(login::totp::post))
+        .route("/failed_attempts", get(login::failed_attempts::get))
         .route(
             "/project",
             get(login::project::get).post(login::project::post),
@@ -85,6 +86,7 @@ fn main_host(gateway: &Shared) -> Router {
             "/.well-known/portico-cluster-keys",
             get(endpoints::well_known::cluster_keys),
         )
+        .route("/api/v1/whoami", get(cli::whoami::get))
         .route("/api/v1/clusters", get(cli::clusters::list))
         .route("/api/v1/clusters/{id}/token", post(cli::clusters::token))
         .route(

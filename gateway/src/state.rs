@@ -1,6 +1,6 @@
 //! What every handler may use, built once.
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     sync::{
         Arc, Weak,
         atomic::{AtomicBool, Ordering},
@@ -19,14 +19,16 @@ use uuid::Uuid;
 
 use crate::{
     access::{
-        client_address::{self, client_address, is_trusted},
+        client_address::{ClientAddress, client_address, is_trusted},
         navigation::is_navigation,
+        unreadable_hops::UnreadableHops,
     },
     api_callers::Accepted,
     config::GatewayConfig,
     federation::Federations,
     hosts::{Hosts, Site},
     identity::Identities,
+    login::refusals::HeldRefusals,
     providers::Providers,
     proxy::{forward::Forwarder, upstream::Upstream},
     rules::Rules,
@@ -74,6 +76,10 @@ pub(crate) struct Gateway {
     pub leaving: AtomicBool,
     /// Places for requests that wait for an answer.
     pub waiting: Semaphore,
+    /// Proxies that were warned about.
+    pub unreadable_hops: UnreadableHops,
+    /// Refused sign-ins that wait for their time.
+    pub refusals: HeldRefusals,
 }
 
 /// A gateway shared by all requests.
@@ -84,7 +90,7 @@ pub(crate) type Shared = Arc<Gateway>;
 pub(crate) struct Context {
     pub site: Site,
     pub request_id: Option<Uuid>,
-    pub client: Option<IpAddr>,
+    pub client: ClientAddress,
     /// Whether the request comes from one of `gateway.trusted_proxies`.
     pub trusted_proxy: bool,
     /// Whether somebody is opening a page.
@@ -96,10 +102,15 @@ impl Context {
     pub fn of<B>(gateway: &Gateway, site: Site, request: &Request<B>) -> Self {
         let extensions = request.extensions();
         let peer: Option<SocketAddr> = extensions.get::<PeerAddr>().map(|peer| peer.0);
+        let trusted = &gateway.config.trusted_proxies;
+        let client = client_address(peer, request.headers(), trusted).unwrap_or_else(|fault| {
+            gateway.unreadable_hops.note(&fault);
+            ClientAddress::Unknown
+        });
         Self {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
-            client: client_address(peer, request.headers(), &gateway.config.trusted_proxies),
+            client,
             trusted_proxy: gateway.is_of_a_trusted_proxy(request),
             navigation: is_navigation(&gateway.method_of(request), request.headers()),
             user_agent: request.headers().get(header::USER_AGENT).cloned(),
@@ -111,7 +122,7 @@ impl Context {
         Self {
             site: Site::Main,
             request_id: None,
-            client: None,
+            client: ClientAddress::Internal,
             trusted_proxy: false,
             navigation: false,
             user_agent: None,
@@ -121,7 +132,7 @@ impl Context {
     /// The same, coming from where a session came from.
     pub fn of_session(self, session: &Session) -> Self {
         Self {
-            client: session.address.parse().ok(),
+            client: session.address.parse().ok().into(),
             user_agent: HeaderValue::from_str(&session.user_agent).ok(),
             ..self
         }
@@ -141,7 +152,7 @@ impl Context {
     }
 
     pub fn address_text(&self) -> String {
-        self.client.map(client_address::text).unwrap_or_default()
+        self.client.text()
     }
 }
 

@@ -41,9 +41,7 @@ impl Gateway {
     /// A request for a host name that is nobody's. Who may know it is told the right one.
     pub fn unknown_host(&self, context: &Context) -> Problem {
         let known = &self.config.tell_address_to;
-        let may_know = context
-            .client
-            .is_some_and(|client| known.iter().any(|network| network.contains(&client)));
+        let may_know = context.client.is_in(known);
         let problem = Problem::downstream(
             StatusCode::MISDIRECTED_REQUEST,
             "unknown_host",

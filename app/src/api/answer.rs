@@ -1,4 +1,5 @@
 //! The server's end of every server function.
+use super::notice::FormNotice;
 use crate::{
     error::{UiError, UiErrorKind},
     ports::PanelRef,
@@ -43,12 +44,10 @@ pub fn set_status(error: &UiError) {
     }
 }
 
-/// Sends a form that was sent without scripts on to `path`, which shows `notice`.
-pub fn back_with_notice(path: &str, notice: &str, object: &str) {
+/// Sends a form that was sent without scripts on to `path`, which shows what was done.
+pub fn back_with_notice(path: &str, notice: FormNotice) {
     if use_context::<Parts>().is_some_and(|parts| accepts_html(&parts)) {
-        let object =
-            percent_encoding::utf8_percent_encode(object, percent_encoding::NON_ALPHANUMERIC);
-        leptos_axum::redirect(&format!("{path}?notice={notice}&object={object}"));
+        leptos_axum::redirect(&format!("{path}?notice={}", notice.as_str()));
     }
 }
 

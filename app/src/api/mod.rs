@@ -10,9 +10,11 @@ pub mod session;
 mod call;
 mod client;
 pub mod codec;
+mod notice;
 
 pub use client::{PanelClient, set_csrf_token, set_project};
 pub use codec::Json;
+pub use notice::FormNotice;
 
 #[cfg(feature = "ssr")]
 mod answer;

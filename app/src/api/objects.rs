@@ -41,7 +41,7 @@ pub async fn delete_object(
     let done = super::answer(panel.delete(cluster, object.clone(), uid).await)?;
     if let Some(project) = panel.session().project {
         let list = crate::routes::list(&project.id, cluster, &object.resource);
-        super::back_with_notice(&list, "delete", &object.name);
+        super::back_with_notice(&list, super::FormNotice::Delete);
     }
     Ok(done)
 }
@@ -57,7 +57,7 @@ pub async fn scale_object(
     let done = super::answer(panel.scale(cluster, object.clone(), replicas).await)?;
     if let Some(project) = panel.session().project {
         let page = crate::routes::object(&project.id, cluster, &object);
-        super::back_with_notice(&page, "scale", &object.name);
+        super::back_with_notice(&page, super::FormNotice::Scale);
     }
     Ok(done)
 }
@@ -69,7 +69,7 @@ pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeD
     let done = super::answer(panel.restart(cluster, object.clone()).await)?;
     if let Some(project) = panel.session().project {
         let page = crate::routes::object(&project.id, cluster, &object);
-        super::back_with_notice(&page, "restart", &object.name);
+        super::back_with_notice(&page, super::FormNotice::Restart);
     }
     Ok(done)
 }

@@ -5,17 +5,17 @@ use crate::{
     ui::{Icon, Status, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::Attention;
+use portico_domain::panel::{AlertRef, Attention};
 use uuid::Uuid;
 
 /// Rows before the others are folded away, so that what follows stays in sight.
 const SHOWN: usize = 6;
 
-/// What needs a person, worst first, each with its reason in words.
+/// What needs attention, worst first, each with its reason.
 #[component]
 pub fn AttentionList(
     items: Vec<Attention>,
-    /// What could not be looked at, in words.
+    /// What could not be checked, in words.
     gaps: Vec<String>,
     /// Names the cluster of each; left out on the cluster's own page.
     #[prop(optional)]
@@ -28,7 +28,7 @@ pub fn AttentionList(
         } else {
             (
                 Tone::Idle,
-                "Nothing was found, but not everything could be looked at",
+                "Nothing was found, but not everything could be checked",
             )
         };
         view! { <div class="px-4.5 py-3"><Status tone text /></div> }
@@ -47,7 +47,7 @@ pub fn AttentionList(
             .into_iter()
             .map(|gap| view! { <li class="text-muted">{gap}</li> });
         let gaps = gaps.collect_view();
-        view! { <Folded label="Not looked at"><ul class="rows">{gaps}</ul></Folded> }
+        view! { <Folded label="Not checked"><ul class="rows">{gaps}</ul></Folded> }
     });
     view! {
         {nothing}
@@ -81,6 +81,8 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
         Some(namespace) => format!("{} in {namespace}", object.name),
         None => object.name.clone(),
     });
+    let linked = cluster_id.is_some() && item.object.is_some();
+    let alerts = alerts(&item, project, linked);
     let link = match (cluster_id, &item.object, subject) {
         (Some(cluster), Some(object), Some(subject)) => view! {
             <a class="font-semibold" data-row="" href=routes::object(project, cluster, object)>
@@ -103,7 +105,7 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
         <div class="attention">
             <div class="attention-what">
                 <Status tone=Tone::from(item.health) text=item.title />
-                <span class="flex flex-wrap gap-x-2">{link} {more} {cluster}</span>
+                <span class="flex flex-wrap gap-x-2">{link} {more} {cluster} {alerts}</span>
             </div>
             <span class="attention-time">
                 <Age at=item.since />
@@ -112,4 +114,32 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
         </div>
     }
     .into_any()
+}
+
+/// Links to the pages of the Alertmanagers that have alerts about the same. In a row without an
+/// object the first of them is what the row leads to.
+fn alerts(item: &Attention, project: &str, has_object: bool) -> AnyView {
+    item.alerts
+        .iter()
+        .enumerate()
+        .map(|(place, alert)| {
+            let href = routes::app(project, &alert.app.id);
+            let text = alert_text(alert, &item.title);
+            if place == 0 && !has_object {
+                view! { <a class="font-semibold" data-row="" href=href>{text}</a> }.into_any()
+            } else {
+                view! { <a href=href>{text}</a> }.into_any()
+            }
+        })
+        .collect_view()
+        .into_any()
+}
+
+/// The alert's name, or its app's where the row has the name already.
+fn alert_text(alert: &AlertRef, title: &str) -> String {
+    if alert.name == title {
+        format!("in {}", alert.app.name)
+    } else {
+        format!("alert {}", alert.name)
+    }
 }

@@ -14,6 +14,12 @@ pub enum CellKind {
     /// Words that may wrap.
     Long,
     Text,
+    /// Of an event.
+    LastSeen,
+    EventType,
+    EventReason,
+    Involved,
+    EventMessage,
 }
 
 impl CellKind {
@@ -30,11 +36,37 @@ impl CellKind {
         }
     }
 
+    /// What a column of a list of events holds; the server makes these columns.
+    pub fn of_event(column: &Column) -> Self {
+        match column.name.as_str() {
+            "Last seen" => Self::LastSeen,
+            "Type" => Self::EventType,
+            "Reason" => Self::EventReason,
+            "Object" => Self::Involved,
+            "Message" => Self::EventMessage,
+            _ => Self::Text,
+        }
+    }
+
+    pub fn is_of_event(self) -> bool {
+        matches!(
+            self,
+            Self::LastSeen
+                | Self::EventType
+                | Self::EventReason
+                | Self::Involved
+                | Self::EventMessage
+        )
+    }
+
     pub fn class(self) -> &'static str {
         match self {
             Self::Name => "cell-name",
             Self::Long => "cell-text",
+            Self::Involved => "event-object",
+            Self::EventMessage => "event-message",
             Self::Status | Self::Age | Self::Number | Self::Text => "cell-short",
+            Self::LastSeen | Self::EventType | Self::EventReason => "cell-short",
         }
     }
 }

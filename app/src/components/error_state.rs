@@ -82,9 +82,9 @@ fn RequestId(id: String) -> impl IntoView {
 /// The same for a part of a page that the cluster refused.
 pub fn not_permitted(what: &str, reason: &str) -> AnyView {
     let text = if reason.is_empty() {
-        "Who administers this project can grant it.".to_owned()
+        "Ask a project administrator for access.".to_owned()
     } else {
-        format!("{reason} Who administers this project can grant it.")
+        format!("{reason} Ask a project administrator for access.")
     };
     view! {
         <StateMessage

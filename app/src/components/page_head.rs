@@ -3,7 +3,7 @@ use crate::{
     routes,
     ui::{Icon, icons},
 };
-use leptos::prelude::*;
+use leptos::{children::ViewFn, prelude::*};
 use leptos_meta::Title;
 
 /// One step of the way to a page.
@@ -25,7 +25,11 @@ impl Crumb {
 #[component]
 pub fn PageHead(
     #[prop(into)] title: String,
-    /// The steps between the launchpad and here; none at all on pages above it.
+    /// In place of the title on the page, where the title has to be asked for.
+    #[prop(optional_no_strip)]
+    heading: Option<ViewFn>,
+    /// The steps between the launchpad and here, which the page itself ends; none at all on pages
+    /// above it.
     #[prop(optional)]
     crumbs: Option<Vec<Crumb>>,
     #[prop(into, optional)] lede: String,
@@ -42,6 +46,14 @@ pub fn PageHead(
         .fold(title.clone(), |all, crumb| {
             format!("{all} · {}", crumb.label)
         });
+    let shown_title = {
+        let title = title.clone();
+        move || {
+            heading
+                .as_ref()
+                .map_or_else(|| title.clone().into_any(), ViewFn::run)
+        }
+    };
     let way = crumbs.map(|crumbs| {
         let steps = std::iter::once(Crumb::new("Launchpad", routes::launchpad(&project)))
             .chain(crumbs)
@@ -56,7 +68,10 @@ pub fn PageHead(
             .collect_view();
         view! {
             <nav aria-label="Breadcrumb">
-                <ol class="crumbs">{steps}</ol>
+                <ol class="crumbs">
+                    {steps}
+                    <li aria-current="page">{shown_title()}</li>
+                </ol>
             </nav>
         }
     });
@@ -66,7 +81,7 @@ pub fn PageHead(
         <div class="page-head">
             <div class="min-w-0">
                 <div class="page-title">
-                    <h1>{title}</h1>
+                    <h1>{shown_title()}</h1>
                     {aside}
                 </div>
                 {(!lede.is_empty()).then(|| view! { <p class="page-lede">{lede}</p> })}

@@ -1,6 +1,7 @@
 use super::{
     StaleBanner,
     cell::{CellKind, cell_view},
+    event_cell,
 };
 use crate::{
     format,
@@ -9,7 +10,7 @@ use crate::{
     ui::{Icon, TableRegion, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{Column, Health, ObjectRef, ResourceKind, ResourceRef};
+use portico_domain::panel::{Column, Health, ObjectRef, ResourceKind, ResourceRef, usual_order};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -38,17 +39,26 @@ pub fn ResourceTable(
     /// The list's address without its state.
     base: String,
 ) -> impl IntoView {
+    let resource = ResourceRef::new(&kind.group, &kind.version, &kind.plural);
+    let events = resource.is_events();
     let columns: Vec<_> = columns
         .into_iter()
         .enumerate()
-        .map(|(index, column)| (CellKind::of(&column, index), column))
+        .map(|(index, column)| {
+            let kind = if events {
+                CellKind::of_event(&column)
+            } else {
+                CellKind::of(&column, index)
+            };
+            (kind, column)
+        })
         .collect();
     let layout = Arc::new(Layout {
         project,
         cluster,
         with_namespace: kind.namespaced && state.namespace.is_empty(),
         health_at_name: !columns.iter().any(|(kind, _)| *kind == CellKind::Status),
-        resource: ResourceRef::new(&kind.group, &kind.version, &kind.plural),
+        resource,
         columns,
         state,
         base,
@@ -60,8 +70,8 @@ pub fn ResourceTable(
     };
     view! {
         <StaleBanner list />
-        <TableRegion label=kind.kind.clone()>
-            <caption class="visually-hidden">{kind.kind}</caption>
+        <TableRegion label=kind.plural_name() events>
+            <caption class="visually-hidden">{kind.plural_name()}</caption>
             <thead>
                 <tr>{head}</tr>
             </thead>
@@ -89,9 +99,10 @@ fn head(layout: &Layout) -> Vec<AnyView> {
 fn head_cell(layout: &Layout, name: &str, description: &str, hidden: bool) -> AnyView {
     let key = name.to_lowercase();
     let descending = format!("-{key}");
-    let (sorted, next, icon) = if layout.state.sort == key {
+    let order = usual_order(&layout.resource, &layout.state.sort);
+    let (sorted, next, icon) = if order == key {
         (Some("ascending"), descending, Some(icons::ARROW_UP))
-    } else if layout.state.sort == descending {
+    } else if order == descending {
         (Some("descending"), String::new(), Some(icons::ARROW_DOWN))
     } else {
         (None, key, None)
@@ -132,11 +143,62 @@ fn row_view(live: &LiveRow, layout: &Arc<Layout>) -> AnyView {
             }
             continue;
         }
+        if *kind == CellKind::EventReason {
+            cells.push(reason_cell(live, index, &href));
+            continue;
+        }
         let low = if column.priority > 0 { " cell-low" } else { "" };
-        let content = cell_view(live.row.clone(), *kind, index);
+        let content = event_view(live, layout, *kind, index)
+            .unwrap_or_else(|| cell_view(live.row.clone(), *kind, index));
         cells.push(view! { <td class=format!("{}{low}", kind.class())>{content}</td> }.into_any());
     }
     view! { <tr>{cells}</tr> }.into_any()
+}
+
+/// The content of a cell that only events have.
+fn event_view(
+    live: &LiveRow,
+    layout: &Arc<Layout>,
+    kind: CellKind,
+    index: usize,
+) -> Option<AnyView> {
+    if !kind.is_of_event() {
+        return None;
+    }
+    let row = live.row.clone();
+    let text =
+        Memo::new(move |_| row.with(|row| row.cells.get(index).cloned().unwrap_or_default()));
+    Some(match kind {
+        CellKind::LastSeen => event_cell::last_seen(live.row.clone()),
+        CellKind::EventType => (move || text.with(|text| event_cell::event_type(text))).into_any(),
+        CellKind::EventMessage => (move || event_cell::message(text.get())).into_any(),
+        // what an event is about never changes
+        CellKind::Involved => live.row.with_untracked(|row| {
+            let namespace = row.namespace.clone().filter(|_| layout.with_namespace);
+            let object = row.event.as_ref().and_then(|event| event.object.clone());
+            let namespace = match &object {
+                // of a cluster-scoped object, the event's own namespace says nothing
+                Some(object) if object.namespace.is_none() => None,
+                _ => namespace,
+            };
+            text.with_untracked(|text| {
+                event_cell::involved(text, object, namespace, &layout.project, layout.cluster)
+            })
+        }),
+        _ => return None,
+    })
+}
+
+/// An event's reason stands for the event: it leads to its page.
+fn reason_cell(live: &LiveRow, index: usize, href: &str) -> AnyView {
+    let row = live.row.clone();
+    let reason = move || row.with(|row| row.cells.get(index).cloned().unwrap_or_default());
+    view! {
+        <th scope="row" class="event-reason">
+            <a href=href.to_owned() data-row="">{reason}</a>
+        </th>
+    }
+    .into_any()
 }
 
 fn name_cell(live: &LiveRow, layout: &Layout, name: &str, href: &str) -> AnyView {

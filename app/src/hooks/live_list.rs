@@ -1,6 +1,9 @@
 //! A list that the server keeps up to date. All rows that it sent are held; only a window of
 //! them has signals and stands in the page.
-use super::stream::{Link, Stream};
+use super::{
+    stream::{Link, Stream},
+    timer::Timer,
+};
 use leptos::prelude::*;
 use portico_domain::{
     panel::{Column, ListQuery, ResourceTable, Row},
@@ -59,7 +62,7 @@ impl LiveList {
         now: RwSignal<i64>,
     ) -> Self {
         let list = Self {
-            sort: StoredValue::new(SortBy::new(&query.sort, &table.columns)),
+            sort: StoredValue::new(SortBy::new(query.order(), &table.columns)),
             total: RwSignal::new(table.total),
             count: RwSignal::new(table.rows.len()),
             held: StoredValue::new(table.rows),
@@ -96,9 +99,10 @@ impl LiveList {
         Effect::new(move |_| {
             let query = query.clone();
             let id = StoredValue::new(0_u32);
+            let retry = Timer::new();
             let opened = stream.open(
                 |id| Request::Watch { id, cluster, query },
-                move |message| self.receive(message, stream, id),
+                move |message| self.receive(message, stream, id, retry),
             );
             id.set_value(opened);
             on_cleanup(move || stream.close(opened));
@@ -110,7 +114,7 @@ impl LiveList {
                     let was_current = matches!(state, Liveness::Live | Liveness::Loaded);
                     if was_current {
                         *state = Liveness::Stale {
-                            reason: "The connection to Portico is interrupted.".to_owned(),
+                            reason: stream.interruption.get_untracked(),
                             since,
                         };
                     }
@@ -120,7 +124,7 @@ impl LiveList {
         });
     }
 
-    fn receive(self, message: Message, stream: Stream, id: StoredValue<u32>) {
+    fn receive(self, message: Message, stream: Stream, id: StoredValue<u32>, again: Timer) {
         match message {
             Message::Snapshot {
                 rows,
@@ -148,15 +152,16 @@ impl LiveList {
             Message::Ended { reason, retry, .. } => {
                 self.state.set(Liveness::Ended(reason));
                 if retry {
-                    set_timeout(
-                        move || stream.again(id.try_get_value().unwrap_or_default()),
-                        std::time::Duration::from_secs(3),
-                    );
+                    again.start(std::time::Duration::from_secs(3), move || {
+                        stream.again(id.try_get_value().unwrap_or_default());
+                    });
                 }
             }
             Message::Changed { .. }
             | Message::Gone { .. }
             | Message::Lines { .. }
+            | Message::NotStarted { .. }
+            | Message::Refused { .. }
             | Message::Ping => {}
         }
     }
@@ -177,12 +182,18 @@ impl LiveList {
                 .map(|row| (places.get(row.uid.as_str()).copied(), row))
                 .partition(|(place, _)| place.is_some());
             drop(places);
+            let mut moved = false;
             for (place, row) in known {
                 if let Some(place) = place {
+                    moved |= last_seen(&held[place]) != last_seen(&row);
                     held[place] = row;
                 }
             }
             self.sort.with_value(|sort| {
+                // an event that happened again is the newest, but no row moves under a reader's hand
+                if moved && sort.wanted == "last seen" && !is_in_use() {
+                    held.sort_by(|a, b| sort.compare(a, b));
+                }
                 for (_, row) in new {
                     let place = held
                         .partition_point(|other| sort.compare(other, &row) != Ordering::Greater);
@@ -285,6 +296,8 @@ impl SortBy {
             // the oldest has the greatest age
             ("age", _) => b.created_at.cmp(&a.created_at),
             ("namespace", None) => a.namespace.cmp(&b.namespace),
+            // the one seen last first
+            ("last seen", _) => last_seen(b).cmp(&last_seen(a)),
             (_, Some(column)) => natural(
                 a.cells.get(column).map_or("", String::as_str),
                 b.cells.get(column).map_or("", String::as_str),
@@ -298,6 +311,17 @@ impl SortBy {
         };
         order.then_with(place)
     }
+}
+
+fn last_seen(row: &Row) -> Option<i64> {
+    row.event.as_ref()?.last_seen
+}
+
+/// Whether the pointer or the keyboard is in a table.
+fn is_in_use() -> bool {
+    document()
+        .query_selector(".table-region:hover, .table-region:focus-within")
+        .is_ok_and(|found| found.is_some())
 }
 
 /// Numbers by value, everything else as text.
@@ -322,6 +346,7 @@ mod tests {
             cells: vec![name.to_owned(), restarts.to_owned()],
             labels: Vec::new(),
             health: None,
+            event: None,
         }
     }
 

@@ -7,6 +7,8 @@ pub mod poll;
 pub mod preferences;
 pub mod scripts;
 pub mod stream;
+pub mod timer;
 
 pub use live_list::{LiveList, LiveRow, Liveness};
-pub use poll::{keep_fresh, refresh_quietly};
+pub use poll::{keep_fresh, refresh_quietly, use_poll};
+pub use timer::Timer;

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use std::{future::Future, time::Duration};
 
 /// Calls `again` at an interval while the page is visible.
-fn use_poll(every: Duration, again: impl Fn() + Clone + Send + Sync + 'static) {
+pub fn use_poll(every: Duration, again: impl Fn() + Clone + Send + Sync + 'static) {
     Effect::new(move |_| {
         let again = again.clone();
         let tick = move || {

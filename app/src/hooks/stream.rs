@@ -103,6 +103,8 @@ struct Inner {
     last_id: u32,
     /// Tries since the last success.
     tries: u32,
+    /// The server has refused this connection: the next try can wait.
+    refused: bool,
 }
 
 /// The stream of this tab. `Copy`, found in the context.
@@ -110,14 +112,21 @@ struct Inner {
 pub struct Stream {
     inner: BrowserValue<Inner>,
     pub link: RwSignal<Link>,
+    /// Why the connection is down, in a sentence.
+    pub interruption: RwSignal<String>,
     session: Session,
 }
+
+const INTERRUPTED: &str = "The connection to Portico is interrupted.";
+/// After a refusal; another tab has to be closed first.
+const REFUSED_WAIT: Duration = Duration::from_secs(15);
 
 /// Makes the stream's context. It connects when something subscribes.
 pub fn provide_stream(session: Session) {
     let stream = Stream {
         inner: BrowserValue::default(),
         link: RwSignal::new(Link::Idle),
+        interruption: RwSignal::new(INTERRUPTED.to_owned()),
         session,
     };
     provide_context(stream);
@@ -241,6 +250,11 @@ impl Stream {
         let Ok(message) = serde_json::from_str::<Message>(text) else {
             return;
         };
+        if let Message::Refused { reason } = message {
+            self.interruption.set(reason);
+            self.inner.try_update_value(|inner| inner.refused = true);
+            return;
+        }
         let Some(id) = id_of(&message) else { return };
         let handler = self.inner.try_with_value(|inner| {
             inner
@@ -259,18 +273,24 @@ impl Stream {
             self.session.end.set(why);
             self.session.refresh();
         }
-        let tries = self.inner.try_update_value(|inner| {
+        let closed = self.inner.try_update_value(|inner| {
             inner.socket = None;
             inner.tries += 1;
-            inner.tries
+            (inner.tries, std::mem::take(&mut inner.refused))
         });
-        let Some(tries) = tries else { return };
+        let Some((tries, refused)) = closed else {
+            return;
+        };
+        if !refused {
+            self.interruption.set(INTERRUPTED.to_owned());
+        }
         self.link.set(Link::Down);
         // the browser does not say why an upgrade was refused; the session may have ended
         if tries == 2 || tries % 10 == 0 {
             self.session.refresh();
         }
         let wait = match closing {
+            _ if refused => REFUSED_WAIT,
             // asked to come back: to another replica, or with new tokens
             Closing::ComeBack if tries == 1 => backoff(1) / 5,
             _ => backoff(tries),
@@ -324,8 +344,9 @@ fn id_of(message: &Message) -> Option<u32> {
         | Message::Changed { id }
         | Message::Gone { id }
         | Message::Lines { id, .. }
+        | Message::NotStarted { id, .. }
         | Message::Ended { id, .. }
         | Message::Stale { id, .. } => Some(*id),
-        Message::Ping => None,
+        Message::Refused { .. } | Message::Ping => None,
     }
 }

@@ -18,8 +18,8 @@ const KINDS: [(&str, &[Entry]); 4] = [
         &[
             ("Pods", "", "v1", "pods"),
             ("Deployments", "apps", "v1", "deployments"),
-            ("Stateful sets", "apps", "v1", "statefulsets"),
-            ("Daemon sets", "apps", "v1", "daemonsets"),
+            ("StatefulSets", "apps", "v1", "statefulsets"),
+            ("DaemonSets", "apps", "v1", "daemonsets"),
             ("Jobs", "batch", "v1", "jobs"),
         ],
     ),
@@ -29,7 +29,7 @@ const KINDS: [(&str, &[Entry]); 4] = [
             ("Services", "", "v1", "services"),
             ("Ingresses", "networking.k8s.io", "v1", "ingresses"),
             (
-                "Network policies",
+                "NetworkPolicies",
                 "networking.k8s.io",
                 "v1",
                 "networkpolicies",
@@ -39,16 +39,16 @@ const KINDS: [(&str, &[Entry]); 4] = [
     (
         "Configuration",
         &[
-            ("Config maps", "", "v1", "configmaps"),
+            ("ConfigMaps", "", "v1", "configmaps"),
             ("Secrets", "", "v1", "secrets"),
         ],
     ),
     (
         "Storage",
         &[
-            ("Volume claims", "", "v1", "persistentvolumeclaims"),
-            ("Volumes", "", "v1", "persistentvolumes"),
-            ("Storage classes", "storage.k8s.io", "v1", "storageclasses"),
+            ("PersistentVolumeClaims", "", "v1", "persistentvolumeclaims"),
+            ("PersistentVolumes", "", "v1", "persistentvolumes"),
+            ("StorageClasses", "storage.k8s.io", "v1", "storageclasses"),
         ],
     ),
 ];

@@ -90,10 +90,11 @@ fn registry(view: RegistryView) -> AnyView {
         .into_any()
     } else {
         let count = format::count(view.repositories.len());
+        let host = view.host;
         let rows = view
             .repositories
             .into_iter()
-            .map(repository_card)
+            .map(|repository| repository_card(repository, host.as_deref()))
             .collect_view();
         view! {
             <p class="text-muted mb-2">
@@ -114,8 +115,12 @@ fn registry(view: RegistryView) -> AnyView {
     .into_any()
 }
 
-fn repository_card(repository: Repository) -> AnyView {
-    let name = repository.name.clone();
+fn repository_card(repository: Repository, host: Option<&str>) -> AnyView {
+    // a reference that names no host means the one that the container runtime looks at first
+    let name = match host {
+        Some(host) => format!("{host}/{}", repository.name),
+        None => repository.name.clone(),
+    };
     let tags = match repository.tags {
         Reading::NotPermitted(reason) => not_permitted("see its tags", &reason),
         Reading::Unavailable(reason) => view! { <Status tone=Tone::Warn text=reason /> }.into_any(),
@@ -131,7 +136,7 @@ fn repository_card(repository: Repository) -> AnyView {
             view! {
                 <div class="chips">{chips}</div>
                 // no `docker pull`: the gateway does not speak the registry's token protocol yet
-                <CodeBlock text=format!("{name}:{newest}") what="image" />
+                <CodeBlock text=format!("{name}:{newest}") what=format!("reference to {}", repository.name) />
             }
             .into_any()
         }

@@ -1,7 +1,7 @@
-//! The first page of a project: what needs a person, then clusters and apps.
+//! The first page of a project: what needs attention, then clusters and apps.
 use crate::{
     api::session::get_launchpad,
-    components::{AttentionList, ErrorState, PageHead},
+    components::{AttentionList, ErrorState, FormOutcome, PageHead},
     context::use_session,
     format,
     hooks::keep_fresh,
@@ -45,10 +45,11 @@ pub fn Launchpad() -> impl IntoView {
     view! {
         <main id="main" tabindex="-1" class="page">
             {move || view! { <PageHead title=name() lede=lede() /> }}
+            <FormOutcome />
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">
                     <Banner tone=Tone::Warn>
-                        "This page could not be brought up to date just now; it goes on trying."
+                        "This page could not refresh; retrying."
                     </Banner>
                 </div>
             })}
@@ -126,7 +127,8 @@ fn attention(items: Vec<Attention>, gaps: Vec<String>) -> AnyView {
 
 fn cluster_card(card: ClusterCard, project: &str) -> AnyView {
     let nodes = match (card.nodes_ready, card.nodes_total) {
-        (Some(ready), Some(total)) => Some(format!(
+        // without nodes the status is "No nodes" already
+        (Some(ready), Some(total)) if total > 0 => Some(format!(
             "{ready} of {} ready",
             format::counted(total as usize, "node")
         )),

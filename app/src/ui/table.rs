@@ -6,11 +6,19 @@ pub fn TableRegion(
     /// Names the table for screen readers.
     #[prop(into)]
     label: String,
+    /// Rows that stack on a narrow screen, as those of events do.
+    #[prop(optional)]
+    events: bool,
     children: Children,
 ) -> impl IntoView {
+    let class = if events {
+        "table table-events"
+    } else {
+        "table"
+    };
     view! {
         <div class="table-region" role="region" tabindex="0" aria-label=label>
-            <table class="table">{children()}</table>
+            <table class=class>{children()}</table>
         </div>
     }
     .into_any()

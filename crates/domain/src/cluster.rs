@@ -96,7 +96,7 @@ pub struct PolicyConfigMap {
     /// Its name.
     #[serde(default = "default_policy_name")]
     pub name: String,
-    /// The key of the policy in it.
+    /// The key of the policy in it, a text of at most 256 KiB.
     #[serde(default = "default_policy_key")]
     pub key: String,
 }

@@ -81,6 +81,11 @@ pub fn project_role_group(project_id: &str, role_id: &str) -> String {
     format!("portico:project:{project_id}:role:{role_id}")
 }
 
+/// Returns the project's and the role's ID in a group of [`project_role_group`]. IDs hold no colon.
+pub fn parse_project_role_group(group: &str) -> Option<(&str, &str)> {
+    group.strip_prefix("portico:project:")?.split_once(":role:")
+}
+
 fn escape_into(out: &mut String, part: &str) {
     for c in part.chars() {
         if matches!(c, '%' | '@') || c.is_control() {

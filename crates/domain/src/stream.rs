@@ -74,6 +74,11 @@ pub enum Message {
         lines: Vec<String>,
         skipped: u64,
     },
+    /// The container of a log has not started: why, as a sentence. Its lines follow when it has.
+    NotStarted {
+        id: u32,
+        reason: String,
+    },
     /// The subscription ended; `retry` says that asking again makes sense.
     Ended {
         id: u32,
@@ -85,6 +90,10 @@ pub enum Message {
         id: u32,
         reason: String,
         since: i64,
+    },
+    /// The whole stream is refused, with the reason for the user; it is closed next.
+    Refused {
+        reason: String,
     },
     /// Sent every 20 s, so that idle proxies keep the connection.
     Ping,

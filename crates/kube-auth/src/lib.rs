@@ -13,6 +13,7 @@
 //! Where a cluster has a [`policy`], its API server may ask too what the user may do ([`access`]).
 mod access;
 mod audit;
+pub mod authority;
 mod binding;
 mod cache;
 pub mod config;

@@ -177,13 +177,13 @@ impl KubeAuth {
         http::router(self.clone())
     }
 
-    /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is no policy
-    /// is logged and counted, and the last good one stays.
+    /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is refused is
+    /// logged and counted, and the last good policy stays. Other clusters are not affected.
     ///
     /// # Errors
-    /// When the text is not in force now.
-    pub fn set_policy(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
-        self.pushed(cluster)?.push(cluster, text)
+    /// Returns [`PushError`] when the text is not in force now.
+    pub async fn set_policy(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
+        self.pushed(cluster)?.push(cluster, text).await
     }
 
     /// Notes that a cluster's ConfigMap, or its key, is not there. The last good policy stays.

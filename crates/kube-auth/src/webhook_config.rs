@@ -3,6 +3,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_domain::cluster::ClusterRecord;
 use portico_domain::identity::user_group;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// What the API server asks.
@@ -147,16 +148,33 @@ authorizers:
     )
 }
 
-/// A YAML string; JSON's are.
+/// A YAML string, as JSON writes strings. Characters on which a terminal would act are escaped: the
+/// file is printed.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let json = serde_json::Value::from(text).to_string();
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if acts_on_terminals(c) {
+            // all of them are in the basic multilingual plane; writing to a String cannot fail
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Text for a comment, which a line break would end.
 fn one_line(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if acts_on_terminals(c) { ' ' } else { c })
         .collect()
+}
+
+/// Control characters, and those that change the direction of text or break lines.
+fn acts_on_terminals(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -220,9 +238,21 @@ mod tests {
     }
 
     #[test]
+    fn attack_names_and_paths_cannot_drive_a_terminal() {
+        let hostile = "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\n\u{85}\u{2028}b";
+        assert_eq!(
+            quoted(hostile),
+            r#""a\u001b]0;x\u0007\u009b31m\u202e\n\u0085\u2028b""#
+        );
+        let read: String = portico_runtime::yaml::from_user_file(&quoted(hostile)).unwrap();
+        assert_eq!(read, hostile);
+        assert!(!one_line(hostile).contains(acts_on_terminals));
+    }
+
+    #[test]
     fn the_structured_configuration_denies_when_nobody_answers() {
         let text = authorization_configuration("/etc/kubernetes/a.yaml", Duration::from_secs(10));
-        let parsed: serde_json::Value = serde_norway::from_str(&text).unwrap();
+        let parsed: serde_json::Value = portico_runtime::yaml::from_user_file(&text).unwrap();
         let webhook = &parsed["authorizers"][1]["webhook"];
         assert_eq!(webhook["failurePolicy"], "Deny");
         assert_eq!(webhook["authorizedTTL"], "10s");

@@ -1,9 +1,14 @@
 //! The private admin port: `/live`, `/ready`, `/metrics`.
+mod hosts;
+
+pub use hosts::InvalidHost;
+
 use crate::lifecycle::Lifecycle;
 use crate::metrics::Metrics;
 use axum::Json;
 use axum::Router;
 use axum::extract::State;
+use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use futures::future::{BoxFuture, join_all};
@@ -24,12 +29,28 @@ pub struct AdminConfig {
     /// Where `/live`, `/ready` and `/metrics` are served; keep it off the public network.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// Host names, without a port, by which Prometheus and probes ask for this port, such as
+    /// `portico-1.example.org` or `portico`. IP addresses and `localhost` are always accepted;
+    /// any other name is answered with 421, because a web page could have its own name lead here
+    /// (DNS rebinding). 64 at most.
+    pub hosts: Vec<String>,
+}
+
+impl AdminConfig {
+    /// Checks what serde cannot.
+    ///
+    /// # Errors
+    /// Returns the entry of `hosts` that is not a host name.
+    pub fn validate(&self) -> Result<(), InvalidHost> {
+        hosts::Hosts::new(&self.hosts).map(drop)
+    }
 }
 
 impl Default for AdminConfig {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 9180)),
+            hosts: Vec::new(),
         }
     }
 }
@@ -134,17 +155,28 @@ struct AdminState {
     lifecycle: Lifecycle,
 }
 
-/// The routes of the admin port.
-pub fn router(readiness: Readiness, metrics: Metrics, lifecycle: Lifecycle) -> Router {
-    Router::new()
+/// Returns the routes of the admin port, for requests to an IP address, `localhost` or one of
+/// `hosts` (`admin.hosts`).
+///
+/// # Errors
+/// Returns the entry of `hosts` that is not a host name.
+pub fn router(
+    hosts: &[String],
+    readiness: Readiness,
+    metrics: Metrics,
+    lifecycle: Lifecycle,
+) -> Result<Router, InvalidHost> {
+    let hosts = Arc::new(hosts::Hosts::new(hosts)?);
+    Ok(Router::new()
         .route("/live", get(|| async { "live\n" }))
         .route("/ready", get(ready))
         .route("/metrics", get(render_metrics))
+        .layer(from_fn_with_state(hosts, hosts::admit))
         .with_state(AdminState {
             readiness,
             metrics,
             lifecycle,
-        })
+        }))
 }
 
 async fn ready(State(state): State<AdminState>) -> impl IntoResponse {
@@ -175,7 +207,8 @@ mod tests {
 
     async fn status(readiness: &Readiness, lifecycle: &Lifecycle) -> StatusCode {
         let metrics = Metrics::install().unwrap();
-        router(readiness.clone(), metrics, lifecycle.clone())
+        router(&[], readiness.clone(), metrics, lifecycle.clone())
+            .unwrap()
             .oneshot(Request::get("/ready").body(Body::empty()).unwrap())
             .await
             .unwrap()

@@ -12,6 +12,9 @@ pub(crate) const CONNECTIONS: &str = "portico_listener_connections";
 /// Connections that were one too many, by `listener` and `reason`: `full`, or `address` when one
 /// address had its share.
 pub(crate) const REFUSED_CONNECTIONS: &str = "portico_listener_refused_connections_total";
+/// TLS handshakes that failed over a certificate where clients are asked for one, by `listener` and
+/// `certificate`: `client` or `server`.
+pub(crate) const REFUSED_HANDSHAKES: &str = "portico_listener_refused_handshakes_total";
 /// Connections that were cut because what came could be read in two ways.
 pub(crate) const MALFORMED_REQUESTS: &str = "portico_listener_malformed_requests_total";
 
@@ -74,6 +77,11 @@ pub fn describe() {
     metrics::describe_gauge!(
         KEYS_UNUSABLE,
         "1 while key files hold what cannot be used, and the last good keys are kept."
+    );
+    metrics::describe_counter!(
+        REFUSED_HANDSHAKES,
+        "TLS handshakes that failed over a certificate where clients are asked for one, by listener and \
+         whose certificate it was."
     );
     metrics::describe_gauge!(CONNECTIONS, "Connections that are open, by listener.");
     metrics::describe_counter!(

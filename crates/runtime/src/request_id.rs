@@ -23,8 +23,8 @@ tokio::task_local! {
 /// would be made for every request, and read by the few that have a line.
 static LINES_NAME_REQUESTS: AtomicBool = AtomicBool::new(false);
 
-/// The request that is being handled here, if any.
-pub(crate) fn current() -> Option<RequestId> {
+/// Returns the ID of the request that is being handled on this task, if any.
+pub fn current() -> Option<RequestId> {
     CURRENT.try_with(|id| *id).ok()
 }
 

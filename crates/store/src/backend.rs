@@ -1,5 +1,6 @@
 //! Where a store lives: a SQL database, or Redis.
 use crate::error::StoreError;
+use crate::file_identity::FileIdentity;
 use crate::measured::{Pool, Transaction};
 use crate::redis::Redis;
 use futures::StreamExt as _;
@@ -21,6 +22,8 @@ pub(crate) enum Backend {
     Sql {
         pool: Pool,
         migrator: &'static Migrator,
+        /// Of SQLite only.
+        file: Option<FileIdentity>,
     },
     Redis(Redis),
 }
@@ -56,7 +59,7 @@ impl Backend {
 
     /// A connection of the pool, for what is no statement of ours.
     pub async fn acquire(&self) -> Result<PoolConnection<Any>, sqlx::Error> {
-        self.sql()?.unmeasured().acquire().await
+        self.sql()?.acquire().await
     }
 
     /// Closes every connection.
@@ -125,11 +128,11 @@ impl<'p> Executor<'p> for &'p Backend {
 }
 
 /// What a failed query says about the store.
-pub(crate) fn database_error(operation: &'static str, source: sqlx::Error) -> StoreError {
-    match &source {
+pub(crate) fn database_error(operation: &'static str, error: sqlx::Error) -> StoreError {
+    match &error {
         sqlx::Error::Configuration(reason) if reason.is::<NotSql>() => {
             StoreError::NotOnRedis { operation }
         }
-        _ => StoreError::Database { operation, source },
+        _ => StoreError::Database { operation, error },
     }
 }

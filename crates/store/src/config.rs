@@ -1,3 +1,4 @@
+use crate::advice::{self, Advice};
 use crate::error::StoreError;
 use crate::redis::Redis;
 use schemars::JsonSchema;
@@ -43,6 +44,11 @@ impl StoreConfig {
                 "must start with sqlite://, postgres://, redis:// or rediss://".to_owned(),
             ))
         }
+    }
+
+    /// Returns what the URL alone tells that an operator should change.
+    pub fn advice(&self) -> Vec<Advice> {
+        advice::on_url(self.url.expose_secret())
     }
 
     /// Whether only one process may use the store: a file on its own machine.

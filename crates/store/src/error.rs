@@ -1,21 +1,38 @@
-/// Why the store could not say. Never holds a secret.
+use crate::cause::StoreCause;
+use std::path::PathBuf;
+
+/// Why the store failed. Never holds a secret. [`StoreError::cause`] is the typed cause; the text
+/// names it once, so that no error is a source of another.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database does not answer or refused the query.
-    #[error("{operation}: {source}")]
+    #[error("{operation}: {}", sql_text(error))]
     Database {
         operation: &'static str,
-        source: sqlx::Error,
+        error: sqlx::Error,
     },
     /// Redis does not answer or refused the command.
-    #[error("{operation}: {source}")]
+    #[error("{operation}: {}", redis_text(error))]
     Redis {
         operation: &'static str,
-        source: redis::RedisError,
+        error: redis::RedisError,
     },
     /// Redis took too long; whether the command was carried out is unknown.
     #[error("{operation}: no answer from Redis in time")]
     RedisTimeout { operation: &'static str },
+    /// The file of a SQLite database cannot be used, or is not the one that was opened.
+    #[error("{}: {}", path.display(), with_detail(*cause, detail.as_deref()))]
+    File {
+        path: PathBuf,
+        cause: StoreCause,
+        detail: Option<String>,
+    },
+    /// Redis holds no store under the prefix.
+    #[error("{}", StoreCause::Uninitialised)]
+    Uninitialised,
+    /// The store was written by an installation with other keys.
+    #[error("{} (it was written with key {})", StoreCause::OtherKeys, found.join(", "))]
+    OtherKeys { found: Vec<String> },
     /// Something that this version keeps in SQL databases only.
     #[error("{operation}: not on Redis yet; use PostgreSQL for this")]
     NotOnRedis { operation: &'static str },
@@ -69,17 +86,41 @@ impl StoreError {
     /// Returns whether the store answered and refused what it was sent: it may take something else.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
-            Self::Database { source, .. } => source.as_database_error().is_some(),
-            Self::Redis { source, .. } => source.code().is_some(),
+            Self::Database { error, .. } => error.as_database_error().is_some(),
+            Self::Redis { error, .. } => error.code().is_some(),
             _ => false,
         }
     }
 
     pub(crate) fn database(operation: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
-        move |source| crate::backend::database_error(operation, source)
+        move |error| crate::backend::database_error(operation, error)
     }
 
     pub(crate) fn redis(operation: &'static str) -> impl FnOnce(redis::RedisError) -> Self {
-        move |source| Self::Redis { operation, source }
+        move |error| Self::Redis { operation, error }
+    }
+}
+
+/// The cause, with the database's own words where those say more.
+fn sql_text(error: &sqlx::Error) -> String {
+    let cause = StoreCause::of_sql(error);
+    match (cause, error.as_database_error()) {
+        (StoreCause::Other | StoreCause::Configuration, _) => error.to_string(),
+        (StoreCause::Transport(_), _) | (_, None) => cause.to_string(),
+        (cause, Some(said)) => with_detail(cause, Some(said.message())),
+    }
+}
+
+fn redis_text(error: &redis::RedisError) -> String {
+    match StoreCause::of_redis(error) {
+        StoreCause::Other | StoreCause::Configuration => error.to_string(),
+        cause => cause.to_string(),
+    }
+}
+
+fn with_detail(cause: StoreCause, detail: Option<&str>) -> String {
+    match detail {
+        Some(detail) => format!("{cause} ({detail})"),
+        None => cause.to_string(),
     }
 }

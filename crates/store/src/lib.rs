@@ -11,14 +11,17 @@
 //! expired or was ended; an error always means that the store could not say. The time is always
 //! an argument.
 mod access_tokens;
+mod advice;
 mod audit;
 mod authorization_codes;
 mod backend;
 mod browser_marks;
+mod cause;
 mod changes;
 mod config;
 mod device_codes;
 mod error;
+mod file_identity;
 mod handover;
 mod kept_forms;
 mod keystone_tokens;
@@ -28,11 +31,13 @@ mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
 mod random;
+mod reach;
 mod redis;
 mod row;
 pub mod sealing;
 mod session_credentials;
 mod sessions;
+mod sign_in_accounts;
 mod sign_in_flows;
 mod store;
 mod sweep;
@@ -40,12 +45,14 @@ mod throttle;
 mod totp_marks;
 
 pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
+pub use advice::Advice;
 pub use audit::{
     Audit, AuditEvent, AuditFilter, AuditSize, BreakKind, ChainBreak, ChainMark, ChainReport,
     NewAuditEvent, Outcome,
 };
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
+pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use config::StoreConfig;
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
@@ -67,8 +74,9 @@ pub use sessions::{
     ChildKind, EndReason, EndedSession, NewChild, NewSession, ProviderProfile, Renewal, Session,
     SessionKind, SessionProvider, Sessions,
 };
+pub use sign_in_accounts::{FailedSignIns, SignInAccounts};
 pub use sign_in_flows::{SignInFlow, SignInFlows, Started};
 pub use store::Store;
 pub use sweep::Swept;
-pub use throttle::{Throttle, ThrottleLimit};
+pub use throttle::{Reservation, Reserved, Throttle, ThrottleLimit};
 pub use totp_marks::TotpMarks;

@@ -3,10 +3,12 @@
 //!
 //! [`Pool`] and [`Transaction`] take the places of sqlx's own: a statement is run on `&pool` or on
 //! `&mut *transaction` as ever.
+use crate::reach::Reach;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
+use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Describe, Either, Error, Execute, Executor};
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
@@ -15,7 +17,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares them with the migrations.
-const TABLES: [&str; 21] = [
+const TABLES: [&str; 22] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
@@ -32,6 +34,7 @@ const TABLES: [&str; 21] = [
     "session_credentials",
     "session_feed",
     "sessions",
+    "sign_in_accounts",
     "sign_in_flows",
     "sign_in_throttles",
     "totp_marks",
@@ -42,9 +45,12 @@ const OPERATIONS: [&str; 5] = ["select", "insert", "update", "delete", OTHER];
 /// What is neither of the above: nobody outside chooses a label's values.
 pub(crate) const OTHER: &str = "other";
 
-/// The pool of connections.
+/// The pool of connections, and the way beside it that tells why it gives none.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool(AnyPool);
+pub(crate) struct Pool {
+    pool: AnyPool,
+    reach: Reach,
+}
 
 /// Statements that take effect together or not at all. Dropped without a commit it is taken back.
 #[derive(Debug)]
@@ -55,18 +61,25 @@ pub(crate) struct Transaction(Statements);
 pub(crate) struct Statements(sqlx::Transaction<'static, Any>);
 
 impl Pool {
-    pub fn new(pool: AnyPool) -> Self {
-        Self(pool)
+    pub fn new(pool: AnyPool, reach: Reach) -> Self {
+        Self { pool, reach }
     }
 
-    /// The pool itself, for what is no statement of ours: migrations, and looking whether the
-    /// database answers.
+    /// The pool itself, for migrations.
     pub fn unmeasured(&self) -> &AnyPool {
-        &self.0
+        &self.pool
+    }
+
+    /// A connection, for what is not a statement of ours.
+    pub async fn acquire(&self) -> Result<PoolConnection<Any>, Error> {
+        let acquiring = self.pool.acquire();
+        self.reach.unless_unreachable(acquiring, Err).await
     }
 
     pub async fn begin(&self) -> Result<Transaction, Error> {
-        self.0.begin().await.map(Statements).map(Transaction)
+        let beginning = self.pool.begin();
+        let begun = self.reach.unless_unreachable(beginning, Err).await;
+        begun.map(Statements).map(Transaction)
     }
 }
 
@@ -168,8 +181,17 @@ impl<'c> Executor<'c> for &'c Pool {
         E: 'q + Execute<'q, Any>,
     {
         let measured = Measured::start(query.sql());
-        self.0
-            .fetch_many(query)
+        let mut rows = self.pool.fetch_many(query);
+        let started = async move {
+            let first = rows.next();
+            let first = self
+                .reach
+                .unless_unreachable(first, |error| Some(Err(error)))
+                .await;
+            stream::iter(first).chain(rows)
+        };
+        stream::once(started)
+            .flatten()
             .inspect(move |result| measured.saw(result))
             .boxed()
     }
@@ -180,9 +202,9 @@ impl<'c> Executor<'c> for &'c Pool {
         E: 'q + Execute<'q, Any>,
     {
         let measured = Measured::start(query.sql());
-        let answer = self.0.fetch_optional(query);
+        let answer = self.pool.fetch_optional(query);
         Box::pin(async move {
-            let result = answer.await;
+            let result = self.reach.unless_unreachable(answer, Err).await;
             measured.saw(&result);
             result
         })
@@ -196,14 +218,14 @@ impl<'c> Executor<'c> for &'c Pool {
     where
         'c: 'e,
     {
-        self.0.prepare_with(sql, parameters)
+        self.pool.prepare_with(sql, parameters)
     }
 
     fn describe<'e, 'q: 'e>(self, sql: &'q str) -> BoxFuture<'e, Result<Describe<Any>, Error>>
     where
         'c: 'e,
     {
-        self.0.describe(sql)
+        self.pool.describe(sql)
     }
 }
 

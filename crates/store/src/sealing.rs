@@ -182,6 +182,11 @@ impl KeyRing {
     }
 }
 
+/// Returns the public ID of the key that a value was sealed with.
+pub(crate) fn key_id_of(sealed: &[u8]) -> String {
+    hex(sealed.get(..KID_LEN).unwrap_or_default())
+}
+
 impl Keys {
     fn all(&self) -> impl Iterator<Item = &Key> {
         std::iter::once(&self.current).chain(&self.older)

@@ -1,21 +1,22 @@
+use crate::advice::{self, Advice};
 use crate::audit::writer::Writer;
 use crate::backend::Backend;
 use crate::error::StoreError;
+use crate::file_identity::FileIdentity;
 use crate::measured::Pool;
+use crate::reach::{Reach, set_up};
 use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
     KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
-    Sessions, SignInFlows, Throttle, TotpMarks,
+    Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
-use sqlx::{AnyConnection, Connection as _, Executor as _};
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use sqlx::{Connection as _, Row as _};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -24,6 +25,8 @@ static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Sessions whose key is looked at to learn whose store this is.
+const SAMPLE: i64 = 20;
 
 /// A connected database with its keys. Clones share both.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ pub struct Store {
     /// Tells this process's changes from others'.
     pub(crate) origin: Uuid,
     pub(crate) audit_writer: Arc<Writer>,
+    url_advice: Vec<Advice>,
 }
 
 impl Store {
@@ -54,25 +58,31 @@ impl Store {
                 pool: Backend::Redis(redis),
                 keys,
                 audit_writer: Arc::default(),
+                url_advice: advice::on_url(url),
             });
         }
         sqlx::any::install_default_drivers();
-        let (url, migrator) = prepare(url)?;
+        let (migrator, file) = prepare(url)?;
+        // the pool would try for five seconds, and then not say why
+        let reach = Reach::new(url);
+        let connect = || StoreError::database("connect to the database");
+        reach.try_now().await.map_err(connect())?;
         let pool = AnyPoolOptions::new()
             .max_connections(max_connections.max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .after_connect(|connection, _| Box::pin(set_up(connection)))
-            .connect(&url)
-            .await
-            .map_err(StoreError::database("connect to the database"))?;
+            .connect_lazy(url)
+            .map_err(connect())?;
         Ok(Self {
             pool: Backend::Sql {
-                pool: Pool::new(pool),
+                pool: Pool::new(pool, reach),
                 migrator,
+                file,
             },
             keys,
             origin: Uuid::new_v4(),
             audit_writer: Arc::default(),
+            url_advice: advice::on_url(url),
         })
     }
 
@@ -90,8 +100,11 @@ impl Store {
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator } => migrator.run(pool.unmeasured()).await?,
-            Backend::Redis(redis) => redis.migrate().await?,
+            Backend::Sql { pool, migrator, .. } => migrator.run(pool.unmeasured()).await?,
+            Backend::Redis(redis) => {
+                redis.migrate().await?;
+                redis.claim(&self.key_ids()).await?;
+            }
         }
         // entries from before the chain join it in the order of their times
         let adopted = self.audit().adopt_all(Timestamp::now(), true).await?;
@@ -107,7 +120,7 @@ impl Store {
     /// When a migration fails.
     pub async fn revert_all(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator } => Ok(migrator.undo(pool.unmeasured(), 0).await?),
+            Backend::Sql { pool, migrator, .. } => Ok(migrator.undo(pool.unmeasured(), 0).await?),
             Backend::Redis(redis) => redis.delete_everything().await,
         }
     }
@@ -137,13 +150,20 @@ impl Store {
         }
     }
 
-    /// Says whether the database answers.
+    /// Makes sure that the database answers and is the one that was opened: the same file, or a
+    /// Redis that holds this installation's store.
     ///
     /// # Errors
-    /// When it does not.
+    /// When it does not answer; [`StoreError::Uninitialised`] when Redis has lost everything,
+    /// [`StoreError::OtherKeys`] when it is another installation's; [`StoreError::File`] when the
+    /// file was deleted or replaced.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        if let Some(redis) = self.redis() {
-            return redis.ping().await;
+        match &self.pool {
+            Backend::Redis(redis) => {
+                redis.ensure_initialised().await?;
+                return redis.claim(&self.key_ids()).await;
+            }
+            Backend::Sql { file, .. } => file.as_ref().map_or(Ok(()), FileIdentity::check)?,
         }
         let acquire = self.pool.acquire().await;
         let mut connection = acquire.map_err(StoreError::database("reach the database"))?;
@@ -153,16 +173,48 @@ impl Store {
             .map_err(StoreError::database("reach the database"))
     }
 
-    /// What about the server would lose sessions or slow them down, for an operator to read. Only
-    /// Redis has such settings.
+    /// Makes sure that the newest sessions can be opened with the keys. With another
+    /// installation's key every cookie would look unknown, and each user be signed out.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKeys`] when there are sessions and none is sealed with one of the keys.
+    pub async fn ensure_own_keys(&self) -> Result<(), StoreError> {
+        if let Backend::Redis(redis) = &self.pool {
+            return redis.check_owner(&self.key_ids()).await.map(drop);
+        }
+        let rows =
+            sqlx::query("SELECT csrf_sealed FROM sessions ORDER BY created_at DESC LIMIT $1")
+                .bind(SAMPLE)
+                .fetch_all(&self.pool)
+                .await
+                .map_err(StoreError::database("read the newest sessions"))?;
+        let mut found = BTreeSet::new();
+        for row in rows {
+            let sealed: Vec<u8> = row
+                .try_get("csrf_sealed")
+                .map_err(StoreError::database("read the newest sessions"))?;
+            found.insert(crate::sealing::key_id_of(&sealed));
+        }
+        let own = self.key_ids();
+        if found.is_empty() || own.iter().any(|id| found.contains(id)) {
+            return Ok(());
+        }
+        Err(StoreError::OtherKeys {
+            found: found.into_iter().collect(),
+        })
+    }
+
+    /// Returns what about the server or its address would lose sessions, slow them down or show
+    /// them to others.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn advice(&self) -> Result<Vec<String>, StoreError> {
-        match self.redis() {
-            Some(redis) => redis.advice().await,
-            None => Ok(Vec::new()),
+    pub async fn advice(&self) -> Result<Vec<Advice>, StoreError> {
+        let mut all = self.url_advice.clone();
+        if let Some(redis) = self.redis() {
+            all.extend(redis.advice().await?);
         }
+        Ok(all)
     }
 
     /// Closes every connection, once the audit entries that wait have been written.
@@ -262,15 +314,20 @@ impl Store {
         Throttle(self)
     }
 
+    /// Failed attempts by account, between its sign-ins.
+    pub fn sign_in_accounts(&self) -> SignInAccounts<'_> {
+        SignInAccounts(self)
+    }
+
     /// The audit log.
     pub fn audit(&self) -> Audit<'_> {
         Audit(self)
     }
 }
 
-fn prepare(url: &str) -> Result<(String, &'static Migrator), StoreError> {
+fn prepare(url: &str) -> Result<(&'static Migrator, Option<FileIdentity>), StoreError> {
     if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-        return Ok((url.to_owned(), &POSTGRES));
+        return Ok((&POSTGRES, None));
     }
     let Some(rest) = url.strip_prefix("sqlite:") else {
         return Err(StoreError::Url(
@@ -284,31 +341,6 @@ fn prepare(url: &str) -> Result<(String, &'static Migrator), StoreError> {
             "name a file: a database in memory would be another one for each connection".to_owned(),
         ));
     }
-    create_private(Path::new(path)).map_err(|error| StoreError::Url(format!("{path}: {error}")))?;
-    Ok((url.to_owned(), &SQLITE))
-}
-
-/// SQLite would make the file readable by everybody; its WAL takes the file's mode.
-fn create_private(path: &Path) -> std::io::Result<()> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
-}
-
-async fn set_up(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
-    if connection.backend_name() == "SQLite" {
-        connection
-            .execute(
-                "PRAGMA busy_timeout = 5000;
-                 PRAGMA journal_mode = WAL;
-                 PRAGMA synchronous = NORMAL;
-                 PRAGMA foreign_keys = ON;",
-            )
-            .await?;
-    }
-    Ok(())
+    let file = FileIdentity::create_private(path.into())?;
+    Ok((&SQLITE, Some(file)))
 }

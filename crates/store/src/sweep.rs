@@ -38,6 +38,7 @@ impl Store {
             ("DELETE FROM keystone_tokens WHERE expires_at <= $1", now),
             ("DELETE FROM handover_codes WHERE expires_at <= $1", now),
             ("DELETE FROM sign_in_flows WHERE expires_at <= $1", now),
+            ("DELETE FROM sign_in_accounts WHERE expires_at <= $1", now),
             ("DELETE FROM totp_marks WHERE expires_at <= $1", now),
             ("DELETE FROM provider_flows WHERE expires_at <= $1", now),
             ("DELETE FROM logout_marks WHERE expires_at <= $1", now),

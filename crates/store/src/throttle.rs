@@ -1,68 +1,179 @@
-//! How often a sign-in failed, per account and per address.
+//! How often a subject (an account, a network) may fail, counted for all replicas.
+//!
+//! A place is reserved before an attempt and counts as a failure until it is given back, so that
+//! attempts at the same time cannot all pass. A place that is not given back, as after a crash,
+//! stays counted.
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::store::Store;
 use jiff::{SignedDuration, Timestamp};
 
 const PURPOSE: &str = "throttle";
+/// How many delays a limit has; the last one repeats.
+pub(crate) const DELAYS: usize = 4;
+/// Earlier than every time that is stored.
+const NEVER: i64 = i64::MIN;
 
-/// The counters of failed sign-ins; see [`Store::throttle`].
+/// The counters of failures; see [`Store::throttle`].
 #[derive(Clone, Copy)]
 pub struct Throttle<'s>(pub(crate) &'s Store);
 
-/// How many failures are borne in which time.
+/// How many failures are allowed, and in which time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThrottleLimit {
-    pub failures: i64,
-    pub window: SignedDuration,
+pub enum ThrottleLimit {
+    /// So many in a window that begins with the first one; then none until it ends.
+    Window {
+        failures: i64,
+        window: SignedDuration,
+    },
+    /// So many at once; from then on each further attempt has to keep a distance in time to the
+    /// one before, by how many there were. All is forgotten when nothing was tried for `forget`.
+    Delays {
+        free: i64,
+        delays: [SignedDuration; DELAYS],
+        forget: SignedDuration,
+    },
+}
+
+/// The answer to a request for a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reserved {
+    /// The attempt may be made. It counts as failed until the place is given back.
+    Granted(Reservation),
+    /// The limit has no place until then.
+    RefusedUntil(Timestamp),
+}
+
+/// A place under a limit. Dropped, it stays counted as a failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a place that is not given back stays counted as a failure"]
+pub struct Reservation {
+    pub(crate) hash: String,
+    pub(crate) limit: ThrottleLimit,
+    /// How many failures the subject has with this one.
+    pub(crate) failures: i64,
+    /// When the window began, or when the place was given.
+    pub(crate) at: Timestamp,
+}
+
+/// A limit as the statements and scripts take it; times are epoch seconds.
+pub(crate) struct Bounds {
+    pub now: i64,
+    /// What began or happened by then is forgotten.
+    pub forgotten: i64,
+    pub free: i64,
+    /// By when the last attempt must have been, by how many failures beyond `free` there were.
+    pub before: [i64; DELAYS],
+    /// Whether each attempt sets the time anew.
+    pub moves: bool,
+}
+
+impl ThrottleLimit {
+    /// Returns a limit of `failures` in `seconds`.
+    #[must_use]
+    pub const fn window(failures: i64, seconds: i64) -> Self {
+        Self::Window {
+            failures,
+            window: SignedDuration::from_secs(seconds),
+        }
+    }
+
+    pub(crate) fn bounds(self, now: Timestamp) -> Bounds {
+        let (free, forget, before) = match self {
+            Self::Window { failures, window } => (failures, window, [NEVER; DELAYS]),
+            Self::Delays {
+                free,
+                delays,
+                forget,
+            } => (free, forget, delays.map(|delay| (now - delay).as_second())),
+        };
+        Bounds {
+            now: now.as_second(),
+            forgotten: (now - forget).as_second(),
+            free,
+            before,
+            moves: matches!(self, Self::Delays { .. }),
+        }
+    }
+
+    /// Until when a subject with so many failures is refused.
+    pub(crate) fn refused_until(self, failures: i64, at: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Window {
+                failures: most,
+                window,
+            } => (failures >= most).then_some(at + window),
+            Self::Delays { .. } => self.delay(failures).map(|delay| at + delay),
+        }
+    }
+
+    /// The distance that the attempt after so many failures has to keep.
+    fn delay(self, failures: i64) -> Option<SignedDuration> {
+        let Self::Delays { free, delays, .. } = self else {
+            return None;
+        };
+        let beyond = usize::try_from(failures - free).ok()?;
+        delays.get(beyond).or(delays.last()).copied()
+    }
+}
+
+impl Reservation {
+    /// The time that the subject gets back where nothing happened since: an attempt that decided
+    /// nothing must not make the next one wait.
+    pub(crate) fn reopened(&self) -> Timestamp {
+        match self.limit.delay(self.failures - 1) {
+            Some(delay) => self.at - delay,
+            None => self.at,
+        }
+    }
+
+    /// The latest time of the subject at which the place is still part of its count.
+    pub(crate) fn latest(&self) -> i64 {
+        match self.limit {
+            ThrottleLimit::Window { .. } => self.at.as_second(),
+            ThrottleLimit::Delays { .. } => i64::MAX,
+        }
+    }
 }
 
 impl Throttle<'_> {
-    /// Until when the subject (an account, an address) is refused; `None` when it may try.
+    /// Reserves a place for an attempt, if the limit has one.
     ///
     /// # Errors
     /// When the store cannot say.
-    pub async fn refused_until(
+    pub async fn reserve(
         self,
         subject: &str,
         limit: ThrottleLimit,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            let hash = self.0.keys.hash(PURPOSE, subject);
-            return redis.refused_until(&hash, limit, now).await;
+    ) -> Result<Reserved, StoreError> {
+        let hash = self.0.keys.hash(PURPOSE, subject);
+        let bounds = limit.bounds(now);
+        let (given, failures, at) = match self.0.redis() {
+            Some(redis) => redis.reserve_place(&hash, &bounds, now).await?,
+            None => self.count(&hash, &bounds).await?,
+        };
+        if given {
+            return Ok(Reserved::Granted(Reservation {
+                hash,
+                limit,
+                failures,
+                at,
+            }));
         }
-        let row = sqlx::query(
-            "SELECT failures, window_started_at
-             FROM sign_in_throttles
-             WHERE subject_hash = $1",
-        )
-        .bind(self.0.keys.hash(PURPOSE, subject))
-        .fetch_optional(&self.0.pool)
-        .await
-        .map_err(StoreError::database("read a limit"))?;
-        let Some(row) = row else { return Ok(None) };
-        let columns = Columns::new("sign_in_throttles", &row);
-        let until = columns.time("window_started_at")? + limit.window;
-        let refused = columns.integer("failures")? >= limit.failures && now < until;
-        Ok(refused.then_some(until))
+        let until = limit.refused_until(failures, at).unwrap_or(now);
+        Ok(Reserved::RefusedUntil(
+            until.max(now + SignedDuration::from_secs(1)),
+        ))
     }
 
-    /// Counts a failure; answers with how many there were in the running window.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn failed(
+    /// Counts one where there is room; answers with whether there was, and with the count.
+    async fn count(
         self,
-        subject: &str,
-        limit: ThrottleLimit,
-        now: Timestamp,
-    ) -> Result<i64, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            let hash = self.0.keys.hash(PURPOSE, subject);
-            return redis.count_failure(&hash, limit, now).await;
-        }
-        sqlx::query_scalar(
+        hash: &str,
+        bounds: &Bounds,
+    ) -> Result<(bool, i64, Timestamp), StoreError> {
+        let row = sqlx::query(
             "INSERT INTO sign_in_throttles (subject_hash, failures, window_started_at)
              VALUES ($1, 1, $2)
              ON CONFLICT (subject_hash) DO UPDATE
@@ -71,55 +182,106 @@ impl Throttle<'_> {
                      ELSE sign_in_throttles.failures + 1
                  END,
                  window_started_at = CASE
-                     WHEN sign_in_throttles.window_started_at <= $3
+                     WHEN sign_in_throttles.window_started_at <= $3 OR $4 = 1
                          THEN excluded.window_started_at
                      ELSE sign_in_throttles.window_started_at
                  END
-             RETURNING failures",
-        )
-        .bind(self.0.keys.hash(PURPOSE, subject))
-        .bind(now.as_second())
-        .bind((now - limit.window).as_second())
-        .fetch_one(&self.0.pool)
-        .await
-        .map_err(StoreError::database("count a failure"))
+             WHERE sign_in_throttles.window_started_at <= $3
+                OR sign_in_throttles.failures < $5
+                OR (sign_in_throttles.failures = $5
+                    AND sign_in_throttles.window_started_at <= $6)
+                OR (sign_in_throttles.failures = $5 + 1
+                    AND sign_in_throttles.window_started_at <= $7)
+                OR (sign_in_throttles.failures = $5 + 2
+                    AND sign_in_throttles.window_started_at <= $8)
+                OR (sign_in_throttles.failures > $5 + 2
+                    AND sign_in_throttles.window_started_at <= $9)
+             RETURNING failures, window_started_at",
+        );
+        let [first, second, third, last] = bounds.before;
+        let row = row
+            .bind(hash)
+            .bind(bounds.now)
+            .bind(bounds.forgotten)
+            .bind(i64::from(bounds.moves))
+            .bind(bounds.free)
+            .bind(first)
+            .bind(second)
+            .bind(third)
+            .bind(last)
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("count a failure"))?;
+        let given = row.is_some();
+        let row = match row {
+            Some(row) => Some(row),
+            None => sqlx::query(
+                "SELECT failures, window_started_at
+                 FROM sign_in_throttles
+                 WHERE subject_hash = $1",
+            )
+            .bind(hash)
+            .fetch_optional(&self.0.pool)
+            .await
+            .map_err(StoreError::database("read a limit"))?,
+        };
+        let Some(row) = row else {
+            // forgotten between the two statements: the next attempt finds a place
+            let now = Timestamp::from_second(bounds.now).unwrap_or_default();
+            return Ok((false, 0, now));
+        };
+        let columns = Columns::new("sign_in_throttles", &row);
+        Ok((
+            given,
+            columns.integer("failures")?,
+            columns.time("window_started_at")?,
+        ))
     }
 
-    /// Takes back one failure that was counted ahead of an attempt whose outcome nobody knows.
+    /// Gives back a place whose attempt did not fail: it succeeded, or its outcome is unknown.
     ///
     /// # Errors
     /// When the store cannot say.
-    pub async fn undecided(self, subject: &str) -> Result<(), StoreError> {
+    pub async fn give_back(self, reservation: &Reservation) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
-            let hash = self.0.keys.hash(PURPOSE, subject);
-            return redis.take_back_failure(&hash).await;
+            return redis.give_back_place(reservation).await;
         }
         sqlx::query(
             "UPDATE sign_in_throttles
-             SET failures = failures - 1
-             WHERE subject_hash = $1 AND failures > 0",
+             SET failures = failures - 1,
+                 window_started_at = CASE
+                     WHEN failures = $2 AND window_started_at = $3 THEN $4
+                     ELSE window_started_at
+                 END
+             WHERE subject_hash = $1
+               AND failures > 0
+               AND window_started_at >= $3
+               AND window_started_at <= $5",
         )
-        .bind(self.0.keys.hash(PURPOSE, subject))
+        .bind(&reservation.hash)
+        .bind(reservation.failures)
+        .bind(reservation.at.as_second())
+        .bind(reservation.reopened().as_second())
+        .bind(reservation.latest())
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("take back a failure"))?;
         Ok(())
     }
 
-    /// Forgets the subject's failures after a success.
+    /// Forgets all failures of the subject of a place, after a success.
     ///
     /// # Errors
     /// When the store cannot say.
-    pub async fn succeeded(self, subject: &str) -> Result<(), StoreError> {
+    pub async fn forget(self, reservation: &Reservation) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
-            let hash = self.0.keys.hash(PURPOSE, subject);
-            return redis.forget_failures(&hash).await;
+            return redis.forget_failures(&reservation.hash).await;
         }
         sqlx::query(
             "DELETE FROM sign_in_throttles
              WHERE subject_hash = $1",
         )
-        .bind(self.0.keys.hash(PURPOSE, subject))
+        .bind(&reservation.hash)
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("forget failures"))?;

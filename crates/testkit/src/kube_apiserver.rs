@@ -24,7 +24,11 @@ pub struct KubeApiServer {
     pub admin_kubeconfig: PathBuf,
     kubectl: PathBuf,
     dir: TempDir,
-    processes: [Child; 2],
+    /// etcd, the API server, and the controllers where they were started.
+    processes: Vec<Child>,
+    programs: PathBuf,
+    /// The API server's own.
+    arguments: Vec<String>,
 }
 
 impl KubeApiServer {
@@ -57,7 +61,7 @@ impl KubeApiServer {
             ],
         )?;
         let file = |name: &str| dir.path().join(name).display().to_string();
-        let mut arguments = vec![
+        let arguments = vec![
             "--bind-address=127.0.0.1".to_owned(),
             "--advertise-address=127.0.0.1".to_owned(),
             "--endpoint-reconciler-type=none".to_owned(),
@@ -74,14 +78,11 @@ impl KubeApiServer {
                 file("accounts.key")
             ),
         ];
-        if !flags
-            .iter()
-            .any(|flag| flag.starts_with("--authorization-mode"))
-        {
-            arguments.push("--authorization-mode=RBAC".to_owned());
-        }
-        arguments.extend_from_slice(flags);
-        let server = launch(dir.path(), &programs.join("kube-apiserver"), &arguments)?;
+        let server = launch(
+            dir.path(),
+            &programs.join("kube-apiserver"),
+            &with_flags(&arguments, flags),
+        )?;
         let url = format!("https://127.0.0.1:{port}");
         let admin_kubeconfig = dir.path().join("admin.kubeconfig");
         std::fs::write(&admin_kubeconfig, kubeconfig(&url, dir.path()))?;
@@ -89,12 +90,47 @@ impl KubeApiServer {
             url,
             ca_pem,
             admin_kubeconfig,
+            programs: programs.to_owned(),
             kubectl,
             dir,
-            processes: [etcd, server],
+            processes: vec![etcd, server],
+            arguments,
         };
         started.wait_until_ready().await?;
         Ok(started)
+    }
+
+    /// Starts kube-controller-manager with these controllers, such as `clusterrole-aggregation`, without which a
+    /// ClusterRole with an `aggregationRule` has no rules.
+    ///
+    /// # Errors
+    /// When the stack has no such program.
+    pub fn start_controllers(&mut self, controllers: &[&str]) -> Result<()> {
+        let arguments = [
+            format!("--kubeconfig={}", self.admin_kubeconfig.display()),
+            format!("--controllers={}", controllers.join(",")),
+            "--leader-elect=false".to_owned(),
+            "--port=0".to_owned(),
+            "--secure-port=0".to_owned(),
+        ];
+        let program = self.programs.join("kube-controller-manager");
+        self.processes
+            .push(launch(self.dir.path(), &program, &arguments)?);
+        Ok(())
+    }
+
+    /// Starts the API server again, at the same address and on the same data, with other flags.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    pub async fn restart_with(&mut self, flags: &[String]) -> Result<()> {
+        self.processes[1].kill().await?;
+        self.processes[1] = launch(
+            self.dir.path(),
+            &self.programs.join("kube-apiserver"),
+            &with_flags(&self.arguments, flags),
+        )?;
+        self.wait_until_ready().await
     }
 
     /// Runs kubectl by the root certificate and returns what it printed.
@@ -152,6 +188,14 @@ impl KubeApiServer {
             })
             .join("\n")
     }
+}
+
+/// `--authorization-mode=RBAC` unless the flags name another.
+fn with_flags(arguments: &[String], flags: &[String]) -> Vec<String> {
+    let names_mode = |flag: &String| flag.starts_with("--authorization-mode");
+    let mode = (!flags.iter().any(names_mode)).then(|| "--authorization-mode=RBAC".to_owned());
+    let all = arguments.iter().chain(&mode).chain(flags);
+    all.cloned().collect()
 }
 
 fn launch(dir: &Path, program: &Path, arguments: &[String]) -> Result<Child> {

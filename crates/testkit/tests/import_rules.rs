@@ -10,10 +10,14 @@ use std::{collections::BTreeMap, process::Command};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-domain", &[]),
     ("portico-runtime", &[]),
+    ("portico-transport", &[]),
     ("portico-assertion", &["portico-domain"]),
-    ("portico-openstack", &["portico-domain"]),
+    (
+        "portico-openstack",
+        &["portico-domain", "portico-transport"],
+    ),
     ("portico-oidc", &[]),
-    ("portico-store", &["portico-domain"]),
+    ("portico-store", &["portico-domain", "portico-transport"]),
     ("app", &["portico-domain"]),
     (
         "portico-kube-auth",
@@ -46,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "portico-store",
             "portico-runtime",
             "portico-kube-auth",
+            "portico-transport",
         ],
     ),
     ("portico-testkit", &["portico-domain"]),

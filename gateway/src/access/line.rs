@@ -6,7 +6,6 @@
 use std::{
     borrow::Cow,
     cell::RefCell,
-    net::IpAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -15,7 +14,7 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use portico_store::Session;
 use uuid::Uuid;
 
-use super::client_address;
+use super::client_address::ClientAddress;
 use crate::{
     meters,
     problem::{Problem, Source},
@@ -148,7 +147,7 @@ impl Decision {
 #[derive(Debug)]
 pub(crate) struct Line {
     request_id: Option<Uuid>,
-    client: Option<IpAddr>,
+    client: ClientAddress,
     method: Method,
     host: Option<HeaderValue>,
     uri: Uri,
@@ -211,7 +210,7 @@ impl Line {
             .request_id
             .map_or("", |id| written(id, &mut request_id));
         let session = notes.session().map(|id| written(id, &mut session));
-        let client = self.client.map(client_address::text).unwrap_or_default();
+        let client = self.client.text();
         macro_rules! line {
             ($level:expr) => {
                 // the request's span would say the same once more

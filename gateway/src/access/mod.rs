@@ -8,3 +8,4 @@ pub(crate) mod origin;
 pub(crate) mod return_path;
 pub(crate) mod rounds;
 pub(crate) mod rules;
+pub(crate) mod unreadable_hops;

@@ -6,8 +6,15 @@ pub(super) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch
 pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(super) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// Whether a browser is opening a page with this request.
+const X_REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+
+/// Whether a browser is opening a page with this request. A script's request
+/// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not: a redirect to
+/// sign-in would answer neither.
 pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
+    if is_of_a_script(headers) || asks_for_upgrade(headers) {
+        return false;
+    }
     if let Some(mode) = headers.get(SEC_FETCH_MODE) {
         return mode.as_bytes() == b"navigate";
     }
@@ -27,6 +34,19 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
             accept == "*/*" || accept.to_ascii_lowercase().contains("text/html")
         })
     })
+}
+
+/// Whether a script says that it sends the request, as jQuery, Angular and others do by habit. An
+/// Android `WebView` puts the name of its app there.
+fn is_of_a_script(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(X_REQUESTED_WITH).iter();
+    lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"XMLHttpRequest"))
+}
+
+/// Whether the request asks for another protocol. Proxies that ask for a decision take `Upgrade`
+/// away; the rest of a WebSocket's handshake stays.
+fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
 }
 
 /// Whether the request asks for an event stream, which stays open like an upgrade.
@@ -78,12 +98,35 @@ mod tests {
             (&get, &[("accept", "application/json")][..], false),
             (&get, &[("accept", "application/json, */*")][..], false),
             (&get, &[("accept", "text/event-stream")][..], false),
+            (
+                &get,
+                &[("accept", "*/*"), ("x-requested-with", "com.example.app")][..],
+                true,
+            ),
         ] {
             assert_eq!(
                 is_navigation(method, &headers(pairs)),
                 expected,
                 "{method} {pairs:?}"
             );
+        }
+    }
+
+    #[test]
+    fn finding_s13_scripts_and_upgrades_are_no_navigations() {
+        for pairs in [
+            &[("x-requested-with", "XMLHttpRequest")][..],
+            &[("x-requested-with", "xmlhttprequest"), ("accept", "*/*")],
+            &[
+                ("x-requested-with", "XMLHttpRequest"),
+                ("accept", "text/html"),
+            ],
+            &[("connection", "upgrade"), ("upgrade", "websocket")],
+            &[("upgrade", "h2c")],
+            // what forward auth sees of a WebSocket's handshake
+            &[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")],
+        ] {
+            assert!(!is_navigation(&Method::GET, &headers(pairs)), "{pairs:?}");
         }
     }
 }

@@ -43,6 +43,15 @@ impl ReturnPath {
         Self(format!("/oauth2/project?{rest}"))
     }
 
+    /// The same by way of the page that says how many attempts to sign in have failed.
+    pub fn by_way_of_failed_attempts(&self, mark: &str) -> Self {
+        let rest = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("seen", mark)
+            .append_pair("rd", self.as_str())
+            .finish();
+        Self(format!("/oauth2/failed_attempts?{rest}"))
+    }
+
     /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.
     pub fn parse(raw: &str) -> Self {
         Self::read(raw).unwrap_or_else(Self::home)

@@ -2,9 +2,9 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use portico_openstack::keystone::{self, TokenDetails, TokenScope};
-use portico_store::{EndReason, SessionProvider, ThrottleLimit};
+use portico_store::{EndReason, Reserved, SessionProvider, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
@@ -27,11 +27,8 @@ use crate::{
 
 /// What our own cluster tokens begin with: they are for kube-auth alone.
 const CLUSTER_TOKEN: &str = "portico_";
-/// Tokens that one address may be refused with, so that nobody makes Keystone work through this.
-const REFUSALS: ThrottleLimit = ThrottleLimit {
-    failures: 30,
-    window: SignedDuration::from_mins(1),
-};
+/// Tokens that one network may be refused with, so that Keystone cannot be made to work through this.
+const REFUSALS: ThrottleLimit = ThrottleLimit::window(30, 60);
 
 impl Gateway {
     /// What a bearer stands for at an app.
@@ -46,22 +43,28 @@ impl Gateway {
             return Ok(Err(Fault::Invalid("it is for a cluster")));
         }
         let work = async {
-            let subject = format!("bearer:{}", context.address_text());
+            let subject = format!("bearer:{}", context.client.network());
             let throttle = self.store.throttle();
             let now = Timestamp::now();
-            let until = throttle.refused_until(&subject, REFUSALS, now).await;
-            if let Some(until) = until.map_err(Problem::from)? {
-                let seconds = until.as_second() - now.as_second();
-                return Ok(Err(Fault::Throttled(seconds.max(1))));
+            // ahead of the question, so that many at once count before they are answered
+            let reserved = throttle.reserve(&subject, REFUSALS, now).await;
+            let place = match reserved.map_err(Problem::from)? {
+                Reserved::Granted(place) => place,
+                Reserved::RefusedUntil(until) => {
+                    let seconds = until.as_second() - now.as_second();
+                    return Ok(Err(Fault::Throttled(seconds.max(1))));
+                }
+            };
+            let verdict = self.ask(app, token).await;
+            if !matches!(verdict, Ok(Err(_))) {
+                // accepted, or undecided
+                let given_back = throttle.give_back(&place).await;
+                given_back.map_err(Problem::from)?;
             }
-            let verdict = self.ask(app, token).await?;
-            if verdict.is_err() {
-                let counted = throttle.failed(&subject, REFUSALS, now).await;
-                counted.map_err(Problem::from)?;
-            } else {
+            if matches!(verdict, Ok(Ok(_))) {
                 meters::api_caller("verified");
             }
-            Ok(verdict)
+            verdict
         };
         let verdict = self
             .api_callers
@@ -98,7 +101,7 @@ impl Gateway {
             Err(keystone::Error::Forbidden) => {
                 return Ok(Err(Fault::Invalid("Keystone forbids its use here")));
             }
-            Err(_) => return Err(Problem::keystone_unavailable()),
+            Err(error) => return Err(Problem::keystone_unavailable_by(&error)),
         };
         if let Some(why) = unfit(&details) {
             return Ok(Err(Fault::Invalid(why)));

@@ -5,9 +5,9 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
-use portico_store::{NewDeviceCode, Outcome, ThrottleLimit};
+use portico_store::{DeviceRequest, NewDeviceCode, Outcome, Reserved, ThrottleLimit};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
@@ -23,19 +23,14 @@ use crate::{
         sign_in::Notice,
     },
     problem::Problem,
-    state::{Context, Shared},
+    session::live::Caller,
+    state::{Context, Gateway, Shared},
 };
 
-/// Requests that one address may start.
-const STARTS: ThrottleLimit = ThrottleLimit {
-    failures: 30,
-    window: SignedDuration::from_mins(5),
-};
+/// Requests that one network may start.
+const STARTS: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
 /// Codes that one person may get wrong.
-const GUESSES: ThrottleLimit = ThrottleLimit {
-    failures: 10,
-    window: SignedDuration::from_mins(5),
-};
+const GUESSES: ThrottleLimit = ThrottleLimit::window(10, 5 * 60);
 
 /// `POST /oauth2/device`: for command lines, without credentials.
 pub(crate) async fn start(
@@ -47,16 +42,12 @@ pub(crate) async fn start(
         return Ok(refused("invalid_client", "the client is unknown"));
     }
     let now = Timestamp::now();
-    let subject = format!("device:{}", context.address_text());
-    let throttle = gateway.store.throttle();
-    if throttle
-        .refused_until(&subject, STARTS, now)
-        .await?
-        .is_some()
-    {
-        return Ok(refused("slow_down", "too many requests from this address"));
+    let subject = format!("device:{}", context.client.network());
+    // each one counts, whatever comes of it
+    let reserved = gateway.store.throttle().reserve(&subject, STARTS, now);
+    if let Reserved::RefusedUntil(_) = reserved.await? {
+        return Ok(refused("slow_down", "too many requests from this network"));
     }
-    throttle.failed(&subject, STARTS, now).await?;
     let new = NewDeviceCode {
         client: shown_client(fields.get("client_name")),
         address: context.address_text(),
@@ -94,18 +85,23 @@ pub(crate) async fn get(
         return Ok(enter_code("", None, StatusCode::OK).into_response());
     };
     let now = Timestamp::now();
-    let subject = format!("user_code:{}", caller.session.user.id);
-    let throttle = gateway.store.throttle();
-    if throttle
-        .refused_until(&subject, GUESSES, now)
-        .await?
-        .is_some()
-    {
-        let notice = Notice::Failure("Too many wrong codes. Wait a few minutes.".to_owned());
-        return Ok(enter_code("", Some(&notice), StatusCode::TOO_MANY_REQUESTS).into_response());
-    }
-    let Some(request) = gateway.store.device_codes().find(code, now).await? else {
-        throttle.failed(&subject, GUESSES, now).await?;
+    let found = match gateway.find_device(&caller, code, now).await? {
+        Ok(found) => found,
+        Err(wait) => {
+            let seconds = wait.as_secs().max(1);
+            let text = format!("Too many wrong codes. Wait {seconds} seconds, then try again.");
+            let page = enter_code(
+                "",
+                Some(&Notice::Failure(text)),
+                StatusCode::TOO_MANY_REQUESTS,
+            );
+            let mut answer = page.into_response();
+            let headers = answer.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            return Ok(answer);
+        }
+    };
+    let Some(request) = found else {
         let notice = Notice::Failure(
             "No terminal waits with this code. It may have expired: start again there.".to_owned(),
         );
@@ -140,7 +136,11 @@ pub(crate) async fn decide(
     let approved = fields.get("decision") == "approve";
     let now = Timestamp::now();
     let codes = gateway.store.device_codes();
-    let Some(request) = codes.find(code, now).await? else {
+    let found = gateway.find_device(&caller, code, now).await?;
+    let found = found.map_err(|wait| {
+        Problem::throttled("Too many wrong codes", "Too many codes were wrong.", wait)
+    })?;
+    let Some(request) = found else {
         return Err(expired().into());
     };
     if !codes
@@ -160,6 +160,30 @@ pub(crate) async fn decide(
         .reason("device code");
     gateway.audit(&context, event).await;
     Ok(decided(approved).into_response())
+}
+
+impl Gateway {
+    /// Finds what waits with a code. The place is reserved before the code is looked up, so that many
+    /// guesses at once count; the code of a waiting terminal does not count. The error is how long
+    /// to wait.
+    async fn find_device(
+        &self,
+        caller: &Caller,
+        code: &str,
+        now: Timestamp,
+    ) -> Result<Result<Option<DeviceRequest>, SignedDuration>, Problem> {
+        let subject = format!("user_code:{}", caller.session.user.id);
+        let throttle = self.store.throttle();
+        let place = match throttle.reserve(&subject, GUESSES, now).await? {
+            Reserved::Granted(place) => place,
+            Reserved::RefusedUntil(until) => return Ok(Err(until.duration_since(now))),
+        };
+        let found = self.store.device_codes().find(code, now).await?;
+        if found.is_some() {
+            throttle.give_back(&place).await?;
+        }
+        Ok(Ok(found))
+    }
 }
 
 /// The code as the terminal shows it, however it was typed: people compare the two.

@@ -11,7 +11,7 @@ use portico_assertion::keys::PublishedKey;
 use portico_domain::cluster::SERVICE_TYPE;
 use portico_domain::identity::Identity;
 use portico_openstack::keystone::{Error, TokenScope};
-use portico_store::ThrottleLimit;
+use portico_store::{Reserved, ThrottleLimit};
 use secrecy::SecretString;
 use serde_json::json;
 use uuid::Uuid;
@@ -27,11 +27,8 @@ use crate::{
 const AUTH_TOKEN: &str = "x-auth-token";
 /// Longer than any that Keystone's web server takes.
 const LONGEST_TOKEN: usize = 8 * 1024;
-/// Tokens that one address may be refused with, so that nobody makes Keystone work through this.
-const REFUSALS: ThrottleLimit = ThrottleLimit {
-    failures: 30,
-    window: SignedDuration::from_mins(5),
-};
+/// Tokens that one network may be refused with, so that Keystone cannot be made to work through this.
+const REFUSALS: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
 
 /// `GET /api/v1/clusters/{id}/sealing-key`: the key that tokens for this cluster are sealed to.
 ///
@@ -75,24 +72,25 @@ impl Gateway {
         token: SecretString,
     ) -> Result<Identity, Stop> {
         let now = Timestamp::now();
-        let subject = format!("x-auth-token:{}", context.address_text());
+        let subject = format!("x-auth-token:{}", context.client.network());
         let throttle = self.store.throttle();
-        if throttle
-            .refused_until(&subject, REFUSALS, now)
-            .await?
-            .is_some()
-        {
-            return Err(too_many().into());
-        }
+        // ahead of the question, so that many at once count before they are answered
+        let place = match throttle.reserve(&subject, REFUSALS, now).await? {
+            Reserved::Granted(place) => place,
+            Reserved::RefusedUntil(until) => return Err(too_many(until.duration_since(now)).into()),
+        };
         let details = match self.keystone.validate(&token).await {
             Ok(details) => details,
             Err(error) if error.is_refusal() => {
-                throttle.failed(&subject, REFUSALS, now).await?;
                 return Err(refused("Keystone does not accept the token.").into());
             }
             Err(Error::Forbidden) => return Err(refused("Keystone forbids its use here.").into()),
-            Err(_) => return Err(Problem::keystone_unavailable().into()),
+            Err(error) => {
+                throttle.give_back(&place).await?;
+                return Err(Problem::keystone_unavailable_by(&error).into());
+            }
         };
+        throttle.give_back(&place).await?;
         if details.scope != TokenScope::Project {
             return Err(refused("It belongs to no project: sign in to one.").into());
         }
@@ -118,13 +116,15 @@ fn refused(why: &str) -> Problem {
     )
 }
 
-fn too_many() -> Problem {
-    Problem::downstream(
-        StatusCode::TOO_MANY_REQUESTS,
-        "keystone_token",
-        "Too many refused tokens",
-        "Too many tokens from this address were refused. Wait a few minutes.",
-    )
+fn too_many(wait: SignedDuration) -> Problem {
+    Problem {
+        code: "keystone_token",
+        ..Problem::throttled(
+            "Too many refused tokens",
+            "Too many tokens from this network were refused.",
+            wait,
+        )
+    }
 }
 
 #[cfg(test)]

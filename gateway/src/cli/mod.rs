@@ -8,6 +8,7 @@ pub(crate) mod direct;
 pub(crate) mod pkce;
 pub(crate) mod revoke;
 pub(crate) mod token;
+pub(crate) mod whoami;
 
 use crate::session::live::Live;
 

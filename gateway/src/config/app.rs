@@ -188,6 +188,20 @@ impl AppConfig {
         let _ = origin.set_port(port);
         origin
     }
+
+    /// The host of the app, with the port unless it is the scheme's own: `registry.apps.example.org`,
+    /// `registry.apps.localhost:8080`. `None` for an app below a path of the panel's host.
+    pub fn authority(&self, public: &Url, apps_domain: &str) -> Option<String> {
+        if self.path.is_some() {
+            return None;
+        }
+        let origin = self.origin(public, apps_domain);
+        let host = origin.host_str()?;
+        Some(match origin.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
+    }
 }
 
 fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
@@ -399,6 +413,34 @@ mod tests {
         assert_eq!(origin(&usual), "https://a.apps.example.org/");
         let own = with("a", "grafana.example.org:8443");
         assert_eq!(origin(&own), "https://grafana.example.org:8443/");
+    }
+
+    #[test]
+    fn finding_p23_the_host_of_an_app_has_its_port_where_one_is_needed() {
+        let authority = |app: &AppConfig, public: &str| {
+            app.authority(&public.parse().expect("url"), "apps.example.org")
+        };
+        let usual = app("registry", json!({ "kind": "registry" }));
+        for (public, host) in [
+            ("https://portico.example.org", "registry.apps.example.org"),
+            (
+                "https://portico.example.org:443",
+                "registry.apps.example.org",
+            ),
+            (
+                "http://portico.example.org:8080",
+                "registry.apps.example.org:8080",
+            ),
+        ] {
+            assert_eq!(authority(&usual, public).as_deref(), Some(host));
+        }
+        let own = app("registry", json!({ "host": "images.example.org:5000" }));
+        let host = authority(&own, "https://portico.example.org");
+        assert_eq!(host.as_deref(), Some("images.example.org:5000"));
+        assert_eq!(
+            authority(&at("/registry"), "https://portico.example.org"),
+            None
+        );
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! `[gateway.keystone]`: the ways to sign in with Keystone itself.
+use std::time::Duration;
+
 use portico_openstack::keystone::federation::is_plain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{ConfigError, is_loopback};
+
+/// Refusals that take longer look like an outage.
+const MAX_REFUSAL_TIME: Duration = Duration::from_secs(10);
 
 /// `[gateway.keystone]`: which ways of Keystone's the sign-in page offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -15,6 +20,13 @@ pub struct KeystoneSignIn {
     pub methods: Vec<KeystoneMethod>,
     /// Single sign-on at Keystone, one button each.
     pub websso: Vec<WebSso>,
+    /// The time at which a refused sign-in is answered, counted from its beginning, so that the
+    /// answer's time does not tell an unknown user from a wrong password. Longer than Keystone
+    /// takes to refuse; where Keystone takes longer, the answer waits for the next multiple.
+    /// `0s`: refusals are answered at once.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub refusal_time: Duration,
 }
 
 /// A way to prove to Keystone who one is.
@@ -61,6 +73,7 @@ impl Default for KeystoneSignIn {
         Self {
             methods: vec![KeystoneMethod::Password, KeystoneMethod::Totp],
             websso: Vec::new(),
+            refusal_time: Duration::from_millis(500),
         }
     }
 }
@@ -77,6 +90,9 @@ impl KeystoneSignIn {
         }
         if self.offers(KeystoneMethod::Totp) && !self.offers(KeystoneMethod::Password) {
             return Err(ConfigError::TotpAlone);
+        }
+        if self.refusal_time > MAX_REFUSAL_TIME {
+            return Err(ConfigError::LongRefusal);
         }
         let mut ids = std::collections::HashSet::new();
         for way in &self.websso {
@@ -137,6 +153,15 @@ mod tests {
             section(r#"{"methods": ["application_credential", "token"]}"#),
             Ok(())
         );
+    }
+
+    #[test]
+    fn finding_s11_refusals_take_half_a_second_and_ten_at_most() {
+        let of = |text: &str| serde_json::from_str::<KeystoneSignIn>(text).expect("shape");
+        assert_eq!(of("{}").refusal_time, Duration::from_millis(500));
+        assert_eq!(of(r#"{"refusal_time": "0s"}"#).validate(), Ok(()));
+        let long = of(r#"{"refusal_time": "11s"}"#).validate();
+        assert_eq!(long, Err(ConfigError::LongRefusal));
     }
 
     #[test]

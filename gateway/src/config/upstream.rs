@@ -1,6 +1,7 @@
 //! `[apps.upstream]`: how the gateway reaches an app, beyond its address.
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
+use http::{HeaderName, header};
 use rustls_pki_types::ServerName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,9 @@ pub struct UpstreamConfig {
     /// A path put in front of every request's, after `strip_prefix`. The app's rules must allow
     /// the path both with and without it; a path in the address itself is no matter of rules.
     pub add_prefix: Option<String>,
+    /// Request headers of clients that the server must not get, besides those that carry identity
+    /// and are always removed. Case does not matter, and `_` stands for `-`. 64 at most.
+    pub remove_headers: Vec<String>,
     /// Asks each server regularly whether it works. Without it, only connections that fail tell.
     pub health: Option<HealthConfig>,
 }
@@ -148,6 +152,47 @@ pub enum UpstreamConfigError {
     Prefix(String, &'static str),
     #[error("apps.upstream.health.path of {0} must begin with one slash")]
     HealthPath(String),
+    #[error("apps.upstream.remove_headers of {0}: at most 64 names")]
+    ManyHeaders(String),
+    #[error(
+        "apps.upstream.remove_headers of {0}: {1:?} is not a header name that can be removed; \
+         names hold letters, digits, - and _, and what frames a request or opens a WebSocket \
+         (Host, Content-Length, Transfer-Encoding, Connection, Upgrade, Sec-WebSocket-Key) stays"
+    )]
+    RemovedHeader(String, String),
+}
+
+/// How many headers `remove_headers` may name.
+const MAX_REMOVED_HEADERS: usize = 64;
+
+impl UpstreamConfig {
+    /// Returns the names of `remove_headers` as requests carry them: in lower case, with `-` for
+    /// `_`. A client's header with a `_` never passes.
+    ///
+    /// # Errors
+    /// Returns the first entry that is not a header name, or that requests cannot do without.
+    pub(crate) fn removed_headers(&self) -> Result<Vec<HeaderName>, &str> {
+        let name = |text: &String| {
+            let folded = text.replace('_', "-");
+            let plain = folded
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-');
+            let name = HeaderName::try_from(folded).ok().filter(|_| plain)?;
+            let needed = [
+                header::HOST,
+                header::CONTENT_LENGTH,
+                header::TRANSFER_ENCODING,
+                header::CONNECTION,
+                header::UPGRADE,
+                header::SEC_WEBSOCKET_KEY,
+            ];
+            (!needed.contains(&name)).then_some(name)
+        };
+        self.remove_headers
+            .iter()
+            .map(|text| name(text).ok_or(text.as_str()))
+            .collect()
+    }
 }
 
 impl Default for UpstreamConfig {
@@ -169,6 +214,7 @@ impl Default for UpstreamConfig {
             body: None,
             strip_prefix: None,
             add_prefix: None,
+            remove_headers: Vec::new(),
             health: None,
         }
     }
@@ -217,6 +263,15 @@ pub(super) fn validate(app: &AppConfig) -> Result<(), UpstreamConfigError> {
         if prefix.as_deref().is_some_and(|prefix| !is_prefix(prefix)) {
             return Err(UpstreamConfigError::Prefix(id.clone(), name));
         }
+    }
+    if upstream.remove_headers.len() > MAX_REMOVED_HEADERS {
+        return Err(UpstreamConfigError::ManyHeaders(id.clone()));
+    }
+    if let Err(name) = upstream.removed_headers() {
+        return Err(UpstreamConfigError::RemovedHeader(
+            id.clone(),
+            name.to_owned(),
+        ));
     }
     validate_amounts(id, upstream)
 }
@@ -298,110 +353,4 @@ pub(crate) fn is_prefix(prefix: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn check(app: Value) -> Result<(), UpstreamConfigError> {
-        let mut whole = json!({ "id": "a", "name": "A", "project": "p" });
-        for (key, value) in app.as_object().expect("object") {
-            whole[key] = value.clone();
-        }
-        validate(&serde_json::from_value(whole).expect("shape"))
-    }
-
-    #[test]
-    fn every_kind_of_address_is_taken() {
-        for url in [
-            "http://127.0.0.1:9090",
-            "http://[::1]:9090/prometheus/",
-            "https://grafana.internal",
-            "h2c://grpc:50051",
-            "unix:/run/app.sock",
-        ] {
-            assert_eq!(check(json!({ "url": url })), Ok(()), "{url}");
-            let several = json!({ "upstream": { "backends": [url] } });
-            assert_eq!(check(several), Ok(()), "{url}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_address_is_refused() {
-        for url in [
-            "ftp://a",
-            "http://user@a/",
-            "http://user:secret@a/",
-            "http://a/?x=1",
-            "http://a/#x",
-            "unix:app.sock",
-            "unix://host/app.sock",
-            "unix:/",
-            "h2c:/a",
-        ] {
-            let refused = check(json!({ "url": url }));
-            assert!(
-                matches!(refused, Err(UpstreamConfigError::Address(..))),
-                "{url}: {refused:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn one_address_or_several_never_both_nor_none() {
-        let no_address = Err(UpstreamConfigError::NoAddress("a".to_owned()));
-        assert_eq!(check(json!({})), no_address);
-        let both = json!({ "url": "http://a", "upstream": { "backends": ["http://b"] } });
-        assert_eq!(check(both), no_address);
-        for backends in [
-            json!(["http://a", "https://b"]),
-            json!(["http://a", "http://a"]),
-            (0..33).map(|n| format!("http://a{n}")).collect(),
-        ] {
-            let refused = check(json!({ "upstream": { "backends": backends } }));
-            assert_eq!(refused, Err(UpstreamConfigError::Backends("a".to_owned())));
-        }
-    }
-
-    #[test]
-    fn tls_is_for_https_and_whole() {
-        let with = |url: &str, upstream: Value| check(json!({ "url": url, "upstream": upstream }));
-        for upstream in [
-            json!({ "ca_file": "x" }),
-            json!({ "server_name": "x" }),
-            json!({ "protocol": "http2" }),
-        ] {
-            let refused = with("http://a", upstream.clone());
-            assert!(matches!(refused, Err(UpstreamConfigError::OnlyTls(..))));
-            assert_eq!(with("https://a", upstream), Ok(()));
-        }
-        let half = with("https://a", json!({ "client_cert_file": "x" }));
-        assert!(matches!(half, Err(UpstreamConfigError::HalfIdentity(_))));
-        let name = with("https://a", json!({ "server_name": "no name" }));
-        assert!(matches!(name, Err(UpstreamConfigError::ServerName(_))));
-        let skipped: Result<UpstreamConfig, _> =
-            serde_json::from_value(json!({ "insecure_skip_verify": true }));
-        assert!(skipped.is_err(), "verification can be skipped");
-    }
-
-    #[test]
-    fn prefixes_are_plain_and_amounts_are_not_zero() {
-        for prefix in ["/a", "/a/b-c_d.e~f", "/Grafana"] {
-            assert!(is_prefix(prefix), "{prefix}");
-        }
-        for prefix in [
-            "", "/", "a", "/a/", "//a", "/a//b", "/a?b", "/a#", "/../a", "/a%20", "/a;b", "/ä",
-        ] {
-            assert!(!is_prefix(prefix), "{prefix}");
-        }
-        for upstream in [
-            json!({ "idle": "0s" }),
-            json!({ "keep_alive": "0s" }),
-            json!({ "headers": 0 }),
-            json!({ "health": { "unhealthy": 0 } }),
-            json!({ "health": { "every": "0s" } }),
-        ] {
-            let refused = check(json!({ "url": "http://a", "upstream": upstream }));
-            assert!(matches!(refused, Err(UpstreamConfigError::Zero(..))));
-        }
-    }
-}
+mod tests;

@@ -21,10 +21,11 @@ pub(crate) async fn ready(State(gateway): State<Shared>) -> Response {
     match gateway.store.ping().await {
         Ok(()) => said(StatusCode::OK, "ready\n"),
         Err(error) => {
-            tracing::warn!(%error, "not ready");
+            let next_step = error.next_step();
+            tracing::warn!(%error, next_step, "not ready");
             said(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "the database does not answer\n",
+                "the store is unavailable\n",
             )
         }
     }

@@ -45,7 +45,7 @@ impl Gateway {
             return Err(Problem::downstream(
                 StatusCode::FORBIDDEN,
                 "refused",
-                "You could not be confirmed",
+                "We could not verify that it is you",
                 format!(
                     "{} has signed in another account than this session's. Only its own can go on.",
                     provider.config.name

@@ -166,7 +166,7 @@ impl Gateway {
                 if matches!(error, keystone::Error::Unavailable(_)) {
                     self.set_keystone_answers(false);
                 }
-                Err(Problem::keystone_unavailable())
+                Err(Problem::keystone_unavailable_by(&error))
             }
         }
     }

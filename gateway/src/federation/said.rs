@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_a_group_by_the_separator_in_a_text() {
+    fn attack_104_nobody_gets_a_group_by_the_separator_in_a_text() {
         let mut identity = identity();
         identity.groups = vec![
             "ops".to_owned(),

@@ -16,7 +16,7 @@ use crate::{
     hosts::{App, Site},
     problem::Problem,
     proxy::path,
-    rules::{Asked, Decision, Refusal},
+    rules::{Asked, Decision, Refusal, is_registered},
     session::live::Caller,
     state::{Context, Gateway},
 };
@@ -128,6 +128,14 @@ impl Gateway {
             let host = question.context.site.origin(&self.hosts);
             line::asked(&question.method, host, path);
             path::check(path).map_err(Problem::bad_path)?;
+        }
+        // nobody knows what an app makes of it, and a proxy that changes its letters asks about
+        // another request than it passes on
+        let named = |app: &Arc<App>| self.rules.of(app).spells_out(&question.method);
+        if !is_registered(&question.method) && !question.app.as_ref().is_some_and(named) {
+            return Err(refused(
+                "its method is not a registered one, and no rule of the app names it",
+            ));
         }
         Ok(question)
     }

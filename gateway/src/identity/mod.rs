@@ -52,7 +52,7 @@ struct AppIdentity {
     kind: Kind,
     headers: Vec<Header>,
     roles: Roles,
-    /// What no client may say to the app.
+    /// What no client may send to the app, `apps.upstream.remove_headers` included.
     named: Arc<[HeaderName]>,
 }
 
@@ -143,8 +143,11 @@ impl AppIdentity {
             .map(|(name, from)| Header::new(name, from))
             .collect::<Result<_, _>>()
             .map_err(wrong)?;
+        let mut named = names(config, &headers).map_err(wrong)?;
+        // the configuration has been checked
+        named.extend(app.upstream.removed_headers().unwrap_or_default());
         Ok(Self {
-            named: names(config, &headers).map_err(wrong)?.into(),
+            named: named.into(),
             kind,
             headers,
             roles: Roles::new(config),

@@ -1,7 +1,9 @@
 //! Trying credentials at Keystone, with a limit on failures; see [`super::limits`].
+use http::HeaderMap;
 use portico_openstack::keystone::{self, AuthOutcome, Login, Scope, UserRef};
 use secrecy::SecretString;
 
+use super::limits::SignInMethod;
 use crate::{
     access::line,
     meters,
@@ -19,7 +21,8 @@ pub(crate) enum Failed {
     /// It is good at Keystone and cannot be used here, for this reason.
     Unfit(&'static str),
     /// Nobody can say.
-    KeystoneUnavailable,
+    /// With the reason, as the rest of a sentence about Keystone.
+    KeystoneUnavailable(&'static str),
     Problem(Box<Problem>),
 }
 
@@ -28,7 +31,7 @@ impl Failed {
     pub fn retry_after(&self) -> Option<i64> {
         match self {
             Failed::Throttled(seconds) => Some(*seconds),
-            Failed::KeystoneUnavailable => Some(5),
+            Failed::KeystoneUnavailable(_) => Some(5),
             Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => None,
         }
     }
@@ -80,51 +83,56 @@ impl Gateway {
     pub async fn try_password(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         readings: &[Claimed],
         password: &SecretString,
     ) -> Result<(Claimed, AuthOutcome), Failed> {
-        let attempt = self.begin_attempt(context, readings).await?;
+        let attempt = self
+            .begin_attempt(context, headers, SignInMethod::Password, readings)
+            .await?;
         for claimed in readings {
             let login = Login::with_password(claimed.user(), password.clone(), Scope::Unscoped);
             match self.ask_keystone(&login).await {
                 Ok(outcome) => {
-                    self.end_attempt(&attempt, &outcome).await?;
+                    self.end_attempt(attempt, &outcome).await?;
                     return Ok((claimed.clone(), outcome));
                 }
                 Err(Failed::Refused) => {}
                 Err(other) => {
-                    self.undecided(&attempt).await?;
+                    self.undecided(attempt).await?;
                     return Err(other);
                 }
             }
         }
-        self.failed(context, &attempt, "password").await?;
-        Err(Failed::Refused)
+        Err(self.refuse_attempt(context, attempt).await?)
     }
 
     /// Tries a one-time code on the receipt of a password that was right.
     pub async fn try_passcode(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         claimed: &Claimed,
         passcode: SecretString,
         receipt: SecretString,
     ) -> Result<AuthOutcome, Failed> {
         let attempt = self
-            .begin_attempt(context, std::slice::from_ref(claimed))
+            .begin_attempt(
+                context,
+                headers,
+                SignInMethod::OneTimeCode,
+                std::slice::from_ref(claimed),
+            )
             .await?;
         let login = Login::with_passcode(claimed.user(), passcode, receipt, Scope::Unscoped);
         match self.ask_keystone(&login).await {
             Ok(outcome) => {
-                self.end_attempt(&attempt, &outcome).await?;
+                self.end_attempt(attempt, &outcome).await?;
                 Ok(outcome)
             }
-            Err(Failed::Refused) => {
-                self.failed(context, &attempt, "passcode").await?;
-                Err(Failed::Refused)
-            }
+            Err(Failed::Refused) => Err(self.refuse_attempt(context, attempt).await?),
             Err(other) => {
-                self.undecided(&attempt).await?;
+                self.undecided(attempt).await?;
                 Err(other)
             }
         }
@@ -145,7 +153,7 @@ impl Gateway {
         }
         meters::sign_in(meters::KEYSTONE, "unavailable");
         line::rule("keystone_unavailable");
-        Failed::KeystoneUnavailable
+        Failed::KeystoneUnavailable(error.for_users())
     }
 }
 

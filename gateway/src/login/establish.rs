@@ -94,11 +94,17 @@ impl Gateway {
         let event = Event::new("session.sign_in", Outcome::Succeeded).session(&session);
         self.audit(context, event).await;
 
-        let answer = if projects.len() > 1 && !return_path.leads_somewhere() {
-            see_other(&self.arriving_at(&ReturnPath::choice_of_project(), now))
+        let leads_to = if projects.len() > 1 && !return_path.leads_somewhere() {
+            ReturnPath::choice_of_project()
         } else {
-            see_other(&self.arriving_at(return_path, now))
+            return_path.clone()
         };
+        let leads_to = self
+            .by_way_of_failed_attempts(&session, leads_to, now)
+            .await;
+        let answer = see_other(&self.arriving_at(&leads_to, now));
+        let known = self.remember_browser(headers, &session.user);
+        let answer = with_cookie(answer, known);
         let answer = with_cookie(answer, self.count_round(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
@@ -125,7 +131,7 @@ impl Gateway {
                 tracing::warn!(%error, "the projects of a new session are unknown");
                 self.end_session(session.id, EndReason::RefusedByKeystone)
                     .await?;
-                Err(Problem::keystone_unavailable().into())
+                Err(Problem::keystone_unavailable_by(&error).into())
             }
         }
     }

@@ -14,6 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
     attempt::{Claimed, Failed},
+    limits::SignInMethod,
     sign_in::Form,
     wording::failure,
 };
@@ -71,7 +72,7 @@ pub(crate) async fn application_credential(
         return Ok(gateway.sign_in_page(&headers, Form { tried, ..form })?);
     }
     match gateway
-        .try_application_credential(&context, &named, &secret)
+        .try_application_credential(&context, &headers, &named, &secret)
         .await
     {
         Ok(issued) => {
@@ -109,7 +110,7 @@ pub(crate) async fn token(
     {
         return Ok(gateway.sign_in_page(&headers, Form { tried, ..form })?);
     }
-    match gateway.try_token(&context, &token).await {
+    match gateway.try_token(&context, &headers, &token).await {
         Ok(Brought { own, brought }) => {
             let ends_too = (fields.get("end_token") == "1").then_some(&brought);
             gateway
@@ -191,6 +192,7 @@ impl Gateway {
     pub(super) async fn try_application_credential(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         named: &Named<'_>,
         secret: &SecretString,
     ) -> Result<IssuedToken, Failed> {
@@ -202,7 +204,14 @@ impl Gateway {
         }
         let readings = named.readings(&self.default_domain, secret);
         let accounts: Vec<Claimed> = readings.iter().map(|(who, _)| who.clone()).collect();
-        let attempt = self.begin_attempt(context, &accounts).await?;
+        let attempt = self
+            .begin_attempt(
+                context,
+                headers,
+                SignInMethod::ApplicationCredential,
+                &accounts,
+            )
+            .await?;
         for (_, credential) in &readings {
             let asked = self
                 .keystone
@@ -211,19 +220,17 @@ impl Gateway {
                 .map_err(|error| self.not_asked_or_refused(&error));
             match asked {
                 Ok(issued) => {
-                    self.succeeded(&attempt).await?;
+                    self.succeeded(attempt).await?;
                     return self.fit_credential(issued).await;
                 }
                 Err(Failed::Refused) => {}
                 Err(other) => {
-                    self.undecided(&attempt).await?;
+                    self.undecided(attempt).await?;
                     return Err(other);
                 }
             }
         }
-        self.failed(context, &attempt, "application credential")
-            .await?;
-        Err(Failed::Refused)
+        Err(self.refuse_attempt(context, attempt).await?)
     }
 
     /// With access rules a credential is good for the calls that they name only: a session of ours
@@ -248,21 +255,29 @@ impl Gateway {
     pub(super) async fn try_token(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         token: &SecretString,
     ) -> Result<Brought, Failed> {
-        // what the token says about itself cannot be counted by account: its network is
-        let attempt = self.begin_attempt(context, &[]).await?;
         let pasted = token.expose_secret().trim();
         if pasted.is_empty() || pasted.len() > LONGEST_TOKEN {
             return Err(Failed::Refused);
         }
         let token = SecretString::from(pasted.to_owned());
+        // what the token says about itself cannot be counted by account: its network is
+        let attempt = self
+            .begin_attempt(context, headers, SignInMethod::Token, &[])
+            .await?;
         match self.exchange_brought(token).await {
-            Err(Failed::Refused) => {
-                self.failed(context, &attempt, "token").await?;
-                Err(Failed::Refused)
+            Err(Failed::Refused) => Err(self.refuse_attempt(context, attempt).await?),
+            Ok(brought) => {
+                self.succeeded(attempt).await?;
+                Ok(brought)
             }
-            other => other,
+            // good at Keystone, or undecided
+            Err(other) => {
+                self.undecided(attempt).await?;
+                Err(other)
+            }
         }
     }
 

@@ -103,7 +103,10 @@ pub(crate) async fn post(
     check_csrf(&caller, &sent)?;
     let started = Instant::now();
     let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
-    let proved = match gateway.prove(&context, &caller, &mut fields).await {
+    let proved = match gateway
+        .prove(&context, &headers, &caller, &mut fields)
+        .await
+    {
         Ok(proved) => proved,
         Err(problem) => {
             count(if problem.status.is_server_error() {
@@ -139,6 +142,7 @@ impl Gateway {
     async fn prove(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         caller: &Caller,
         fields: &mut Fields,
     ) -> Result<Proved, Problem> {
@@ -148,13 +152,16 @@ impl Gateway {
             self.offered(KeystoneMethod::ApplicationCredential, &ReturnPath::home())?;
             let named = Named::of(fields);
             let tried = self
-                .try_application_credential(context, &named, &secret)
+                .try_application_credential(context, headers, &named, &secret)
                 .await;
             return tried.map(Proved::now).map_err(refusal);
         }
         if !token.expose_secret().is_empty() {
             self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
-            let tried = self.try_token(context, &token).await.map_err(refusal)?;
+            let tried = self
+                .try_token(context, headers, &token)
+                .await
+                .map_err(refusal)?;
             // nobody knows how old a token is that somebody has
             return Ok(Proved {
                 issued: tried.own,
@@ -163,7 +170,7 @@ impl Gateway {
         }
         let password = fields.secret("password");
         let code = plain_code(&fields.secret("passcode"));
-        self.prove_password(context, caller, &password, code)
+        self.prove_password(context, headers, caller, &password, code)
             .await
             .map(Proved::now)
     }
@@ -190,7 +197,7 @@ impl Gateway {
             return Err(Problem::downstream(
                 StatusCode::FORBIDDEN,
                 "refused",
-                "You could not be confirmed",
+                "We could not verify that it is you",
                 "That is another account, or another project, than this session's. Only its own \
                  can go on.",
             )
@@ -210,6 +217,7 @@ impl Gateway {
     async fn prove_password(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         caller: &Caller,
         password: &SecretString,
         code: SecretString,
@@ -221,7 +229,7 @@ impl Gateway {
         };
         let readings = [claimed.clone()];
         let (_, outcome) = self
-            .try_password(context, &readings, password)
+            .try_password(context, headers, &readings, password)
             .await
             .map_err(refusal)?;
         let issued = match outcome {
@@ -236,7 +244,7 @@ impl Gateway {
             }
             AuthOutcome::ReceiptRequired { receipt, .. } => {
                 let outcome = self
-                    .try_passcode(context, &claimed, code.clone(), receipt)
+                    .try_passcode(context, headers, &claimed, code.clone(), receipt)
                     .await
                     .map_err(refusal)?;
                 let AuthOutcome::Token(issued) = outcome else {
@@ -298,9 +306,10 @@ impl Gateway {
 fn refusal(failed: Failed) -> Problem {
     let code = match &failed {
         Failed::Throttled(_) => "throttled",
-        Failed::KeystoneUnavailable => "keystone_unavailable",
+        Failed::KeystoneUnavailable(_) => "keystone_unavailable",
         Failed::Refused | Failed::Unfit(_) | Failed::Problem(_) => "refused",
     };
+    let retry_after = failed.retry_after();
     match failure(failed) {
         Ok((text, status)) => {
             // 401 would read as "signed out" to whoever sent this
@@ -309,7 +318,10 @@ fn refusal(failed: Failed) -> Problem {
             } else {
                 status
             };
-            Problem::downstream(status, code, "You could not be confirmed", text)
+            let mut problem =
+                Problem::downstream(status, code, "We could not verify that it is you", text);
+            problem.retry_after = retry_after.and_then(|seconds| u16::try_from(seconds).ok());
+            problem
         }
         Err(problem) => problem,
     }

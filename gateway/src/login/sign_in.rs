@@ -132,7 +132,10 @@ pub(crate) async fn post(
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
     let readings = Claimed::readings(name, domain, &gateway.default_domain);
-    let (claimed, outcome) = match gateway.try_password(&context, &readings, &password).await {
+    let (claimed, outcome) = match gateway
+        .try_password(&context, &headers, &readings, &password)
+        .await
+    {
         Ok(good) => good,
         Err(failed) => {
             let retry_after = failed.retry_after();

@@ -4,7 +4,7 @@ use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::AuthOutcome;
 use portico_store::SignInFlow;
@@ -77,7 +77,7 @@ pub(crate) async fn post(
         domain,
     };
     let outcome = gateway
-        .try_passcode(&context, &claimed, code.clone(), receipt)
+        .try_passcode(&context, &headers, &claimed, code.clone(), receipt)
         .await;
     let issued = match outcome {
         Ok(AuthOutcome::Token(issued)) => *issued,
@@ -94,8 +94,14 @@ pub(crate) async fn post(
             ));
         }
         Err(failed) => {
+            let retry_after = failed.retry_after();
             let (text, status) = failure(failed)?;
-            return Ok(again(&text, status));
+            let mut answer = again(&text, status);
+            if let Some(seconds) = retry_after {
+                let headers = answer.headers_mut();
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            return Ok(answer);
         }
     };
     let user = &issued.details.identity.user.id;

@@ -13,10 +13,10 @@ use axum::{
 use http::{HeaderMap, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::{IssuedToken, TokenScope, federation::websso_address};
-use portico_store::{SignInFlow, ThrottleLimit};
+use portico_store::{Reserved, SignInFlow, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{attempt::Failed, sign_in::Form, wording::failure};
+use super::{attempt::Failed, limits::SignInMethod, sign_in::Form, wording::failure};
 use crate::{
     access::{csrf, origin::OriginFault, return_path::ReturnPath},
     forms::Fields,
@@ -36,11 +36,8 @@ const LONGEST_TOKEN: usize = 8 * 1024;
 const ARRIVED: &str = "websso";
 /// Stands before the return path where a session is to go on.
 const AGAIN: &str = "again:";
-/// Tokens that one address may bring, good or not.
-const ARRIVALS: ThrottleLimit = ThrottleLimit {
-    failures: 60,
-    window: SignedDuration::from_mins(5),
-};
+/// Tokens that one network may bring, good or not.
+const ARRIVALS: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
 
 pub(crate) async fn start(
     State(gateway): State<Shared>,
@@ -95,14 +92,13 @@ pub(crate) async fn arrive(
         return Err(Problem::bad_request("Keystone has sent no token. Sign in again.").into());
     }
     let now = Timestamp::now();
-    let subject = format!("websso:{}", context.address_text());
-    let arrived = gateway.store.throttle().failed(&subject, ARRIVALS, now);
-    if arrived.await? > ARRIVALS.failures {
-        return Err(Problem::downstream(
-            StatusCode::TOO_MANY_REQUESTS,
-            "throttled",
+    let subject = format!("websso:{}", context.client.network());
+    let arrived = gateway.store.throttle().reserve(&subject, ARRIVALS, now);
+    if let Reserved::RefusedUntil(until) = arrived.await? {
+        return Err(Problem::throttled(
             "Too many sign-ins",
-            "Too many sign-ins came from this address. Wait a few minutes, then try again.",
+            "Too many sign-ins came from this network.",
+            until.duration_since(now),
         )
         .into());
     }
@@ -147,7 +143,7 @@ pub(crate) async fn finish(
         None => (false, started.return_path.as_str()),
     };
     let return_path = ReturnPath::parse(path);
-    match gateway.take_over(&context, token).await {
+    match gateway.take_over(&context, &headers, token).await {
         Ok(issued) if again => {
             gateway
                 .go_on_here(&context, &headers, issued, &return_path)
@@ -237,16 +233,20 @@ impl Gateway {
     async fn take_over(
         &self,
         context: &Context,
+        headers: &HeaderMap,
         token: SecretString,
     ) -> Result<IssuedToken, Failed> {
-        let attempt = self.begin_attempt(context, &[]).await?;
+        let attempt = self
+            .begin_attempt(context, headers, SignInMethod::SingleSignOn, &[])
+            .await?;
         let details = match self.keystone.validate(&token).await {
             Ok(details) => details,
             Err(error) => {
                 let failed = self.not_asked_or_refused(&error);
                 if matches!(failed, Failed::Refused) {
-                    self.failed(context, &attempt, "single sign-on").await?;
+                    return Err(self.refuse_attempt(context, attempt).await?);
                 }
+                self.undecided(attempt).await?;
                 return Err(failed);
             }
         };
@@ -254,9 +254,9 @@ impl Gateway {
             || details.trust.is_some()
             || details.application_credential.is_some()
         {
-            self.failed(context, &attempt, "single sign-on").await?;
-            return Err(Failed::Refused);
+            return Err(self.refuse_attempt(context, attempt).await?);
         }
+        self.succeeded(attempt).await?;
         let crossed = IssuedToken { token, details };
         match self.keystone.unscope(&crossed.token).await {
             Ok(own) if own.details.audit_ids.len() == 1 => {

@@ -37,17 +37,30 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
         ),
         Failed::Unfit(why) => (why.to_owned(), StatusCode::FORBIDDEN),
         Failed::Throttled(seconds) => (
-            format!("Too many attempts failed. Wait {seconds} seconds, then try again."),
+            format!(
+                "Too many attempts failed. Wait {}, then try again.",
+                in_words(seconds)
+            ),
             StatusCode::TOO_MANY_REQUESTS,
         ),
-        Failed::KeystoneUnavailable => (
-            "Keystone does not answer, so nobody can sign in right now. This says nothing about \
-             what you typed. Try again in a moment."
-                .to_owned(),
+        Failed::KeystoneUnavailable(reason) => (
+            format!(
+                "Keystone {reason}, so sign-in does not work right now. This says nothing about \
+                 what you typed. Try again in a moment."
+            ),
             StatusCode::SERVICE_UNAVAILABLE,
         ),
         Failed::Problem(problem) => return Err(*problem),
     })
+}
+
+/// A time to wait, rounded up.
+fn in_words(seconds: i64) -> String {
+    match seconds {
+        1 => "1 second".to_owned(),
+        ..=120 => format!("{seconds} seconds"),
+        _ => format!("{} minutes", (seconds + 59) / 60),
+    }
 }
 
 /// Why somebody is sent here, from a list of known words.

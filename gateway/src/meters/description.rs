@@ -7,7 +7,7 @@ use super::{
     DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Kind, OPEN, Outcome,
     PENDING, PROBLEMS, REFRESHES, REQUEST_SECONDS, REQUESTS, REVOCATIONS, SENT_AGAIN, SESSIONS,
     SIGN_INS, STARTED, STAY_FETCHES, THROTTLED, THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation,
-    UPSTREAM_SECONDS, VALIDATIONS, provider,
+    UNHELD_REFUSALS, UNREADABLE_ADDRESSES, UPSTREAM_SECONDS, VALIDATIONS, provider,
 };
 
 /// Says what the metrics mean, and starts at zero what is counted.
@@ -46,6 +46,14 @@ pub(crate) fn describe() {
     metrics::describe_counter!(
         THROTTLED,
         "Sign-ins that were not tried after too many failures, by what was limited."
+    );
+    metrics::describe_counter!(
+        UNREADABLE_ADDRESSES,
+        "Requests for which a trusted proxy sent an X-Forwarded-For that cannot be read."
+    );
+    metrics::describe_counter!(
+        UNHELD_REFUSALS,
+        "Refused sign-ins that were answered at once, as too many waited for their time already."
     );
     metrics::describe_counter!(STARTED, "Sessions that began, by kind.");
     metrics::describe_counter!(ENDED, "Sessions that ended, by kind and reason.");
@@ -105,6 +113,8 @@ fn start_at_zero() {
     for outcome in API_CALLER_OUTCOMES {
         metrics::counter!(API_CALLERS, "outcome" => outcome).increment(0);
     }
+    metrics::counter!(UNREADABLE_ADDRESSES).increment(0);
+    metrics::counter!(UNHELD_REFUSALS).increment(0);
     for by in THROTTLES {
         metrics::counter!(THROTTLED, "by" => by).increment(0);
     }

@@ -3,6 +3,7 @@ pub(crate) mod app;
 pub(crate) mod assets;
 pub(crate) mod audit;
 pub(crate) mod cli;
+pub(crate) mod failed_attempts;
 pub(crate) mod kept_form;
 pub(crate) mod layout;
 pub(crate) mod other_ways;

@@ -169,7 +169,7 @@ mod tests {
     fn ways(methods: &[KeystoneMethod]) -> KeystoneSignIn {
         KeystoneSignIn {
             methods: methods.to_vec(),
-            websso: Vec::new(),
+            ..KeystoneSignIn::default()
         }
     }
 
@@ -225,6 +225,7 @@ mod tests {
                 identity_provider: None,
                 protocol: "openid".to_owned(),
             }],
+            ..KeystoneSignIn::default()
         };
         let page = shown(&offered, Tried::Nothing, StatusCode::OK);
         assert!(page.contains("value=\"company\">Sign in with the company account"));

@@ -2,10 +2,11 @@
 use http::StatusCode;
 use maud::{Markup, html};
 use portico_domain::identity::Project;
+use portico_runtime::request_id;
 
 use super::{
     assets::Asset,
-    layout::{Page, hidden, note},
+    layout::{Page, hidden, note, request_line},
     other_ways::OtherWays,
 };
 use crate::{
@@ -73,7 +74,13 @@ impl Notice {
             Notice::Warning(text) => ("warn", text),
             Notice::Failure(text) => ("bad", text),
         };
-        note(kind, &html! { p { (text) } })
+        // who asks for help names it, and the log says why
+        let request = matches!(self, Notice::Failure(_))
+            .then(request_id::current)
+            .flatten()
+            .map(|id| id.to_string())
+            .unwrap_or_default();
+        note(kind, &html! { p { (text) } (request_line(&request)) })
     }
 }
 

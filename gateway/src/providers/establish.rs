@@ -98,7 +98,7 @@ impl Gateway {
                     tracing::warn!(%error, "the projects of a new session are unknown");
                     self.end_session(session.id, EndReason::RefusedByKeystone)
                         .await?;
-                    return Err(Problem::keystone_unavailable().into());
+                    return Err(Problem::keystone_unavailable_by(&error).into());
                 }
             };
             sessions.set_projects(session.id, &projects).await?;

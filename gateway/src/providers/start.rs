@@ -1,8 +1,8 @@
 //! `GET /oauth2/start?provider=`: to a provider, with a sign-in that belongs to this browser.
 use axum::{Extension, extract::State, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
-use jiff::{SignedDuration, Timestamp};
-use portico_store::{NewProviderFlow, ThrottleLimit};
+use jiff::Timestamp;
+use portico_store::{NewProviderFlow, Reserved, ThrottleLimit};
 use secrecy::SecretString;
 
 use crate::{
@@ -14,11 +14,8 @@ use crate::{
     state::{Context, Gateway, Shared},
 };
 
-/// Sign-ins that one address may begin; an office may share one.
-const STARTS: ThrottleLimit = ThrottleLimit {
-    failures: 300,
-    window: SignedDuration::from_mins(5),
-};
+/// Sign-ins that one network may begin; an office may share one address.
+const STARTS: ThrottleLimit = ThrottleLimit::window(300, 5 * 60);
 /// Stands before the return path of a flow where the browser's session is to go on.
 pub(super) const AGAIN: &str = "again:";
 /// How long the browser is known; each flow has a shorter life of its own in the store.
@@ -99,18 +96,15 @@ impl Gateway {
     }
 
     async fn count_start(&self, context: &Context, now: Timestamp) -> Result<(), Problem> {
-        let subject = format!("provider-start:{}", context.address_text());
-        let throttle = self.store.throttle();
-        if let Some(until) = throttle.refused_until(&subject, STARTS, now).await? {
-            let seconds = until.duration_since(now).as_secs().max(1);
-            return Err(Problem::downstream(
-                StatusCode::TOO_MANY_REQUESTS,
-                "throttled",
+        let subject = format!("provider-start:{}", context.client.network());
+        match self.store.throttle().reserve(&subject, STARTS, now).await? {
+            // each one counts, whatever comes of it
+            Reserved::Granted(_) => Ok(()),
+            Reserved::RefusedUntil(until) => Err(Problem::throttled(
                 "Too many sign-ins have begun",
-                format!("Wait {seconds} seconds, then try again."),
-            ));
+                "Too many sign-ins were begun from this network.",
+                until.duration_since(now),
+            )),
         }
-        throttle.failed(&subject, STARTS, now).await?;
-        Ok(())
     }
 }

@@ -1,8 +1,10 @@
 //! Passes a decided request on to its upstream and the response back, streaming both ways.
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, header, uri::PathAndQuery};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header, uri::PathAndQuery,
+};
 use http_body_util::LengthLimitError;
 use hyper::body::{Body as _, Incoming};
 use portico_runtime::{listener::BodyTimedOut, traces};
@@ -20,7 +22,7 @@ use super::{
     upgrade,
     upstream::Upstream,
 };
-use crate::{access::client_address, meters};
+use crate::{access::client_address::ClientAddress, meters};
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -30,7 +32,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 /// What the gateway says about a request that it passes on.
 pub(crate) struct Added {
     pub scheme: &'static str,
-    pub client: Option<IpAddr>,
+    pub client: ClientAddress,
     /// Who is asking, as the upstream is told.
     pub identity: Vec<(HeaderName, HeaderValue)>,
     /// What only the gateway may say to this upstream, whether or not it does.
@@ -127,6 +129,7 @@ impl Forwarder {
             }
             None if body.is_end_stream() => Body::empty(),
             None => {
+                frame_body(&parts.method, &mut parts.headers);
                 let flow = flow.insert(Arc::new(Flow::new()));
                 let flow = Arc::clone(flow);
                 Body::new(RequestBody::new(body, limits.body, flow, trailers_without))
@@ -239,6 +242,26 @@ fn known(error: &BoxError) -> Option<ForwardError> {
     None
 }
 
+/// Whether servers do not expect a body with this method, and some do not read it.
+pub(super) fn seldom_has_body(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Sees to it that the body of a GET or HEAD arrives as a body. Without a length the HTTP library
+/// would leave it out, and a filter with it. The upstream's connection is closed after the answer:
+/// a server that takes such a body for the next request would read it with another client's
+/// identity. Over HTTP/2 both fields are left out, where frames say all this.
+fn frame_body(method: &Method, headers: &mut HeaderMap) {
+    if !seldom_has_body(method) {
+        return;
+    }
+    if !headers.contains_key(header::CONTENT_LENGTH) {
+        let chunked = HeaderValue::from_static("chunked");
+        headers.insert(header::TRANSFER_ENCODING, chunked);
+    }
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+}
+
 fn takes_trailers(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(header::TE).iter();
     lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"trailers"))
@@ -262,8 +285,9 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     if let Some(prefix) = &upstream.rewrite.told {
         headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
-    if let Some(client) = added.client
-        && let Ok(client) = HeaderValue::try_from(client_address::text(client))
+    // an unknown client is named so: without the header the upstream would take us for the client
+    if added.client != ClientAddress::Internal
+        && let Ok(client) = HeaderValue::try_from(added.client.text())
     {
         headers.insert(X_FORWARDED_FOR, client);
     }

@@ -22,10 +22,18 @@ fn is_hop_by_hop(name: &str) -> bool {
 }
 
 /// What some upstream or middleware takes for identity or for the client's address if it begins so.
-const SPOOFABLE_PREFIXES: [&str; 5] = ["portico-", "remote-", "impersonate-", "ssl-", "cf-access-"];
+const SPOOFABLE_PREFIXES: [&str; 7] = [
+    "portico-",
+    "remote-",
+    "impersonate-",
+    "ssl-",
+    "cf-access-",
+    "kubeflow-",
+    "sec-portico-",
+];
 
 /// The same after `x-`.
-const SPOOFABLE_AFTER_X: [&str; 30] = [
+const SPOOFABLE_AFTER_X: [&str; 34] = [
     "portico",
     "forwarded",
     "auth-",
@@ -56,6 +64,10 @@ const SPOOFABLE_AFTER_X: [&str; 30] = [
     "ms-client-principal",
     "authentik-",
     "pomerium-",
+    "consumer-",
+    "credential-",
+    "sso-",
+    "trusted-",
 ];
 
 /// Names that pass for such a thing as they are.
@@ -70,8 +82,23 @@ fn is_spoofable_name(name: &str) -> bool {
             | "x-system-scope"
             | "openstack-system-scope"
             | "x-storage-token"
+            | "user"
+            | "username"
+            | "userid"
+            | "x-account"
+            | "x-login"
+            | "x-group"
             | "x-groups"
             | "x-email"
+            | "x-org-id"
+            | "x-scope-orgid"
+            | "x-grafana-org-id"
+            | "x-gitea-user"
+            | "x-nginx-user"
+            | "x-kubernetes-user"
+            | "x-authentication"
+            | "x-access-token"
+            | "x-id-token"
             | "x-scheme"
             | "x-rewrite-url"
             | "x-http-method-override"
@@ -168,8 +195,8 @@ fn is_spoofable(name: &str) -> bool {
         }
 }
 
-/// Cleans a request's headers for an upstream that is told who is asking by `named`. What the
-/// gateway adds goes in afterwards.
+/// Cleans a request's headers for an upstream: `named` are the headers that carry identity to it,
+/// and those that its configuration removes. What the gateway adds goes in afterwards.
 pub(crate) fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
     remove_named_by_connection(headers);
     remove(headers, |name| {

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use super::{
     connector::{BoxError, Connector},
     driven::Driven,
+    forward::seldom_has_body,
 };
 use crate::session::lock::Lock;
 
@@ -130,12 +131,14 @@ impl Kept {
                         .map_err(RequestError::Unsent)?,
                 };
                 let has_body = !request.body().is_end_stream();
+                let last = has_body && seldom_has_body(request.method());
                 let answer = connection.send(request);
                 let (answer, held) = if has_body {
                     let (ended, has_ended) = oneshot::channel();
                     let home = Arc::clone(&shared);
                     tokio::spawn(async move {
-                        if connection.run(has_ended).await {
+                        // the server may have left the body where the next request would begin
+                        if connection.run(has_ended).await && !last {
                             home.put(connection);
                         }
                     });

@@ -4,9 +4,12 @@
 //! Its scripts run on the panel's origin, and nothing here changes that: the operator has said
 //! that they may (`apps.trusted`). What is taken away is what would reach beyond its path by
 //! accident.
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
 use super::rewrite::below;
+
+/// Browsers send it with the request for a service worker's script, and no script can.
+const SERVICE_WORKER: HeaderName = HeaderName::from_static("service-worker");
 
 /// Where an app is on the panel's host.
 #[derive(Clone, Debug)]
@@ -22,6 +25,13 @@ impl PathRoute {
             path: path.to_owned(),
             stripped,
         }
+    }
+
+    /// Whether a browser asks for a service worker whose scope would reach beyond the app's path: the
+    /// scope is the folder of the script (Service Workers, 5.1), and that of `/grafana` is `/`, the
+    /// panel's.
+    pub fn reaches_beyond<B>(&self, request: &Request<B>) -> bool {
+        request.uri().path() == self.path && request.headers().contains_key(SERVICE_WORKER)
     }
 
     /// Confines the cookies that an answer sets to the app's path.

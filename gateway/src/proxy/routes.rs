@@ -76,6 +76,10 @@ pub(crate) async fn app(
     if app.config.forward_auth {
         return Err(forward_auth::served_elsewhere(app).into());
     }
+    let route = app.upstream.route.as_ref();
+    if route.is_some_and(|route| route.reaches_beyond(&request)) {
+        return Err(Problem::service_worker(&app.config.name).into());
+    }
     if let Some(elsewhere) = request.extensions().get::<FromElsewhere>() {
         let fault = elsewhere.0;
         return Box::pin(anonymous(&gateway, &context, app, fault, request)).await;

@@ -1,5 +1,5 @@
 //! May they? Asked by the proxy and by forward auth alike.
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, Method};
 use jiff::Timestamp;
@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     access::{
+        client_address::ClientAddress,
         line::{self, RuleName},
         rules::Key,
     },
@@ -37,7 +38,7 @@ pub(crate) struct Asked<'r> {
     pub path: &'r str,
     pub headers: &'r HeaderMap,
     /// The client's address, as far as it is believed.
-    pub client: Option<IpAddr>,
+    pub client: ClientAddress,
 }
 
 /// What becomes of a request.

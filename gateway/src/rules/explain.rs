@@ -82,7 +82,7 @@ impl Policy {
         let request = RequestFacts {
             method: &question.method,
             path: self.rules.readings(&question.path),
-            client: question.client,
+            client: question.client.into(),
         };
         let steps = self.rules.rules.iter().map(|rule| {
             let step = if outcome.rule() == Some(&*rule.name) {

@@ -1,5 +1,5 @@
 //! What is known about a request and about whoever sends it.
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use http::Method;
 use portico_domain::{
@@ -8,15 +8,14 @@ use portico_domain::{
 };
 
 use super::reading::Readings;
-use crate::config::rules::Who;
+use crate::{access::client_address::ClientAddress, config::rules::Who};
 
 /// A request as rules see it: never its query, its fragment or its headers.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestFacts<'r> {
     pub method: &'r Method,
     pub path: Readings<'r>,
-    /// `None` where nobody knows, as behind a Unix socket.
-    pub client: Option<IpAddr>,
+    pub client: ClientAddress,
 }
 
 /// How far a condition holds, from wholly to not at all.

@@ -51,6 +51,12 @@ impl Methods {
                 .is_ok_and(|upper| self.surely(&upper))
     }
 
+    /// Whether this very method is written in the rule; `safe` and `unsafe` name none.
+    pub fn spell_out(&self, method: &Method) -> bool {
+        let is_it = |one: &MethodPattern| matches!(one, MethodPattern::One(one) if one == method);
+        self.0.iter().any(is_it)
+    }
+
     pub fn is_every(&self) -> bool {
         self.0.is_empty()
     }
@@ -79,6 +85,52 @@ impl Methods {
             _ => None,
         })
     }
+}
+
+/// Whether the method is one of RFC 9110, PATCH, QUERY, or one that the IANA registry has for `WebDAV`
+/// and its kin. `CONNECT` is for proxies and never arrives here.
+pub(crate) fn is_registered(method: &Method) -> bool {
+    matches!(
+        method.as_str(),
+        "GET"
+            | "HEAD"
+            | "POST"
+            | "PUT"
+            | "PATCH"
+            | "DELETE"
+            | "OPTIONS"
+            | "TRACE"
+            | "QUERY"
+            | "ACL"
+            | "BASELINE-CONTROL"
+            | "BIND"
+            | "CHECKIN"
+            | "CHECKOUT"
+            | "COPY"
+            | "LABEL"
+            | "LINK"
+            | "LOCK"
+            | "MERGE"
+            | "MKACTIVITY"
+            | "MKCALENDAR"
+            | "MKCOL"
+            | "MKREDIRECTREF"
+            | "MKWORKSPACE"
+            | "MOVE"
+            | "ORDERPATCH"
+            | "PROPFIND"
+            | "PROPPATCH"
+            | "REBIND"
+            | "REPORT"
+            | "SEARCH"
+            | "UNBIND"
+            | "UNCHECKOUT"
+            | "UNLINK"
+            | "UNLOCK"
+            | "UPDATE"
+            | "UPDATEREDIRECTREF"
+            | "VERSION-CONTROL"
+    )
 }
 
 impl MethodPattern {
@@ -148,5 +200,20 @@ mod tests {
         assert!(writes.cover(&methods(&["POST", "PUT"]).expect("methods")));
         assert!(!writes.cover(&methods(&["POST", "GET"]).expect("methods")));
         assert!(!writes.cover(&Methods::default()));
+    }
+
+    #[test]
+    fn finding_s13_a_method_is_registered_in_one_spelling() {
+        let custom = |name: &str| Method::from_bytes(name.as_bytes()).expect("method");
+        for name in ["GET", "PATCH", "PROPFIND", "REPORT", "QUERY"] {
+            assert!(is_registered(&custom(name)), "{name}");
+        }
+        for name in ["get", "Get", "FOO", "PURGE", "CONNECT", "PRI", "GETS"] {
+            assert!(!is_registered(&custom(name)), "{name}");
+        }
+        let texts = ["PURGE", "unsafe"].map(str::to_owned);
+        let methods = Methods::parse(&texts).expect("methods");
+        assert!(methods.spell_out(&custom("PURGE")));
+        assert!(!methods.spell_out(&custom("FOO")) && !methods.spell_out(&Method::POST));
     }
 }

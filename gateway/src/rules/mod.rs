@@ -35,6 +35,7 @@ pub use policy::{Outcome, Policy, Somebody};
 
 pub(crate) use current::Rules;
 pub(crate) use decide::{Asked, Decision};
+pub(crate) use methods::is_registered;
 pub(crate) use refusal::Refusal;
 
 use crate::config::AppConfig;

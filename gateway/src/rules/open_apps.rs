@@ -1,12 +1,13 @@
 //! Which apps are open to somebody before they ask: for the launchpad, and for what the panel reads
 //! of an app on its own pages. Asked of the same rules as a request would be.
-use std::net::IpAddr;
-
 use http::{HeaderMap, Method};
 use portico_assertion::claims::{AppAccess, OpenApps};
 
 use super::decide::{Asked, Decision};
-use crate::{config::AppKind, hosts::App, session::live::Caller, state::Gateway};
+use crate::{
+    access::client_address::ClientAddress, config::AppKind, hosts::App, session::live::Caller,
+    state::Gateway,
+};
 
 impl Gateway {
     /// The apps of a project that are open to somebody at an address.
@@ -14,7 +15,7 @@ impl Gateway {
         &self,
         project: &str,
         caller: &Caller,
-        client: Option<IpAddr>,
+        client: ClientAddress,
     ) -> OpenApps {
         let mut open = OpenApps::new();
         for app in self.hosts.of_project(project) {
@@ -30,7 +31,7 @@ impl Gateway {
         &self,
         app: &App,
         caller: &Caller,
-        client: Option<IpAddr>,
+        client: ClientAddress,
     ) -> Option<AppAccess> {
         let path = app.config.first_path();
         let headers = HeaderMap::new();

@@ -204,7 +204,7 @@ impl Policy {
         let request = RequestFacts {
             method: asking.method,
             path: self.rules.readings(asking.path),
-            client: asking.client,
+            client: asking.client.into(),
         };
         let naming = self.rules.naming(&request);
         let person = asking.person.map(|person| person as &dyn Person);

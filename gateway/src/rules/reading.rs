@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A path as rules see it. What opens must fit both readings, what closes either one: an upstream
+/// A path as rules see it. What opens must fit every reading, what closes any one: an upstream
 /// that is more lenient than we are opens nothing by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Readings<'r> {
     /// Percent-decoded once, and nothing else: what a careful upstream sees.
     plain: Cow<'r, str>,
     lenient: Option<String>,
+    /// The lenient reading up to a decoded `#` or `?`: what a server sees that decodes before it
+    /// looks for a fragment or a query.
+    cut: Option<String>,
     /// The same of the path that the app gets, where that is another.
     rewritten: Option<Box<Readings<'static>>>,
 }
@@ -21,19 +24,27 @@ impl<'r> Readings<'r> {
         // the check has made sure that it is UTF-8
         let plain = percent_decode_str(raw).decode_utf8_lossy();
         let lenient = lenient(&plain).filter(|lenient| *lenient != plain);
+        let cut = cut(&plain);
         Self {
             plain,
             lenient,
+            cut,
             rewritten: None,
         }
     }
 
     /// The readings of a path and of what becomes of it on the way.
     pub fn with(raw: &'r str, rewritten: &str) -> Self {
-        let Readings { plain, lenient, .. } = Readings::of(rewritten);
+        let Readings {
+            plain,
+            lenient,
+            cut,
+            ..
+        } = Readings::of(rewritten);
         let rewritten = Readings {
             plain: Cow::Owned(plain.into_owned()),
             lenient,
+            cut,
             rewritten: None,
         };
         Self {
@@ -43,11 +54,14 @@ impl<'r> Readings<'r> {
     }
 
     fn each(&self) -> impl Iterator<Item = &str> {
-        let own = std::iter::once(&*self.plain).chain(self.lenient.as_deref());
         let after = self.rewritten.as_deref().into_iter();
-        own.chain(after.flat_map(|readings| {
-            std::iter::once(&*readings.plain).chain(readings.lenient.as_deref())
-        }))
+        self.own().chain(after.flat_map(Readings::own))
+    }
+
+    fn own(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&*self.plain)
+            .chain(self.lenient.as_deref())
+            .chain(self.cut.as_deref())
     }
 
     /// Whether every reading is `wanted`.
@@ -68,12 +82,34 @@ pub(super) fn lenient(plain: &str) -> Option<String> {
     if !may_differ(plain.as_bytes()) {
         return None;
     }
+    Some(as_lenient_servers_have_it(&compatible(plain)))
+}
+
+/// The lenient reading up to the first `#` or `?` that decoding brings to light; `None` where it
+/// brings none.
+fn cut(plain: &str) -> Option<String> {
+    let plain_enough = |byte: u8| !matches!(byte, b'#' | b'?' | b'%') && byte.is_ascii();
+    if plain.bytes().all(plain_enough) {
+        return None;
+    }
+    let decoded = compatible(plain);
+    let end = decoded.find(['#', '?'])?;
+    decoded.get(..end).map(as_lenient_servers_have_it)
+}
+
+/// The path decoded as often as it goes, in the plainest of compatible letters.
+fn compatible(plain: &str) -> Cow<'_, str> {
     let decoded = decoded_wholly(plain);
-    let decoded: Cow<'_, str> = if decoded.is_ascii() {
+    if decoded.is_ascii() {
         decoded
     } else {
         decoded.nfkc().collect::<String>().into()
-    };
+    }
+}
+
+/// The decoded path without parameters, without dots and spaces at the ends of segments, with
+/// single slashes.
+fn as_lenient_servers_have_it(decoded: &str) -> String {
     let mut text = String::with_capacity(decoded.len());
     for segment in decoded.split('/') {
         let name = segment.split(';').next().unwrap_or_default();
@@ -86,7 +122,7 @@ pub(super) fn lenient(plain: &str) -> Option<String> {
     if text.is_empty() || decoded.ends_with('/') {
         text.push('/');
     }
-    Some(text)
+    text
 }
 
 fn may_differ(bytes: &[u8]) -> bool {
@@ -151,8 +187,26 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_query_or_a_fragment_is_a_part_of_the_name() {
-        assert_eq!(readings("/secret%23/bar").0, "/secret#/bar");
-        assert_eq!(readings("/secret%3Fx=/open").0, "/secret?x=/open");
+    fn finding_s13_what_looks_like_a_query_or_a_fragment_ends_a_further_reading() {
+        for (raw, plain, cut) in [
+            ("/secret%23/bar", "/secret#/bar", Some("/secret")),
+            ("/secret%3Fx=/open", "/secret?x=/open", Some("/secret")),
+            ("/a/%23", "/a/#", Some("/a/")),
+            ("/%3fx", "/?x", Some("/")),
+            ("/adm%2523x", "/adm%23x", Some("/adm")),
+            ("/adm;x=1%23y", "/adm;x=1#y", Some("/adm")),
+            ("/adm.%3f", "/adm.?", Some("/adm")),
+            // a wide number sign is one for whoever takes compatible letters for the same
+            ("/adm%EF%BC%83x", "/adm\u{ff03}x", Some("/adm")),
+            ("/a%20b/%C3%A4", "/a b/\u{e4}", None),
+            ("/plain/path", "/plain/path", None),
+        ] {
+            let readings = Readings::of(raw);
+            assert_eq!(readings.plain, plain, "{raw}");
+            assert_eq!(readings.cut.as_deref(), cut, "{raw}");
+        }
+        let readings = Readings::of("/adm%23/open");
+        assert!(readings.any(|path| path == "/adm"), "what closes");
+        assert!(!readings.all(|path| path.ends_with("/open")), "what opens");
     }
 }

@@ -11,9 +11,12 @@ use super::{
     methods::Methods,
     pattern::PathPattern,
 };
-use crate::config::{
-    AppConfig,
-    rules::{Effect, Except, PROJECT_OF_THE_APP, RuleConfig, Who},
+use crate::{
+    access::client_address::{ClientAddress, is_trusted},
+    config::{
+        AppConfig,
+        rules::{Effect, Except, PROJECT_OF_THE_APP, RuleConfig, Who},
+    },
 };
 
 /// Entries that one list of a rule may hold.
@@ -114,9 +117,9 @@ impl Rule {
     pub fn about_client(&self, request: &RequestFacts<'_>) -> bool {
         self.networks.is_empty()
             || match request.client {
-                Some(client) => contains(&self.networks, client),
-                // nobody knows: it may be
-                None => self.effect == Effect::Deny,
+                ClientAddress::Known(client) => is_trusted(client, &self.networks),
+                // it may be in any network: what closes closes, what opens does not
+                ClientAddress::Unknown | ClientAddress::Internal => self.effect == Effect::Deny,
             }
     }
 
@@ -178,21 +181,13 @@ impl Rule {
 impl Except {
     /// Whether the exception is for the client's address.
     pub(super) fn covers_client(&self, request: &RequestFacts<'_>) -> bool {
-        self.networks.is_empty()
-            || request
-                .client
-                .is_some_and(|client| contains(&self.networks, client))
+        self.networks.is_empty() || request.client.is_in(&self.networks)
     }
 
     /// Whether nobody who is not signed in gets past.
     pub(super) fn needs_somebody(&self) -> bool {
         !self.who.is_empty() || self.signed_in_within.is_some() || !self.factors.is_empty()
     }
-}
-
-fn contains(networks: &[IpNet], client: std::net::IpAddr) -> bool {
-    let client = client.to_canonical();
-    networks.iter().any(|network| network.contains(&client))
 }
 
 pub(super) fn networks_in_words(networks: &[IpNet]) -> String {

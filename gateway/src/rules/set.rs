@@ -255,6 +255,11 @@ impl RuleSet {
         open.unwrap_or(Verdict::List(otherwise))
     }
 
+    /// Whether a rule names this very method.
+    pub fn spells_out(&self, method: &Method) -> bool {
+        self.rules.iter().any(|rule| rule.methods.spell_out(method))
+    }
+
     /// Whether there are rules about some paths only that requests of this method are asked.
     pub fn tells_paths_apart(&self, method: &Method) -> bool {
         self.rules

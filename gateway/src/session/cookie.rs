@@ -28,6 +28,8 @@ pub(crate) enum Purpose {
     Rounds,
     /// The browser that begins sign-ins at OIDC providers.
     Provider,
+    /// A browser that has signed in before.
+    Browser,
 }
 
 /// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
@@ -60,6 +62,7 @@ impl Purpose {
             Purpose::Form => "portico-form",
             Purpose::Rounds => "portico-rounds",
             Purpose::Provider => "portico-provider",
+            Purpose::Browser => "portico-browser",
         }
     }
 
@@ -72,6 +75,7 @@ impl Purpose {
             Purpose::Form => "__Host-portico-form",
             Purpose::Rounds => "__Host-portico-rounds",
             Purpose::Provider => "__Host-portico-provider",
+            Purpose::Browser => "__Host-portico-browser",
         }
     }
 }

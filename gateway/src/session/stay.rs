@@ -289,7 +289,7 @@ fn not_offered() -> Problem {
 
 fn refused(error: keystone::Error) -> Problem {
     if !error.is_refusal() && error != keystone::Error::Forbidden {
-        return Problem::keystone_unavailable();
+        return Problem::keystone_unavailable_by(&error);
     }
     Problem::downstream(
         StatusCode::FORBIDDEN,

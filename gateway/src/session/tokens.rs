@@ -65,11 +65,8 @@ impl From<TokenError> for Problem {
                 "You have signed in with an application credential, whose token cannot be \
                  exchanged. Use the credential itself: portico login --cloud NAME.",
             ),
-            TokenError::Store(error) => {
-                tracing::error!(%error, "the store cannot say");
-                Problem::store_unavailable()
-            }
-            TokenError::Keystone(_) => Problem::keystone_unavailable(),
+            TokenError::Store(error) => error.into(),
+            TokenError::Keystone(error) => Problem::keystone_unavailable_by(&error),
         }
     }
 }

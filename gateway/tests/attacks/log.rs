@@ -18,7 +18,7 @@ const VERIFIER: &str = "a-verifier-that-only-its-command-line-knows-1234";
 const WRONG: &str = "a-wrong-passw0rd-that-nobody-has";
 
 /// Approves a command line and takes the code for its tokens; every secret on the way.
-async fn command_line(
+pub async fn command_line(
     running: &Running,
     browser: &mut Browser,
     secrets: &mut Vec<String>,

@@ -10,7 +10,10 @@
 
 #[path = "../services/api_server.rs"]
 mod api_server;
+mod backchannel;
+mod bearer_confusion;
 mod bearers;
+mod caching;
 mod cookies;
 mod forwarded;
 mod identity;
@@ -23,6 +26,7 @@ mod login;
 #[allow(dead_code, reason = "shared with the tests that use services")]
 mod oidc;
 mod outage;
+mod path_apps;
 mod path_confusion;
 mod providers;
 mod raw;
@@ -30,10 +34,15 @@ mod redirects;
 mod refresh;
 mod rules;
 mod sessions;
+#[path = "../../../crates/oidc/tests/tokens/stand_in.rs"]
+#[allow(dead_code, reason = "shared with the tests of tokens")]
+mod stand_in;
 mod stored;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the other test binaries")]
 mod support;
 mod throttle;
 mod tokens;
+mod trusted_proxies;
 mod upstreams;
+mod websso;

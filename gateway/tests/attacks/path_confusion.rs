@@ -60,8 +60,9 @@ fn cookies(browser: &Browser) -> String {
     format!("Cookie: {}\r\n", browser.cookie_line(APP_HOST))
 }
 
-/// What servers make of a path that decode again, drop parameters, merge slashes, or overlook dots
-/// and spaces at the ends of names: alone and all at once.
+/// What servers make of a path that decode again, drop parameters, merge slashes, overlook dots
+/// and spaces at the ends of names, or look for a query and a fragment after decoding: alone and
+/// all at once.
 fn as_others_see_it(path: &str) -> Vec<String> {
     let decode = |text: &str| {
         percent_encoding::percent_decode_str(text)
@@ -96,7 +97,9 @@ fn as_others_see_it(path: &str) -> Vec<String> {
         format!("/{}", names.join("/"))
     };
     let mut seen = Vec::new();
-    for text in [once, twice, thrice] {
+    let cut = |text: &String| text.split(['#', '?']).next().unwrap_or("").to_owned();
+    let cuts = [&once, &twice, &thrice].map(cut);
+    for text in [once, twice, thrice].into_iter().chain(cuts) {
         seen.extend([merged(&text), plain(&text), trimmed(&text), resolved(&text)]);
         seen.push(resolved(&merged(&trimmed(&plain(&text)))));
         seen.push(resolved(&plain(&text)));

@@ -1,11 +1,13 @@
 //! 74 and 75: sessions that are over.
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use http::{Method, StatusCode};
+use http::{Method, Response, StatusCode};
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{EndReason, NewSession};
 use secrecy::{ExposeSecret as _, SecretString};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{
     browser::Browser,
@@ -56,18 +58,48 @@ async fn attack_74_each_of_a_sessions_ends_is_an_end() {
     }
 }
 
+/// A stream that a session with these ends has opened, after its first part.
+async fn stream_of(stack: &Stack, ends: [i64; 3]) -> (Browser, Response<Incoming>) {
+    let cookie = ending(stack, ends).await;
+    let mut browser = Browser::new(stack.address);
+    browser.set_cookie(MAIN_HOST, "portico", cookie.expose_secret());
+    let url = format!("{MAIN}/stream");
+    let mut open = browser.start(Method::GET, &url, &[], String::new()).await;
+    assert_eq!(open.status(), StatusCode::OK, "{ends:?}");
+    let first = open.body_mut().frame().await.expect("a part");
+    assert_eq!(first.expect("data").into_data().expect("bytes"), "one");
+    (browser, open)
+}
+
 #[tokio::test]
 async fn attack_74_a_session_ends_while_its_stream_is_open() {
     let stack = Stack::start(Wanted::default()).await;
-    let cookie = ending(&stack, [2, 600, 600]).await;
-    let mut browser = Browser::new(stack.address);
-    browser.set_cookie(MAIN_HOST, "portico", cookie.expose_secret());
-    let userinfo = format!("{MAIN}/oauth2/userinfo");
-    let answer = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin");
-    tokio::time::sleep(Duration::from_millis(2_500)).await;
-    let answer = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    let (gateway, stop) = (stack.gateway.clone(), CancellationToken::new());
+    let _stopping = stop.clone().drop_guard();
+    tokio::spawn(async move { gateway.run(stop).await });
+    let (_, mut lasting) = stream_of(&stack, [600, 600, 600]).await;
+    for ends in [[3, 600, 600], [600, 3, 600], [600, 600, 3]] {
+        let began = Instant::now();
+        let (mut browser, mut open) = stream_of(&stack, ends).await;
+        let next = tokio::time::timeout(Duration::from_secs(10), open.body_mut().frame()).await;
+        let next = next.expect("the stream goes on after the session's end");
+        assert!(
+            next.is_none_or(|part| part.is_err()),
+            "{ends:?}: more of it"
+        );
+        // the session's times are of whole seconds
+        assert!(
+            began.elapsed() > Duration::from_secs(1),
+            "{ends:?}: at once"
+        );
+        let userinfo = format!("{MAIN}/oauth2/userinfo");
+        let answer = browser.call(Method::GET, &userinfo, "").await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{ends:?}");
+    }
+    stack.panel.go_on.notify_waiters();
+    let next = tokio::time::timeout(Duration::from_secs(5), lasting.body_mut().frame()).await;
+    let next = next.expect("in time").expect("a part").expect("data");
+    assert_eq!(next.into_data().expect("bytes"), "two", "the control case");
 }
 
 #[tokio::test]

@@ -16,7 +16,9 @@ fn unique(name: &str) -> String {
 /// What somebody sees of an answer, without what they typed and what is new each time.
 fn seen(page: &Page, name: &str) -> String {
     let csrf = page.field("csrf_token");
-    page.body.replace(name, "NAME").replace(&csrf, "CSRF")
+    let id = page.headers["x-request-id"].to_str().expect("text");
+    let body = page.body.replace(name, "NAME").replace(&csrf, "CSRF");
+    body.replace(id, "REQUEST")
 }
 
 #[tokio::test]

@@ -477,6 +477,98 @@ async fn rules_need_a_proxy_that_says_path_and_method() {
 }
 
 #[tokio::test]
+async fn finding_s13_a_method_that_nobody_knows_is_refused() {
+    let without_rules = asked().await;
+    let naming_purge = Stack::start(Wanted {
+        gateway: json!({ "trusted_proxies": ["127.0.0.0/8"] }),
+        app: json!({ "rules": [{
+            "name": "cache", "effect": "deny", "paths": ["/kept/"], "methods": ["PURGE"],
+        }] }),
+        ..Wanted::default()
+    })
+    .await;
+    for (stack, purge) in [(&without_rules, 403), (&naming_purge, 202)] {
+        let visitor = visitor(stack, &["k8s_admin"]).await;
+        for (method, status) in [
+            ("GET", 202),
+            ("POST", 202),
+            ("PATCH", 202),
+            ("PROPFIND", 202),
+            ("REPORT", 202),
+            ("PURGE", purge),
+            ("get", 403),
+            ("Post", 403),
+            ("FOO", 403),
+            ("CONNECT", 403),
+        ] {
+            for (name, url) in [("x-forwarded-method", AUTH), ("x-original-method", AUTH)] {
+                let headers = [("origin", APP), ("x-forwarded-uri", "/x"), (name, method)];
+                let answer = ask(&visitor, url, "prometheus.apps.localhost", &headers).await;
+                assert_eq!(answer.status.as_u16(), status, "{method}");
+            }
+            let headers = [
+                ("origin", APP),
+                ("x-forwarded-uri", "/x"),
+                ("x-forwarded-method", method),
+            ];
+            let answer = ask(&visitor, REDIRECT, "prometheus.apps.localhost", &headers).await;
+            let open = if status == 202 { 200 } else { 403 };
+            assert_eq!(answer.status.as_u16(), open, "{method}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
+    let stack = asked().await;
+    let nobody = Browser::new(stack.address);
+    let script = ("x-requested-with", "XMLHttpRequest");
+    let upgrade = [
+        ("connection", "Upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    for (base, host) in [
+        (MAIN, "localhost:8080"),
+        (APP, "prometheus.apps.localhost:8080"),
+    ] {
+        let url = format!("{base}/projects/p1");
+        let page = ("accept", "text/html");
+        let answer = nobody.raw_host(&url, host, &[page]).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
+        let answer = nobody.raw_host(&url, host, &[page, script]).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{base}: a script");
+        let mut headers = vec![page, ("origin", base)];
+        headers.extend_from_slice(&upgrade);
+        let answer = nobody.raw_host(&url, host, &headers).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::UNAUTHORIZED,
+            "{base}: an upgrade"
+        );
+    }
+    // and where another proxy asks
+    let with = |more: &[(&'static str, &'static str)]| {
+        let mut headers = TRAEFIK.to_vec();
+        headers.push(("accept", "text/html"));
+        headers.extend_from_slice(more);
+        headers
+    };
+    let host = "portico.internal:8080";
+    let answer = nobody.raw_host(REDIRECT, host, &with(&[])).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
+    let answer = nobody.raw_host(REDIRECT, host, &with(&[script])).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "a script");
+    let socket = [
+        ("origin", APP),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let answer = nobody.raw_host(REDIRECT, host, &with(&socket)).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "a WebSocket");
+}
+
+#[tokio::test]
 async fn the_access_line_says_what_was_asked_about() {
     let log = Log::start();
     let stack = asked().await;

@@ -53,7 +53,7 @@ async fn an_unreachable_keystone_is_said_and_the_name_kept() {
         .submit(MAIN, &format!("{MAIN}/oauth2/sign_in"), &fields)
         .await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("Keystone does not answer"));
+    assert!(page.body.contains("Keystone refuses connections"));
     assert!(page.body.contains("value=\"ada&quot;&gt;&lt;script&gt;\""));
     assert!(!page.body.contains("secret-password"));
     assert_eq!(page.field("rd"), "/");
@@ -166,4 +166,19 @@ async fn forward_auth_says_yes_no_or_cannot_say() {
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(page.body.contains("Your session has not ended"));
     assert!(fresh.cookie(MAIN_HOST, "portico").is_some());
+}
+
+#[tokio::test]
+async fn finding_o16_a_refused_sign_in_names_its_request() {
+    let stack = Stack::start(Wanted::default()).await;
+    let mut browser = Browser::new(stack.address);
+    let url = format!("{MAIN}/oauth2/sign_in");
+    let page = browser.open(&url).await;
+    assert!(!page.body.contains("Request <code>"), "{}", page.body);
+    let fields = [("csrf_token", "x"), ("name", "ada"), ("password", "x")];
+    let page = browser.submit(MAIN, &url, &fields).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    let id = page.headers["x-request-id"].to_str().expect("text");
+    let line = format!("Request <code>{id}</code>");
+    assert!(page.body.contains(&line), "{}", page.body);
 }

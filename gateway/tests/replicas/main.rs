@@ -9,6 +9,7 @@
 mod changes;
 mod outage;
 mod pair;
+mod races;
 mod shared;
 #[path = "../support/mod.rs"]
 #[allow(dead_code, reason = "shared with the tests that need no services")]

@@ -13,6 +13,7 @@ mod federation;
 mod forward_auth;
 mod keystone;
 mod kubernetes;
+mod limits;
 #[allow(dead_code, reason = "shared with the attacks")]
 mod oidc;
 mod oidc_sign_in;

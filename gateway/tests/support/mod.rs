@@ -4,6 +4,7 @@ pub mod collector;
 pub mod database;
 pub mod echo;
 pub mod form;
+pub mod forwarded;
 pub mod fronts;
 pub mod handover;
 pub mod log;

@@ -2,9 +2,14 @@
 mod kube_auth;
 
 use super::audit::AuditCommand;
-use super::people::{CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs};
+use super::completion::CompletionArgs;
+use super::init::InitArgs;
+use super::people::{
+    ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
+};
 use super::sessions::SessionsCommand;
-use clap::{Args, Parser, Subcommand};
+use super::version::VersionArgs;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,6 +23,7 @@ pub(super) use kube_auth::{
     name = "portico",
     version,
     propagate_version = true,
+    arg_required_else_help = true,
     after_help = "\
 On your own machine:
   portico login https://portico.example.org     sign in (--device without a browser)
@@ -26,7 +32,7 @@ On your own machine:
   portico logout
 
 On a server:
-  portico keys generate --out /etc/portico/keys
+  portico init                                  writes configuration, keys and certificates
   portico --config portico.toml config check
   portico --config portico.toml doctor
   portico --config portico.toml all             or gateway, panel, kube-auth one by one"
@@ -38,12 +44,12 @@ pub(super) struct Arguments {
     pub config: Vec<PathBuf>,
 
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Runs every role in one process (the default)
+    /// Runs every role in one process
     All,
     /// Runs sign-in, sessions and the reverse proxy
     Gateway,
@@ -54,6 +60,7 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<KubeAuthCommand>,
     },
+    Init(Box<InitArgs>),
     /// Brings the store's database up to date
     Migrate,
     /// Checks, prints or describes the configuration
@@ -87,17 +94,25 @@ pub(super) enum Command {
     Routes,
     Login(LoginArgs),
     Logout(LogoutArgs),
+    Status(StatusArgs),
+    #[command(name = "whoami")]
+    WhoAmI(WhoAmIArgs),
+    Clusters(ClustersArgs),
     Kubeconfig(KubeconfigArgs),
     Credential(CredentialArgs),
+    Completion(CompletionArgs),
+    Version(VersionArgs),
 }
 
-/// Tries everything that Portico depends on, and says what to do about what fails
+/// Checks everything that Portico depends on, and names cause and remedy of what fails
 ///
-/// Files, keys, the database, Keystone and the API servers; and whether each API server asks kube-auth
-/// about tokens, by showing it one that nobody has.
+/// Files, keys, certificates, the database, Keystone, API servers, providers, addresses; and whether
+/// each API server asks kube-auth about tokens, by showing it one that no user has. Exits with 0 when
+/// nothing is broken, 1 when something is, 64 when the configuration cannot be used.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   portico doctor
+  portico doctor --role kube-auth --json
   OS_AUTH_URL=https://keystone.example.org/v3 OS_USERNAME=ada OS_PASSWORD=... OS_PROJECT_ID=... \\
     portico doctor --revocation prod")]
 pub(super) struct DoctorArgs {
@@ -105,6 +120,13 @@ pub(super) struct DoctorArgs {
     /// OS_* say, revokes that token, and takes up to 200 s
     #[arg(long, value_name = "CLUSTER")]
     pub revocation: Option<String>,
+    /// Check only what this role needs, and open only its files; may be repeated. Default: every
+    /// role that has a section
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub role: Vec<crate::config::Role>,
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -214,10 +236,88 @@ fn group_of_provider(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The commands for users, on their own machines; all others are an operator's.
+const USER_COMMANDS: [&str; 9] = [
+    "login",
+    "logout",
+    "status",
+    "whoami",
+    "clusters",
+    "kubeconfig",
+    "credential",
+    "completion",
+    "version",
+];
+
+/// Returns the command line's grammar, with the users' commands apart from the operators' in its help.
+pub(super) fn command() -> clap::Command {
+    let command = Arguments::command();
+    let width = command
+        .get_subcommands()
+        .map(|command| command.get_name().len())
+        .max()
+        .unwrap_or_default();
+    let section = |of_users: bool| -> String {
+        let visible = command
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .filter(|command| USER_COMMANDS.contains(&command.get_name()) == of_users);
+        visible
+            .map(|command| {
+                let about = command.get_about().map(ToString::to_string);
+                let (name, about) = (command.get_name(), about.unwrap_or_default());
+                format!("  {name:width$}  {about}\n")
+            })
+            .collect()
+    };
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\nUser commands:\n{}\nOperator commands:\n{}\n\
+         Options:\n{{options}}{{after-help}}\n",
+        section(true),
+        section(false)
+    );
+    command.help_template(template)
+}
+
+/// Reads the process's command line; ends the process with help or an error where it cannot be run.
+pub(super) fn parse() -> Arguments {
+    let matches = command().get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
+
+    #[test]
+    fn finding_o8_help_separates_users_from_operators_commands() {
+        let help = command().render_help().to_string();
+        let (_, rest) = help.split_once("User commands:\n").unwrap();
+        let (users, operators) = rest.split_once("Operator commands:\n").unwrap();
+        for known in USER_COMMANDS {
+            assert!(
+                Arguments::command().find_subcommand(known).is_some(),
+                "{known}"
+            );
+        }
+        for command in Arguments::command().get_subcommands() {
+            let line = format!("\n  {} ", command.get_name());
+            let shown = [users, operators].map(|part| format!("\n{part}").contains(&line));
+            let for_users = USER_COMMANDS.contains(&command.get_name());
+            let expected = [for_users, !for_users].map(|here| here && !command.is_hide_set());
+            assert_eq!(shown, expected, "{}: {help}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn finding_o8_a_role_must_be_named() {
+        let bare = command().try_get_matches_from(["portico"]).unwrap_err();
+        assert_eq!(
+            bare.kind(),
+            clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        );
+        assert!(bare.to_string().contains("Operator commands:"), "{bare}");
+    }
 
     #[test]
     fn the_words_do_not_contradict_each_other() {

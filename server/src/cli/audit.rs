@@ -2,7 +2,7 @@
 use super::error::CliError;
 use super::migrate::open_store;
 use super::output::{self, OutputFormat, Table, TableRow};
-use super::print;
+use super::{people, print_for_people};
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
@@ -103,7 +103,7 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
         AuditCommand::Verify(arguments) => {
             let report = store.audit().verify(arguments.expect.as_ref()).await;
             let report = report.context("verify the audit log")?;
-            print(&summary(&report))?;
+            print_for_people(&summary(&report))?;
             store.close().await;
             return broken(&report);
         }
@@ -207,8 +207,10 @@ fn batch(format: OutputFormat, table: &mut Table, rows: &[Row]) -> anyhow::Resul
     }
 }
 
-/// Writes to standard output; returns whether the reader is still there.
+/// Writes to standard output without what a terminal would act on; returns whether the reader is
+/// still there.
 fn write(text: &str) -> anyhow::Result<bool> {
+    let text = people::printable(text);
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),

@@ -4,12 +4,32 @@ use super::error::CliError;
 use super::print;
 use crate::config::{Config, files};
 use anyhow::Context as _;
+use portico_runtime::config::{ConfigError, Problem};
 use std::path::PathBuf;
+
+/// Neither a file nor the environment configures a role, so there is nothing that could be right or wrong.
+fn nothing_to_check(read: &[PathBuf]) -> ConfigError {
+    let problem = if read.is_empty() {
+        Problem::new(
+            "configuration",
+            "there is none: name a file with --config or PORTICO_CONFIG, or run `portico init` to write one",
+        )
+    } else {
+        Problem::new(
+            "configuration",
+            "configures no role: add [gateway], [panel] or [kube_auth]",
+        )
+    };
+    ConfigError::Invalid(vec![problem])
+}
 
 pub(super) fn config(command: &ConfigCommand, named: &[PathBuf]) -> Result<(), CliError> {
     match command {
         ConfigCommand::Check { role } => {
             let config = Config::load(named)?;
+            if config.configured_roles().is_empty() && role.is_empty() {
+                return Err(nothing_to_check(&files(named)).into());
+            }
             let roles = if role.is_empty() {
                 config.configured_roles()
             } else {
@@ -29,11 +49,7 @@ pub(super) fn config(command: &ConfigCommand, named: &[PathBuf]) -> Result<(), C
                 } else {
                     read.join(", ")
                 },
-                if names.is_empty() {
-                    "no role, none has a section".to_owned()
-                } else {
-                    names.join(", ")
-                },
+                names.join(", "),
             ))
         }
         ConfigCommand::Print => {

@@ -1,10 +1,8 @@
+use super::exit_code;
 use super::people::PeopleError;
 use portico_runtime::config::ConfigError;
 use std::fmt;
 use std::process::ExitCode;
-
-/// `EX_USAGE` of sysexits: the configuration must be changed before another try makes sense.
-const BAD_CONFIGURATION: u8 = 64;
 
 /// Why a command ended without doing what it should.
 #[derive(Debug)]
@@ -20,8 +18,9 @@ pub(super) enum CliError {
 impl CliError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Config(_) => ExitCode::from(BAD_CONFIGURATION),
-            Self::People(_) | Self::Other(_) => ExitCode::FAILURE,
+            Self::Config(_) => ExitCode::from(exit_code::BAD_CONFIGURATION),
+            Self::People(error) => ExitCode::from(error.exit_code()),
+            Self::Other(_) => ExitCode::from(exit_code::FAILURE),
         }
     }
 }

@@ -18,7 +18,8 @@ pub(super) fn keys(command: &KeysCommand) -> Result<(), CliError> {
     print(&report)
 }
 
-fn generate(directory: &Path) -> anyhow::Result<String> {
+/// Writes every key file that is missing, and says which those were.
+pub(super) fn generate(directory: &Path) -> anyhow::Result<String> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)

@@ -1,16 +1,16 @@
 //! `portico kube-auth config` and `portico kube-auth bootstrap`.
 use super::arguments::{BootstrapArgs, WebhookArgs};
 use super::error::CliError;
-use super::print;
+use super::{cluster, line, print};
 use crate::config::{Config, files};
 use crate::kube::bootstrap;
 use anyhow::Context as _;
+use portico_kube_auth::authority::{authority_of_chain, only_certificates};
 use portico_kube_auth::{Question, WebhookConfig, authorization_configuration, webhook_kubeconfig};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::telemetry;
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject as _;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,22 +23,7 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
         .kube_auth
         .as_ref()
         .ok_or_else(|| invalid("kube_auth", "the section is missing".to_owned()))?;
-    let cluster = config
-        .clusters
-        .iter()
-        .find(|cluster| cluster.id == arguments.cluster)
-        .ok_or_else(|| {
-            let known: Vec<String> = config
-                .clusters
-                .iter()
-                .map(|cluster| format!("{} ({})", cluster.id, cluster.name))
-                .collect();
-            let known = known.join(", ");
-            invalid(
-                "clusters",
-                format!("no cluster {}; known: {known}", arguments.cluster),
-            )
-        })?;
+    let cluster = cluster::find(config, &arguments.cluster)?;
     if arguments.structured_authorization {
         return print(&authorization_configuration(
             &arguments.config_file,
@@ -47,11 +32,14 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
     }
     let url = match &arguments.url {
         Some(url) => url.clone(),
-        None => format!("https://{}", section.listen),
+        None => url_of(section.listen)?,
     };
     let ca_pem = match &arguments.ca_file {
-        Some(path) => std::fs::read(path).with_context(|| format!("read {}", path.display()))?,
-        None => last_certificate(&section.tls_cert_file)?,
+        Some(path) => {
+            let read = |path| anyhow::Ok(only_certificates(&std::fs::read(path)?)?);
+            read(path).with_context(|| format!("read {}", path.display()))?
+        }
+        None => authority_in(&section.tls_cert_file)?,
     };
     print(&webhook_kubeconfig(
         cluster,
@@ -71,15 +59,29 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
     ))
 }
 
-/// The end of a chain is the authority, or the certificate itself where it stands alone.
-fn last_certificate(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let pem = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-    let valid = CertificateDer::pem_slice_iter(pem.as_bytes()).all(|one| one.is_ok());
-    let start = pem.rfind("-----BEGIN CERTIFICATE-----");
-    match start {
-        Some(start) if valid => Ok(pem.as_bytes()[start..].to_vec()),
-        _ => anyhow::bail!("{} holds no certificate in PEM form", path.display()),
+/// The address where kube-auth listens, if API servers can connect to it.
+fn url_of(listen: SocketAddr) -> anyhow::Result<String> {
+    if listen.ip().is_unspecified() || listen.port() == 0 {
+        anyhow::bail!(
+            "--url is missing: kube_auth.listen is {listen}, which does not say how an API server \
+             reaches this machine. Add --url https://NAME:{}, with a name that the certificate in \
+             kube_auth.tls_cert_file is for",
+            listen.port()
+        );
     }
+    Ok(format!("https://{listen}"))
+}
+
+/// The authority at the end of the chain in `kube_auth.tls_cert_file`.
+fn authority_in(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let pem = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    authority_of_chain(&pem).with_context(|| {
+        format!(
+            "--ca-file is missing, and the authority cannot be taken from {}. Add --ca-file with the \
+             authority's certificate",
+            path.display()
+        )
+    })
 }
 
 /// Binds the pre-defined roles, once or until the process is stopped.
@@ -124,14 +126,18 @@ pub(super) async fn bootstrap(named: &[PathBuf], arguments: BootstrapArgs) -> Re
     let report = bootstrap::run_once(&options)
         .await
         .context("bind the roles")?;
-    let mut text = format!(
-        "{} bound now, {} as they should be, {} namespaces left out\n",
-        report.created.len(),
-        report.unchanged,
-        report.skipped.len()
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "{} bound now, {} as they should be, {} namespaces left out",
+            report.created.len(),
+            report.unchanged,
+            report.skipped.len()
+        ),
     );
     for difference in &report.differences {
-        text.push_str(&format!("left as it is: {difference}\n"));
+        line(&mut text, format_args!("left as it is: {difference}"));
     }
     print(&text)
 }

@@ -5,7 +5,7 @@ use crate::config::Config;
 use anyhow::Context as _;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::secret_file::read_secret_file;
-use portico_store::{KeyRing, Store, StoreConfig};
+use portico_store::{KeyRing, Store, StoreConfig, StoreError};
 use secrecy::ExposeSecret as _;
 
 pub(super) async fn migrate(config: &Config) -> Result<(), CliError> {
@@ -13,7 +13,8 @@ pub(super) async fn migrate(config: &Config) -> Result<(), CliError> {
         ConfigError::Invalid(vec![Problem::new("store", "the section is missing")])
     })?;
     let store = open_store(section).await?;
-    store.migrate().await.context("migrate the store")?;
+    let migrated = store.migrate().await;
+    migrated.map_err(|error| with_next_step("migrate the store", &error))?;
     print("The store's database is up to date.\n")
 }
 
@@ -22,7 +23,12 @@ pub(super) async fn open_store(section: &StoreConfig) -> anyhow::Result<Store> {
     let keys = read_keys(section)?;
     Store::connect(section.url.expose_secret(), section.max_connections, keys)
         .await
-        .context("open the store")
+        .map_err(|error| with_next_step("open the store", &error))
+}
+
+/// The error of a command that ends with it: its last line names the reason and what to do.
+pub(super) fn with_next_step(operation: &str, error: &StoreError) -> anyhow::Error {
+    anyhow::anyhow!("{operation}: {error}; {}", error.next_step())
 }
 
 /// Reads the key files.

@@ -2,9 +2,13 @@
 mod app_policy;
 mod arguments;
 mod audit;
+mod cluster;
+mod completion;
 mod config;
 mod doctor;
 mod error;
+mod exit_code;
+mod init;
 mod keys;
 mod kube_auth;
 mod migrate;
@@ -16,19 +20,20 @@ mod serve;
 mod service_account;
 mod sessions;
 mod sync;
+mod version;
 
 use crate::config::{Config, Role};
+use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
-use clap::Parser as _;
 use error::CliError;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs the program as its command line says.
 pub fn run() -> ExitCode {
     portico_runtime::install_crypto_provider();
-    let arguments = Arguments::parse();
+    let arguments = arguments::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -44,7 +49,7 @@ pub fn run() -> ExitCode {
 
 async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
     let files = arguments.config;
-    match arguments.command.unwrap_or(Command::All) {
+    match arguments.command {
         Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
         Command::Gateway => serve_one(&files, Role::Gateway).await?,
         Command::Panel => serve_one(&files, Role::Panel).await?,
@@ -66,15 +71,42 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             sessions::sessions(&Config::load(&files)?, &command).await?
         }
         Command::Audit { command } => audit::audit(&Config::load(&files)?, &command).await?,
+        Command::Init(arguments) => init::init(*arguments).await?,
         Command::Keys { command } => keys::keys(&command)?,
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
+        Command::WhoAmI(arguments) => {
+            let account = people::whoami(&arguments).await?;
+            print(&output::list(arguments.output, &[account])?)?;
+        }
+        Command::Status(arguments) => return status(&arguments).await,
+        Command::Clusters(arguments) => {
+            let clusters = people::clusters(&arguments).await?;
+            print(&output::list(arguments.output, &clusters)?)?;
+        }
+        Command::Completion(arguments) => completion::completion(&arguments)?,
+        Command::Version(arguments) => print(&output::list(
+            arguments.output,
+            &[version::Version::current()],
+        )?)?,
         Command::Login(arguments) => people::login(arguments).await?,
         Command::Logout(arguments) => people::logout(arguments).await?,
         Command::Kubeconfig(arguments) => people::kubeconfig(arguments).await?,
         Command::Credential(arguments) => people::credential(arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails when no sign-in of this machine is valid.
+async fn status(arguments: &people::StatusArgs) -> Result<ExitCode, CliError> {
+    let all = people::status().await?;
+    print(&output::list(arguments.output, &all)?)?;
+    let valid =
+        |one: &people::SignIn| matches!(one.state, people::State::SignedIn | people::State::Pinned);
+    if all.iter().any(valid) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(ExitCode::from(exit_code::NOT_PERMITTED))
 }
 
 async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
@@ -92,6 +124,35 @@ fn fail(error: &CliError) -> ExitCode {
     let text = people::printable(&error.to_string());
     let _ = writeln!(std::io::stderr(), "portico: {text}");
     error.exit_code()
+}
+
+/// A line of output: names and messages that it quotes can neither drive the terminal nor look like
+/// another line.
+fn line(text: &mut String, quoted: std::fmt::Arguments<'_>) {
+    text.push_str(&people::one_line(&quoted.to_string()));
+    text.push('\n');
+}
+
+/// Reads a file of at most `max_bytes`.
+fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
+    let read = || -> std::io::Result<String> {
+        let mut text = String::new();
+        let file = std::fs::File::open(path)?;
+        file.take(max_bytes + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > max_bytes {
+            return Err(std::io::Error::other(format!(
+                "larger than {max_bytes} bytes"
+            )));
+        }
+        Ok(text)
+    };
+    read().with_context(|| format!("read {}", path.display()))
+}
+
+/// Writes to standard output what holds names of users, projects and programs: without what a
+/// terminal would act on, since their owners chose them.
+fn print_for_people(text: &str) -> Result<(), CliError> {
+    print(&people::printable(text))
 }
 
 /// Writes to standard output; a reader that has gone away is no error.

@@ -1,10 +1,9 @@
 //! `portico kube-auth policy lint|explain|test`.
 use super::arguments::{ExplainArgs, PolicyCommand};
 use super::error::CliError;
-use super::print;
+use super::{line, print, read_text};
 use anyhow::Context as _;
-use portico_kube_auth::policy::{Case, CaseRole, CaseUser, Policy, Severity, Step};
-use std::fmt::Write as _;
+use portico_kube_auth::policy::{Case, CaseRole, CaseUser, MAX_BYTES, Policy, Severity, Step};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,7 +16,7 @@ pub(super) fn policy(command: &PolicyCommand) -> Result<ExitCode, CliError> {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))
+    read_text(path, MAX_BYTES as u64)
 }
 
 fn load(path: &Path) -> anyhow::Result<Policy> {
@@ -41,9 +40,12 @@ fn lint(file: &Path, strict: bool) -> Result<ExitCode, CliError> {
         .count();
     let mut text = String::new();
     for one in &found {
-        let _ = writeln!(text, "{one}");
+        line(&mut text, format_args!("{one}"));
     }
-    let _ = writeln!(text, "{} rules, {warnings} warnings", policy.len());
+    line(
+        &mut text,
+        format_args!("{} rules, {warnings} warnings", policy.len()),
+    );
     print(&text)?;
     Ok(code(strict && warnings > 0))
 }
@@ -85,11 +87,10 @@ fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
             Step::OtherRequest => "does not name the request",
             Step::Allows => "allows it",
         };
-        let _ = writeln!(
-            text,
-            "rule {} ({}) {what}",
-            index + 1,
-            policy.describe(index)
+        let rule = policy.describe(index);
+        line(
+            &mut text,
+            format_args!("rule {} ({rule}) {what}", index + 1),
         );
     }
     let verdict = policy.decide(&attributes);
@@ -97,7 +98,7 @@ fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
         Some(rule) => format!("allowed by rule {rule}"),
         None => "no opinion: what else the cluster asks, RBAC as a rule, decides".to_owned(),
     };
-    let _ = writeln!(text, "{attributes}: {outcome}");
+    line(&mut text, format_args!("{attributes}: {outcome}"));
     print(&text)?;
     Ok(code(!verdict.allowed()))
 }
@@ -117,14 +118,15 @@ fn test(file: &Path, cases: &Path) -> Result<ExitCode, CliError> {
             Some(rule) => format!("allowed by rule {rule}"),
             None => "not allowed".to_owned(),
         };
-        let _ = writeln!(
-            text,
-            "failed: {}: {} is {found}",
-            case.name,
-            case.attributes()
+        line(
+            &mut text,
+            format_args!("failed: {}: {} is {found}", case.name, case.attributes()),
         );
     }
-    let _ = writeln!(text, "{} expectations, {failed} failed", cases.len());
+    line(
+        &mut text,
+        format_args!("{} expectations, {failed} failed", cases.len()),
+    );
     print(&text)?;
     Ok(code(failed > 0))
 }

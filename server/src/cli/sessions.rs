@@ -2,7 +2,8 @@
 use super::error::CliError;
 use super::migrate::open_store;
 use super::output::{self, OutputFormat, TableRow};
-use super::print;
+use super::people::one_line;
+use super::print_for_people;
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
@@ -61,7 +62,7 @@ pub(super) async fn sessions(config: &Config, command: &SessionsCommand) -> Resu
         SessionsCommand::End(arguments) => end(&store, arguments).await?,
     };
     store.close().await;
-    print(&text)
+    print_for_people(&text)
 }
 
 /// A live session in the list.
@@ -99,8 +100,9 @@ async fn list(store: &Store, typed: &str, format: OutputFormat) -> anyhow::Resul
     let rows: Vec<SessionRow> = sessions.iter().map(row).collect();
     let list = output::list(format, &rows)?;
     Ok(if format == OutputFormat::Table {
-        let (name, domain) = (&user.name, &user.domain.name);
-        format!("{name} in domain {domain} ({})\n{list}", user.id)
+        let [name, domain, id] =
+            [&user.name, &user.domain.name, &user.id].map(|text| one_line(text));
+        format!("{name} in domain {domain} ({id})\n{list}")
     } else {
         list
     })
@@ -317,5 +319,25 @@ mod tests {
             .await
             .unwrap_err();
         assert!(error.to_string().contains("nobody called"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn attack_112_a_name_of_a_user_or_program_moves_no_cursor_and_begins_no_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = store(&dir).await;
+        let hostile = "ada\u{1b}[2J\u{9b}31m\nSESSION\u{202e}gnp\r";
+        let (_, session) = signed_in(&store, hostile).await;
+        let text = list(&store, &session.user.id, OutputFormat::Table)
+            .await
+            .unwrap();
+        // the heading, the table's head and one session
+        assert_eq!(text.lines().count(), 3, "{text:?}");
+        assert!(
+            text.starts_with("ada[2J31mSESSIONgnp in domain"),
+            "{text:?}"
+        );
+        let text = super::super::people::printable(&text);
+        assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\r']));
+        assert!(text.contains(&session.id.to_string()), "the control case");
     }
 }

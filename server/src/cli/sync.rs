@@ -1,7 +1,7 @@
 //! `portico kube-auth sync`.
 use super::arguments::{SyncArgs, SyncSubjects};
 use super::error::CliError;
-use super::{print, service_account};
+use super::{cluster, line, print_for_people, read_text, service_account};
 use crate::config::Config;
 use crate::kube::reconcile::Pruning;
 use crate::kube::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
@@ -11,10 +11,12 @@ use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::telemetry;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// The longest synchronisation file, in bytes.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
 pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(named)?;
@@ -23,7 +25,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
     let _last_lines = telemetry::init(&config.log, None).context("start logging")?;
     let (cluster, account) = parties(&config, &arguments)?;
     let path = &arguments.sync_config;
-    let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+    let text = read_text(path, MAX_CONFIG_BYTES)?;
     let sync_config = SyncConfig::parse(&text).with_context(|| format!("{}", path.display()))?;
     let options = Options {
         kubeconfig: arguments.kubeconfig,
@@ -49,7 +51,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let outcome = sync.once().await.context("synchronise")?;
-    print(&told(&outcome, arguments.dry_run))?;
+    print_for_people(&told(&outcome, arguments.dry_run))?;
     Ok(if outcome.failed.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -74,11 +76,7 @@ fn parties(
                        assignments, for example a user with the role reader and system = true";
         invalid("keystone.service_account", message.to_owned())
     })?;
-    let cluster = config
-        .clusters
-        .iter()
-        .find(|cluster| cluster.id == arguments.cluster)
-        .ok_or_else(|| invalid("clusters", format!("no cluster {}", arguments.cluster)))?;
+    let cluster = cluster::find(config, &arguments.cluster)?;
     Ok((cluster.clone(), account))
 }
 
@@ -95,35 +93,68 @@ fn told(outcome: &Outcome, dry_run: bool) -> String {
     let plan = &outcome.plan;
     let mut text = String::new();
     if dry_run {
-        let _ = write!(text, "{plan}");
+        for row in plan.to_string().lines() {
+            line(&mut text, format_args!("{row}"));
+        }
     }
     for done in &outcome.done {
-        let _ = writeln!(text, "{done}");
+        line(&mut text, format_args!("{done}"));
     }
     for failure in &outcome.failed {
-        let _ = writeln!(text, "failed: {failure}");
+        line(&mut text, format_args!("failed: {failure}"));
     }
     for stale in &plan.stale {
-        let _ = writeln!(text, "no longer wanted, kept: {stale}");
+        line(&mut text, format_args!("no longer wanted, kept: {stale}"));
     }
     for difference in &plan.differences {
-        let _ = writeln!(text, "left as it is: {difference}");
+        line(&mut text, format_args!("left as it is: {difference}"));
     }
     for namespace in &plan.skipped {
-        let _ = writeln!(text, "left out: namespace {namespace}");
+        line(&mut text, format_args!("left out: namespace {namespace}"));
     }
     for note in &outcome.notes {
-        let _ = writeln!(text, "note: {note}");
+        line(&mut text, format_args!("note: {note}"));
     }
     let (what, count) = if dry_run {
         ("to be made", plan.steps.len())
     } else {
         ("made", outcome.done.len())
     };
-    let _ = writeln!(
-        text,
-        "changes {what}: {count}; objects as they should be: {}",
-        plan.unchanged
+    let unchanged = plan.unchanged;
+    line(
+        &mut text,
+        format_args!("changes {what}: {count}; objects as they should be: {unchanged}"),
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kube::reconcile::Plan;
+
+    #[test]
+    fn attack_names_and_messages_of_servers_cannot_drive_the_terminal() {
+        let hostile =
+            "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\r\nfailed: nothing".to_owned();
+        let outcome = Outcome {
+            plan: Plan {
+                differences: vec![hostile.clone()],
+                stale: vec![hostile.clone()],
+                skipped: vec![hostile.clone()],
+                ..Plan::default()
+            },
+            notes: vec![hostile.clone()],
+            done: vec![hostile],
+            failed: Vec::new(),
+        };
+        let text = told(&outcome, false);
+        assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'));
+        assert_eq!(text.lines().count(), 6, "{text:?}");
+        assert!(
+            !text.lines().any(|line| line.starts_with("failed")),
+            "{text:?}"
+        );
+        assert!(text.contains("x]0;owned[2J31mfailed: nothing"), "{text:?}");
+    }
 }

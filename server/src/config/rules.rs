@@ -129,6 +129,12 @@ impl Config {
                 "must start with http:// or https://",
             ));
         }
+        if let Err(error) = self.admin.validate() {
+            problems.push(Problem::new("admin.hosts", error.to_string()));
+        }
+        if let Some(Err(error)) = self.panel.as_ref().map(|panel| panel.streams.validate()) {
+            problems.push(Problem::new("", error.to_string()));
+        }
         if let Some(Err(error)) = self.kube_auth.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }

@@ -163,3 +163,12 @@ fn a_store_is_on_a_database_that_we_know() {
         assert!(!told.contains("s3cret"), "{told}");
     }
 }
+
+#[test]
+fn finding_s13_hosts_of_the_admin_port_are_names() {
+    let with = |hosts: &str| problems(&format!("{FULL}\n[admin]\nhosts = {hosts}\n"), &Role::ALL);
+    assert_eq!(with(r#"["portico-1.example.org", "portico"]"#), "");
+    let refused = with(r#"["http://portico:9180"]"#);
+    assert!(refused.contains("admin.hosts"), "{refused}");
+    assert!(refused.contains("without a scheme"), "{refused}");
+}

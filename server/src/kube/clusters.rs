@@ -104,6 +104,15 @@ impl Clusters {
             .collect()
     }
 
+    /// Every record, in the configuration's order. Which of them a project may see is another
+    /// question.
+    pub fn records(&self) -> impl Iterator<Item = &ClusterRecord> {
+        self.order
+            .iter()
+            .filter_map(|id| self.by_id.get(id))
+            .map(|cluster| &cluster.record)
+    }
+
     /// The record of a cluster, when the project may see it.
     pub fn record(&self, project: &Project, id: Uuid) -> Option<&ClusterRecord> {
         self.by_id

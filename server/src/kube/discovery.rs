@@ -17,6 +17,10 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    pub fn new(kinds: Vec<ResourceKind>) -> Self {
+        Self { kinds }
+    }
+
     /// One kind for each group and plural: the preferred version that has it.
     pub fn listable(&self) -> Vec<ResourceKind> {
         let mut seen = std::collections::HashSet::new();
@@ -27,7 +31,8 @@ impl Catalog {
             .filter(|kind| seen.insert((kind.group.clone(), kind.plural.clone())))
             .cloned()
             .collect();
-        found.sort_by(|a, b| (&a.kind, &a.group).cmp(&(&b.kind, &b.group)));
+        // as people look them up: `endpoints` beside `EndpointSlice`, whatever its capitals
+        found.sort_by_cached_key(|kind| (kind.kind.to_lowercase(), kind.group.clone()));
         found
     }
 
@@ -45,6 +50,14 @@ impl Catalog {
         self.kinds
             .iter()
             .find(|known| known.group == group && known.version == version && known.kind == kind)
+    }
+
+    /// The same in any version: events name versions that are served no more, and some of the core
+    /// group none at all.
+    pub fn by_group_and_kind(&self, group: &str, kind: &str) -> Option<&ResourceKind> {
+        self.kinds
+            .iter()
+            .find(|known| known.group == group && known.kind == kind)
     }
 
     /// The preferred version of a group and plural.
@@ -66,9 +79,7 @@ pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     if let Some(catalog) = api.caches.catalogs.get(&slot).await {
         return Ok(catalog);
     }
-    let catalog = Arc::new(Catalog {
-        kinds: discover(api).await?,
-    });
+    let catalog = Arc::new(Catalog::new(discover(api).await?));
     api.caches.catalogs.insert(slot, Arc::clone(&catalog)).await;
     Ok(catalog)
 }
@@ -232,7 +243,7 @@ mod tests {
             {"name": "cronjobs", "kind": "CronJob", "namespaced": true, "verbs": ["list"], "shortNames": ["cj"]}]});
         let mut kinds = classic("batch", "v1", &jobs);
         kinds.extend(classic("batch", "v1beta1", &cron));
-        let catalog = Catalog { kinds };
+        let catalog = Catalog::new(kinds);
         let listed: Vec<_> = catalog
             .listable()
             .into_iter()
@@ -244,6 +255,25 @@ mod tests {
                 ("cronjobs".to_owned(), "v1beta1".to_owned()),
                 ("jobs".to_owned(), "v1".to_owned())
             ]
+        );
+    }
+
+    #[test]
+    fn finding_p9_kinds_are_sorted_without_regard_to_capitals() {
+        let kinds = ["CSIDriver", "ConfigMap", "crontab", "APIService", "Binding"];
+        let resources: Vec<_> = kinds
+            .iter()
+            .map(|kind| json!({"name": kind.to_lowercase(), "kind": kind, "verbs": ["list"]}))
+            .collect();
+        let catalog = Catalog::new(classic("", "v1", &json!({ "resources": resources })));
+        let listed: Vec<_> = catalog
+            .listable()
+            .into_iter()
+            .map(|kind| kind.kind)
+            .collect();
+        assert_eq!(
+            listed,
+            ["APIService", "Binding", "ConfigMap", "crontab", "CSIDriver"]
         );
     }
 

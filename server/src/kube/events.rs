@@ -1,5 +1,5 @@
 //! Events of one object, newest first.
-use super::{Api, KubeError, path};
+use super::{Api, KubeError, path, table::Meta};
 use jiff::Timestamp;
 use portico_domain::panel::{EventRow, ObjectRef, ResourceRef};
 use serde::Deserialize;
@@ -9,34 +9,55 @@ struct List {
     items: Vec<Event>,
 }
 
-#[derive(Default, Deserialize)]
+/// An event of `v1` or `events.k8s.io/v1`, which name some fields otherwise. In Tables of other kinds
+/// an object has its metadata only.
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Event {
+pub struct Event {
+    pub metadata: Meta,
     #[serde(rename = "type")]
     kind: Option<String>,
     reason: Option<String>,
+    #[serde(alias = "note")]
     message: Option<String>,
+    #[serde(alias = "deprecatedCount")]
     count: Option<i32>,
+    #[serde(alias = "deprecatedSource")]
     source: Source,
+    #[serde(alias = "reportingController")]
     reporting_component: Option<String>,
+    #[serde(alias = "deprecatedFirstTimestamp")]
     first_timestamp: Option<Timestamp>,
+    #[serde(alias = "deprecatedLastTimestamp")]
     last_timestamp: Option<Timestamp>,
     event_time: Option<Timestamp>,
     series: Option<Series>,
+    #[serde(alias = "regarding")]
+    pub involved_object: Involved,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Source {
     component: Option<String>,
     host: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Series {
     count: i32,
     last_observed_time: Option<Timestamp>,
+}
+
+/// The object that an event is about.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Involved {
+    pub api_version: String,
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
 }
 
 /// The events about the object with this UID. Those of cluster-scoped objects lie in `default`.
@@ -63,18 +84,22 @@ pub async fn of_object(
     Ok(rows)
 }
 
-fn row(event: Event) -> EventRow {
+/// What an event says.
+pub fn row(event: Event) -> EventRow {
     let series = event.series.as_ref();
     let last_seen = series
         .and_then(|series| series.last_observed_time)
         .or(event.last_timestamp)
         .or(event.event_time)
-        .or(event.first_timestamp);
+        .or(event.first_timestamp)
+        .or(event.metadata.creation_timestamp);
     let source = event
         .source
         .component
+        .filter(|name| !name.is_empty())
         .or(event.reporting_component)
         .unwrap_or_default();
+    let count = series.map_or(event.count.unwrap_or(1), |series| series.count);
     EventRow {
         kind: event.kind.unwrap_or_default(),
         reason: event.reason.unwrap_or_default(),
@@ -83,7 +108,8 @@ fn row(event: Event) -> EventRow {
             Some(host) if !host.is_empty() => format!("{source}, {host}"),
             _ => source,
         },
-        count: series.map_or(event.count.unwrap_or(1), |series| series.count),
+        // one that is not counted happened once
+        count: count.max(1),
         last_seen: last_seen.map(Timestamp::as_second),
     }
 }

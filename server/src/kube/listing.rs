@@ -3,6 +3,7 @@ use super::{
     Api, KubeError,
     api::Call,
     path,
+    row_reader::RowReader,
     table::{self, Table, TableRow},
 };
 use futures::{StreamExt, stream};
@@ -105,6 +106,7 @@ pub async fn list_one(
     selection: &Selection,
 ) -> Result<Part, KubeError> {
     let collection = path::collection(resource, namespace)?;
+    let reader = RowReader::new(api, resource).await?;
     let mut part = Part {
         namespace: namespace.map(str::to_owned),
         ..Part::default()
@@ -119,6 +121,7 @@ pub async fn list_one(
                 ("continue", &position),
                 ("labelSelector", &selection.labels),
                 ("fieldSelector", &selection.fields),
+                ("includeObject", reader.include_object()),
             ],
         );
         let answer = api
@@ -138,13 +141,12 @@ pub async fn list_one(
             other => Table::read(&other?)?,
         };
         if part.columns.is_empty() {
-            part.columns = table.columns();
+            part.columns = reader.columns(&table);
         }
         part.resource_version
             .clone_from(&table.metadata.resource_version);
         position.clone_from(&table.metadata.continue_token);
-        part.rows
-            .extend(table.into_rows(&resource.plural, &part.columns));
+        part.rows.extend(reader.rows(table, &part.columns));
         if position.is_empty() {
             return Ok(part);
         }

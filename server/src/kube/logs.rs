@@ -45,6 +45,19 @@ pub async fn open(
     Ok(lines(body))
 }
 
+/// Whether an error says that there is no log because the container has not started: 204 where the
+/// pod has no node yet, 400 with the kubelet's or API server's words where it has one.
+pub fn has_not_started(error: &KubeError) -> bool {
+    match error {
+        KubeError::Server { status, .. } => *status == 204,
+        KubeError::Invalid(message) => {
+            message.contains("waiting to start")
+                || (message.contains("is not available") && message.contains("container"))
+        }
+        _ => false,
+    }
+}
+
 fn lines(
     body: BoxStream<'static, Result<Bytes, std::io::Error>>,
 ) -> impl Stream<Item = Result<String, KubeError>> + Send {
@@ -148,6 +161,30 @@ mod tests {
         lines.finish();
         found.extend(std::iter::from_fn(|| lines.next()));
         found
+    }
+
+    #[test]
+    fn finding_p3_a_container_that_has_not_started_is_told_from_other_errors() {
+        let answer = |status: u16, message: &str| {
+            let status = http::StatusCode::from_u16(status).unwrap();
+            let body = serde_json::json!({ "message": message }).to_string();
+            has_not_started(&KubeError::from_response(status, body.as_bytes()))
+        };
+        assert!(answer(204, ""));
+        assert!(answer(
+            400,
+            "container \"app\" in pod \"web\" is waiting to start: ContainerCreating"
+        ));
+        assert!(answer(
+            400,
+            "container \"app\" in pod \"web\" is not available"
+        ));
+        assert!(!answer(400, "container x is not valid for pod web"));
+        assert!(!answer(
+            400,
+            "previous terminated container \"app\" in pod \"web\" not found"
+        ));
+        assert!(!answer(502, "no such host"));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod policy_config_map;
 pub mod rbac;
 pub mod reconcile;
 pub mod reviews;
+pub mod row_reader;
 pub mod sync;
 pub mod table;
 pub mod watch;

@@ -39,7 +39,7 @@ impl PolicyWatch {
             .boxed();
         while let Some(version) = versions.next().await {
             match version {
-                Ok(version) => self.hand_over(&service, version.as_ref()),
+                Ok(version) => self.hand_over(&service, version.as_ref()).await,
                 // the watcher starts again by itself, after a pause
                 Err(error) => tracing::warn!(
                     cluster.id = %self.cluster,
@@ -52,7 +52,7 @@ impl PolicyWatch {
         }
     }
 
-    fn hand_over(&self, service: &KubeAuth, version: Option<&ConfigMap>) {
+    async fn hand_over(&self, service: &KubeAuth, version: Option<&ConfigMap>) {
         let PolicyConfigMap {
             namespace,
             name,
@@ -67,7 +67,7 @@ impl PolicyWatch {
             Some(map) => match map.data.as_ref().and_then(|data| data.get(key)) {
                 Some(text) => {
                     // what is wrong with it was logged there
-                    let _ = service.set_policy(self.cluster, text);
+                    let _ = service.set_policy(self.cluster, text).await;
                     Ok(())
                 }
                 None => service.policy_is_missing(

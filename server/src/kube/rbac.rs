@@ -110,8 +110,10 @@ pub async fn binding(api: &Api, binding: &BindingRef) -> Result<Binding, KubeErr
     decode(api.get(&binding_path(binding)?).await?)
 }
 
-/// All bindings that the person may read, and where they may not.
+/// All bindings that the caller may read, and where they may not.
 pub struct Bindings {
+    /// Whether any place was readable.
+    pub any_permitted: bool,
     pub found: Vec<Binding>,
     /// Namespaces, or [`CLUSTER_WIDE`].
     pub not_permitted: Vec<String>,
@@ -125,17 +127,22 @@ pub async fn cluster_bindings(api: &Api) -> Result<Vec<Binding>, KubeError> {
 /// Reads the cluster's bindings, and those of each namespace where that is allowed.
 pub async fn bindings(api: &Api, namespaces: &[String]) -> Result<Bindings, KubeError> {
     let mut out = Bindings {
+        any_permitted: false,
         found: Vec::new(),
         not_permitted: Vec::new(),
     };
     match cluster_bindings(api).await {
-        Ok(found) => out.found.extend(found),
+        Ok(found) => {
+            out.any_permitted = true;
+            out.found.extend(found);
+        }
         Err(KubeError::Refused(_)) => out.not_permitted.push(CLUSTER_WIDE.to_owned()),
         Err(error) => return Err(error),
     }
     let rolebindings = resource("rolebindings");
     if reviews::allowed(api, &reviews::question("list", &rolebindings, None)).await? {
         out.found.extend(list(api, &rolebindings, None).await?);
+        out.any_permitted = true;
         return Ok(out);
     }
     let rolebindings = &rolebindings;
@@ -149,7 +156,10 @@ pub async fn bindings(api: &Api, namespaces: &[String]) -> Result<Bindings, Kube
         .await;
     for (namespace, answer) in answers {
         match answer {
-            Ok(found) => out.found.extend(found),
+            Ok(found) => {
+                out.any_permitted = true;
+                out.found.extend(found);
+            }
             Err(KubeError::Refused(_)) => out.not_permitted.push(namespace),
             Err(error) => return Err(error),
         }

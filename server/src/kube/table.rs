@@ -1,5 +1,5 @@
 //! The API server's own Table rendering, which makes a list of any kind without code for it.
-use super::KubeError;
+use super::{KubeError, events::Event};
 use jiff::Timestamp;
 use portico_domain::panel::{Column, Health, Row};
 use serde::Deserialize;
@@ -44,25 +44,48 @@ pub struct ColumnDefinition {
 struct RawRow {
     #[serde(default)]
     cells: Vec<Value>,
-    object: Option<PartialObject>,
-}
-
-#[derive(Debug, Deserialize)]
-struct PartialObject {
-    metadata: Meta,
+    /// The metadata alone for every kind but events, which are asked for whole.
+    object: Option<Event>,
 }
 
 /// Only what a row keeps: annotations and managed fields are dropped while reading.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Meta {
+pub struct Meta {
     uid: String,
     name: String,
-    namespace: Option<String>,
+    pub namespace: Option<String>,
     resource_version: String,
-    creation_timestamp: Option<Timestamp>,
+    pub creation_timestamp: Option<Timestamp>,
     labels: Map<String, Value>,
     owner_references: Vec<Owner>,
+}
+
+impl Meta {
+    /// The row of an object with these cells.
+    pub fn into_row(self, cells: Vec<String>, health: Option<Health>) -> TableRow {
+        TableRow {
+            owner: self
+                .owner_references
+                .into_iter()
+                .find(|owner| owner.controller),
+            row: Row {
+                uid: self.uid,
+                name: self.name,
+                namespace: self.namespace,
+                resource_version: self.resource_version,
+                created_at: self.creation_timestamp.map(Timestamp::as_second),
+                cells,
+                labels: self
+                    .labels
+                    .into_iter()
+                    .map(|(name, value)| (name, value.as_str().unwrap_or_default().to_owned()))
+                    .collect(),
+                health,
+                event: None,
+            },
+        }
+    }
 }
 
 /// The controller that made an object.
@@ -120,30 +143,15 @@ impl Table {
                 let meta = raw.object?.metadata;
                 let cells: Vec<_> = raw.cells.iter().map(cell).collect();
                 let health = row_health(plural, columns, &cells);
-                Some(TableRow {
-                    owner: meta
-                        .owner_references
-                        .into_iter()
-                        .find(|owner| owner.controller),
-                    row: Row {
-                        uid: meta.uid,
-                        name: meta.name,
-                        namespace: meta.namespace,
-                        resource_version: meta.resource_version,
-                        created_at: meta.creation_timestamp.map(Timestamp::as_second),
-                        cells,
-                        labels: meta
-                            .labels
-                            .into_iter()
-                            .map(|(name, value)| {
-                                (name, value.as_str().unwrap_or_default().to_owned())
-                            })
-                            .collect(),
-                        health,
-                    },
-                })
+                Some(meta.into_row(cells, health))
             })
             .collect()
+    }
+
+    /// The objects of its rows.
+    pub fn into_events(self) -> impl Iterator<Item = Event> {
+        let rows = self.rows.unwrap_or_default();
+        rows.into_iter().filter_map(|row| row.object)
     }
 
     /// The position that a bookmark carries, wherever this server's version puts it.

@@ -5,6 +5,7 @@ use super::{
     api::Call,
     listing::Selection,
     path,
+    row_reader::RowReader,
     table::{self, Table, TableRow},
 };
 use bytes::{Buf, BytesMut};
@@ -46,6 +47,7 @@ pub async fn watch(
     resource_version: &str,
     columns: Vec<Column>,
 ) -> Result<impl Stream<Item = Result<(Change, String), KubeError>> + Send + use<>, KubeError> {
+    let reader = RowReader::new(api, resource).await?;
     let path = path::with_query(
         &path::collection(resource, namespace)?,
         &[
@@ -55,6 +57,7 @@ pub async fn watch(
             ("resourceVersion", resource_version),
             ("labelSelector", &selection.labels),
             ("fieldSelector", &selection.fields),
+            ("includeObject", reader.include_object()),
         ],
     );
     let body = api
@@ -63,17 +66,16 @@ pub async fn watch(
             ..Call::get(&path)
         })
         .await?;
-    let plural = resource.plural.clone();
     let lines = lines(body);
     Ok(lines.filter_map(move |line| {
-        let event = line.and_then(|line| read(&line, &plural, &columns));
+        let event = line.and_then(|line| read(&line, &reader, &columns));
         futures::future::ready(event.transpose())
     }))
 }
 
 fn read(
     line: &[u8],
-    plural: &str,
+    reader: &RowReader,
     columns: &[Column],
 ) -> Result<Option<(Change, String)>, KubeError> {
     let protocol = |error: serde_json::Error| KubeError::Protocol(error.to_string());
@@ -93,10 +95,10 @@ fn read(
         return Ok(None);
     };
     let change = match event.kind {
-        "ADDED" | "MODIFIED" => Change::Upsert(table.into_rows(plural, columns)),
+        "ADDED" | "MODIFIED" => Change::Upsert(reader.rows(table, columns)),
         "DELETED" => Change::Remove(
-            table
-                .into_rows(plural, columns)
+            reader
+                .rows(table, columns)
                 .into_iter()
                 .map(|row| row.row.uid)
                 .collect(),
@@ -140,6 +142,12 @@ fn lines(
 mod tests {
     use super::*;
 
+    fn reader() -> RowReader {
+        RowReader::Plain {
+            plural: "x".to_owned(),
+        }
+    }
+
     fn columns() -> Vec<Column> {
         vec![Column {
             name: "Name".to_owned(),
@@ -156,16 +164,16 @@ mod tests {
                 r#"{{"type":"{kind}","object":{{"kind":"Table","metadata":{{}},"columnDefinitions":null,"rows":[{{"cells":["a"],"object":{{"metadata":{{"name":"a","uid":"u","resourceVersion":"9"}}}}}}]}}}}"#
             )
         };
-        let (change, position) = read(event("ADDED").as_bytes(), "x", &columns())
+        let (change, position) = read(event("ADDED").as_bytes(), &reader(), &columns())
             .unwrap()
             .unwrap();
         assert!(matches!(change, Change::Upsert(rows) if rows[0].row.uid == "u"));
         assert_eq!(position, "9");
-        let (change, _) = read(event("DELETED").as_bytes(), "x", &columns())
+        let (change, _) = read(event("DELETED").as_bytes(), &reader(), &columns())
             .unwrap()
             .unwrap();
         assert!(matches!(change, Change::Remove(uids) if uids == ["u"]));
-        let (change, _) = read(event("BOOKMARK").as_bytes(), "x", &columns())
+        let (change, _) = read(event("BOOKMARK").as_bytes(), &reader(), &columns())
             .unwrap()
             .unwrap();
         assert!(matches!(change, Change::Position));
@@ -175,7 +183,7 @@ mod tests {
     fn an_expired_position_is_told_as_such() {
         let line = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
         assert!(matches!(
-            read(line, "x", &columns()),
+            read(line, &reader(), &columns()),
             Err(KubeError::Expired)
         ));
     }

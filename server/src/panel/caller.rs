@@ -121,6 +121,11 @@ impl Caller {
         self.claims.apps.get(id).copied()
     }
 
+    /// The public reference of the session.
+    pub fn session_id(&self) -> &str {
+        &self.claims.sid
+    }
+
     /// What has to come back with every change.
     pub fn csrf(&self) -> Option<&str> {
         self.claims.csrf.as_deref()
@@ -146,6 +151,9 @@ impl Caller {
     }
 }
 
+/// What a request without a gateway's assertion gets.
+pub const GATEWAY_ONLY: &str = "This page is reached through the gateway only.\n";
+
 /// Lets nobody past without a good assertion. The answer is no sign-out: the gateway decides that.
 pub async fn require(
     State(gatekeeper): State<Gatekeeper>,
@@ -157,11 +165,7 @@ pub async fn require(
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
-        None => (
-            StatusCode::UNAUTHORIZED,
-            "This page is reached through the gateway only.\n",
-        )
-            .into_response(),
+        None => (StatusCode::UNAUTHORIZED, GATEWAY_ONLY).into_response(),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 use url::Url;
 
@@ -21,8 +21,11 @@ pub struct PanelConfig {
     /// run in one process.
     #[serde(default)]
     pub assertion_public_key_files: Vec<PathBuf>,
-    /// The built browser half of the panel.
-    #[serde(default = "default_site_root")]
+    /// The built browser half of the panel. Default: `share/portico/site` beside the directory of
+    /// the program, or `/usr/share/portico/site`; for a program in `target`, `target/site`.
+    #[serde(default = "installed_site_root")]
+    // where that is differs from machine to machine, and the reference must not
+    #[schemars(extend("default" = "/usr/share/portico/site"))]
     pub site_root: PathBuf,
     /// Whom people ask for roles, as it stands in a sentence.
     #[serde(default = "default_support_contact")]
@@ -38,20 +41,170 @@ pub struct PanelConfig {
     /// process; else the authentication page has no figures.
     #[serde(default)]
     pub kube_auth_metrics_url: Option<Url>,
-    /// Where this documentation is published for your people; pages link to it. Without it they
-    /// name the guide only.
+    /// Where this documentation is published for your users; pages link to its guides. Without it
+    /// the pages show no links to guides.
     #[serde(default)]
     pub docs_url: Option<Url>,
+    /// What one session may keep open.
+    #[serde(default)]
+    pub streams: StreamLimits,
+}
+
+/// `[panel.streams]`: what one session may keep open in one process of the panel. A limit that is
+/// reached is explained on the page, and counted in `portico_panel_session_limits_reached_total`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StreamLimits {
+    /// Event streams: one for each browser tab that shows live data.
+    pub max_streams: usize,
+    /// Terminals.
+    pub max_terminals: usize,
+    /// Requests that stay open at API servers. A live list takes one for each of its namespaces (at
+    /// most 40; longer lists are read again and again), an object or a log takes one. At least 40.
+    pub max_watches: usize,
+    /// Bytes of memory for the rows of live lists, about 500 a row. At least 1048576 (1 MiB).
+    pub max_list_bytes: usize,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self {
+            max_streams: 16,
+            max_terminals: 16,
+            max_watches: 240,
+            max_list_bytes: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// What is wrong with `panel.streams`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamLimitsError {
+    #[error("panel.streams.{0} must be at least 1")]
+    Zero(&'static str),
+    #[error(
+        "panel.streams.max_watches must be at least 40, so that a list over 40 namespaces fits"
+    )]
+    Watches,
+    #[error("panel.streams.max_list_bytes must be at least 1048576 (1 MiB)")]
+    ListBytes,
+}
+
+impl StreamLimits {
+    /// Namespaces of one list that are watched.
+    pub const WATCHES_OF_A_LIST: usize = 40;
+    const MIN_LIST_BYTES: usize = 1024 * 1024;
+
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// With the first that is too small.
+    pub fn validate(&self) -> Result<(), StreamLimitsError> {
+        if self.max_streams == 0 {
+            return Err(StreamLimitsError::Zero("max_streams"));
+        }
+        if self.max_terminals == 0 {
+            return Err(StreamLimitsError::Zero("max_terminals"));
+        }
+        if self.max_watches < Self::WATCHES_OF_A_LIST {
+            return Err(StreamLimitsError::Watches);
+        }
+        if self.max_list_bytes < Self::MIN_LIST_BYTES {
+            return Err(StreamLimitsError::ListBytes);
+        }
+        Ok(())
+    }
 }
 
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 9190)
 }
 
-fn default_site_root() -> PathBuf {
-    PathBuf::from("target/site")
+/// Where the built site is, as seen from the program; no key or variable of the configuration, so
+/// that a machine without the role `panel` needs none.
+fn installed_site_root() -> PathBuf {
+    let program = std::env::current_exe().ok();
+    site_beside(program.as_deref().and_then(Path::parent), Path::new("/"))
+}
+
+fn site_beside(directory: Option<&Path>, root: &Path) -> PathBuf {
+    let system = root.join("usr/share/portico/site");
+    let beside = directory.and_then(|directory| {
+        // target/debug/portico has target/site, /usr/local/bin/portico has /usr/local/share
+        let candidates = ["../site", "../share/portico/site"].map(|site| directory.join(site));
+        candidates
+            .into_iter()
+            .find(|site| site.join("pkg").is_dir())
+    });
+    let found = beside.or_else(|| system.join("pkg").is_dir().then(|| system.clone()));
+    // a test's program lies elsewhere, and runs at the root of the source tree
+    let in_tree = || PathBuf::from("target/site");
+    match found {
+        Some(site) => site.canonicalize().unwrap_or(site),
+        None if in_tree().is_dir() => in_tree(),
+        None => system,
+    }
 }
 
 fn default_support_contact() -> String {
     "your cloud's administrators".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding_o2_the_site_is_found_from_where_the_program_is() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let system = root.join("usr/share/portico/site");
+        let bin = root.join("usr/local/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        let found = || site_beside(Some(&bin), &root);
+        // nothing is built: the place that the image and the packages use
+        if !Path::new("target/site").is_dir() {
+            assert_eq!(found(), system);
+        }
+        std::fs::create_dir_all(system.join("pkg")).unwrap();
+        assert_eq!(found(), system);
+        let local = root.join("usr/local/share/portico/site");
+        std::fs::create_dir_all(local.join("pkg")).unwrap();
+        assert_eq!(found(), local);
+        let target = root.join("target/debug");
+        std::fs::create_dir_all(&target).unwrap();
+        std::fs::create_dir_all(root.join("target/site/pkg")).unwrap();
+        assert_eq!(site_beside(Some(&target), &root), root.join("target/site"));
+    }
+
+    #[test]
+    fn finding_s12_limits_that_no_list_fits_into_are_refused() {
+        let default = StreamLimits::default();
+        assert_eq!(default.validate(), Ok(()));
+        for (limits, error) in [
+            (
+                StreamLimits {
+                    max_streams: 0,
+                    ..default
+                },
+                StreamLimitsError::Zero("max_streams"),
+            ),
+            (
+                StreamLimits {
+                    max_watches: 39,
+                    ..default
+                },
+                StreamLimitsError::Watches,
+            ),
+            (
+                StreamLimits {
+                    max_list_bytes: 1000,
+                    ..default
+                },
+                StreamLimitsError::ListBytes,
+            ),
+        ] {
+            assert_eq!(limits.validate(), Err(error));
+        }
+    }
 }

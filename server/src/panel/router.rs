@@ -1,9 +1,9 @@
 //! Routes and layers of the panel, in order.
 use super::{
-    audit, body_limit,
+    app_addresses, audit, body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
-    csrf, download, headers, ssr,
+    csrf, download, forms, headers, ssr,
     ssr::PageState,
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
         access::UndoStore,
         authentication::{KeptTests, KubeAuthMetrics},
     },
-    stream,
+    stream::{self, budget::SessionBudgets},
 };
 use axum::{
     Json, Router,
@@ -77,6 +77,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         role_names: parts.config.role_names,
         keystone: parts.keystone,
         docs_url: parts.config.docs_url,
+        budgets: SessionBudgets::new(parts.config.streams),
     });
     let leptos = LeptosOptions::builder()
         .output_name("app")
@@ -88,6 +89,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
 
 fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
     let site = Path::new(&*leptos.site_root).to_path_buf();
+    let public_url = Arc::new(services.public_url.clone());
     let state = PageState {
         leptos: leptos.clone(),
         services: Arc::clone(&services),
@@ -102,7 +104,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             "/projects/{project}/clusters/{cluster}/kubeconfig",
             get(download::kubeconfig),
         )
-        .with_state(services);
+        .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)
         .fallback(other)
         .with_state(state)
@@ -125,7 +127,12 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .merge(pages)
         .merge(assets)
         // from the inside out: what is written last is asked first
+        .layer(from_fn_with_state(
+            public_url,
+            forms::redirect_within_panel,
+        ))
         .layer(from_fn(ssr::to_project))
+        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
         .layer(from_fn(audit::report))

@@ -1,13 +1,20 @@
-//! What somebody sees first: clusters, apps, and what needs a person.
-use super::{Services, attention, overview};
+//! The first page of a project: clusters, apps, and what needs attention.
+use super::{
+    Services,
+    attention::{
+        self,
+        alerts::{self, Fired, Scope},
+    },
+    overview,
+};
 use crate::panel::caller::Caller;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
-    panel::{Attention, ClusterCard, Health, Launchpad},
+    panel::{ClusterCard, Health, Launchpad},
 };
 
-/// Things that are shown as needing a person.
+/// Rows of what needs attention.
 const MAX_ATTENTION: usize = 50;
 
 /// The launchpad of the caller's project; of none, an empty one that says whom to ask.
@@ -31,28 +38,36 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
     let apps = services
         .apps
         .cards(caller, with_closed, &services.role_names);
-    let (looks, apps, firing) = tokio::join!(
+    let (looks, apps, (fired, gaps)) = tokio::join!(
         futures::future::join_all(looks),
         apps,
         firing(services, caller)
     );
+    let mut troubles = Vec::new();
     let mut pad = Launchpad {
-        attention: firing.attention,
-        attention_gaps: firing.gaps,
+        attention: Vec::new(),
+        attention_gaps: gaps,
         clusters: Vec::new(),
         apps,
         support_contact: services.support_contact.clone(),
         asks_for: services.asks_for(),
     };
     for (card, findings) in looks {
-        // with no right there, there is nothing that could need this person
+        // with no right there, there is nothing that this caller could do
         if card.rights_hint.is_none() {
-            pad.attention.extend(findings.attention);
+            troubles.extend(findings.troubles);
             pad.attention_gaps.extend(findings.gaps);
         }
         pad.clusters.push(card);
     }
-    pad.attention.sort_by(attention::worst_first);
+    let scope = Scope {
+        project,
+        projects: &caller.claims().projects,
+        own: services.clusters.of_project(project),
+        all: services.clusters.records().collect(),
+    };
+    alerts::join(&mut troubles, fired, &scope);
+    pad.attention = attention::rows(troubles);
     pad.attention.truncate(MAX_ATTENTION);
     pad
 }
@@ -85,31 +100,17 @@ async fn look_at(
     )
 }
 
-async fn firing(services: &Services, caller: &Caller) -> attention::Findings {
-    let mut out = attention::Findings::default();
+/// Every firing alert that the caller may read, and what could not be asked.
+async fn firing(services: &Services, caller: &Caller) -> (Vec<Fired>, Vec<String>) {
+    let (mut fired, mut gaps) = (Vec::new(), Vec::new());
     for (app, alerts) in services.apps.firing(caller).await {
         match alerts {
-            Ok(alerts) => out
-                .attention
-                .extend(alerts.into_iter().map(|alert| Attention {
-                    health: if alert.severity == "critical" {
-                        Health::Failed
-                    } else {
-                        Health::Warning
-                    },
-                    reason: if alert.summary.is_empty() {
-                        format!("{app} reports it as firing.")
-                    } else {
-                        alert.summary
-                    },
-                    title: alert.name,
-                    cluster: None,
-                    object: None,
-                    since: alert.starts_at,
-                    count: 0,
-                })),
-            Err(error) => out.gaps.push(format!("Alerts: {}", error.message)),
+            Ok(alerts) => fired.extend(alerts.into_iter().map(|alert| Fired {
+                alert,
+                app: app.clone(),
+            })),
+            Err(error) => gaps.push(format!("Alerts: {}", error.message)),
         }
     }
-    out
+    (fired, gaps)
 }

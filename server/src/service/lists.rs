@@ -1,11 +1,11 @@
 //! Lists of any kind: scope, filter, order and window.
-use super::error::ServiceError;
+use super::{error::ServiceError, workload_health};
 use crate::kube::{
-    Api, discovery,
+    Api, KubeError, discovery,
     listing::{self, Selection},
     namespaces,
 };
-use portico_domain::panel::{Column, ListQuery, ResourceKind, ResourceTable, Row};
+use portico_domain::panel::{Column, ListQuery, ResourceKind, ResourceRef, ResourceTable, Row};
 use std::cmp::Ordering;
 
 /// Rows that one answer carries at most; `total` says how many there are.
@@ -35,6 +35,7 @@ pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, Service
     }
     let mut rows: Vec<_> = merged.into_rows().into_iter().map(|row| row.row).collect();
     let total = arrange(&mut rows, &columns, query);
+    workload_health::refine(api, &query.resource, &mut rows).await;
     Ok(ResourceTable {
         kind,
         columns,
@@ -43,6 +44,23 @@ pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, Service
         scope,
         failures,
     })
+}
+
+/// The namespaces that a list of this kind can be narrowed to: those that the person may list, and
+/// `None` for a kind whose objects are in no namespace.
+pub async fn namespaces_for(
+    api: &Api,
+    resource: &ResourceRef,
+) -> Result<Option<Vec<String>>, ServiceError> {
+    if !discovery::kind(api, resource).await?.namespaced {
+        return Ok(None);
+    }
+    match namespaces::list(api).await {
+        Ok(names) => Ok(Some(names)),
+        // the page still offers the namespace of its address
+        Err(KubeError::Refused(_)) => Ok(Some(Vec::new())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The part of a query that the API server answers.
@@ -60,7 +78,7 @@ pub fn arrange(rows: &mut Vec<Row>, columns: &[Column], query: &ListQuery) -> us
         rows.retain(|row| row.name.to_lowercase().contains(&wanted));
     }
     let total = rows.len();
-    order(rows, columns, &query.sort);
+    order(rows, columns, query.order());
     rows.truncate(WINDOW);
     total
 }
@@ -78,6 +96,7 @@ fn order(rows: &mut [Row], columns: &[Column], sort: &str) {
         "health" => Box::new(|a, b| a.health.cmp(&b.health)),
         // ages grow as creation times fall
         "age" => Box::new(|a, b| b.created_at.cmp(&a.created_at)),
+        "last seen" => Box::new(|a, b| last_seen(b).cmp(&last_seen(a))),
         name => match columns
             .iter()
             .position(|column| column.name.to_lowercase() == name)
@@ -91,6 +110,10 @@ fn order(rows: &mut [Row], columns: &[Column], sort: &str) {
         let order = if descending { order.reverse() } else { order };
         order.then_with(|| by_place(a, b))
     });
+}
+
+fn last_seen(row: &Row) -> Option<i64> {
+    row.event.as_ref()?.last_seen
 }
 
 /// Numbers as numbers (also `1/3` and `7 (5m ago)`), anything else as text.
@@ -111,7 +134,7 @@ fn natural(a: Option<&String>, b: Option<&String>) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portico_domain::panel::ResourceRef;
+    use portico_domain::panel::EventFacts;
 
     fn row(namespace: &str, name: &str, restarts: &str) -> Row {
         Row {
@@ -123,6 +146,7 @@ mod tests {
             cells: vec![name.to_owned(), restarts.to_owned()],
             labels: Vec::new(),
             health: None,
+            event: None,
         }
     }
 
@@ -162,6 +186,37 @@ mod tests {
     fn numbers_are_ordered_as_numbers_both_ways() {
         assert_eq!(arranged("", "restarts"), ["db", "Web-2", "web"]);
         assert_eq!(arranged("", "-restarts"), ["web", "Web-2", "db"]);
+    }
+
+    #[test]
+    fn finding_p2_events_are_listed_newest_first() {
+        let event = |name: &str, last_seen: Option<i64>| Row {
+            event: Some(EventFacts {
+                last_seen,
+                count: 1,
+                object: None,
+            }),
+            ..row("a", name, "0")
+        };
+        let listed = |sort: &str| {
+            let mut rows = vec![
+                event("old", Some(10)),
+                event("unknown", None),
+                event("new", Some(30)),
+                event("between", Some(20)),
+            ];
+            let query = ListQuery {
+                resource: ResourceRef::new("events.k8s.io", "v1", "events"),
+                namespace: None,
+                name: String::new(),
+                labels: String::new(),
+                sort: sort.to_owned(),
+            };
+            arrange(&mut rows, &[], &query);
+            rows.into_iter().map(|row| row.name).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(""), ["new", "between", "old", "unknown"]);
+        assert_eq!(listed("-last seen"), ["unknown", "old", "between", "new"]);
     }
 
     #[test]

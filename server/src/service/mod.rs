@@ -14,6 +14,7 @@ mod overview;
 mod panel;
 pub mod rights;
 mod support;
+pub mod workload_health;
 
 pub use apps::Apps;
 pub use panel::PanelService;
@@ -21,6 +22,7 @@ pub use panel::PanelService;
 use crate::{
     kube::{Api, Clusters, KubeError},
     panel::caller::Caller,
+    stream::budget::SessionBudgets,
 };
 use access::{Names, UndoStore};
 use authentication::{KeptTests, KubeAuthMetrics};
@@ -44,6 +46,7 @@ pub struct Services {
     /// For what a viewer's own token may read there; a panel by itself may do without.
     pub keystone: Option<keystone::Client>,
     pub docs_url: Option<Url>,
+    pub budgets: SessionBudgets,
 }
 
 impl Services {

@@ -65,7 +65,7 @@ pub async fn look(api: &Api, cluster: &Named) -> attention::Findings {
     tokio::time::timeout(PATIENCE, attention::look(api, cluster))
         .await
         .unwrap_or_else(|_| attention::Findings {
-            attention: Vec::new(),
+            troubles: Vec::new(),
             gaps: vec![format!(
                 "{}: it took too long to look at its workloads",
                 cluster.name
@@ -92,7 +92,11 @@ fn count_nodes(card: &mut ClusterCard, nodes: &[Node]) {
     let well = u32::try_from(well).unwrap_or(u32::MAX);
     card.nodes_total = Some(total);
     card.nodes_ready = Some(well);
-    if card.health == Health::Ok && well < total {
+    if card.health == Health::Ok && total == 0 {
+        // an empty cluster answers, and runs nothing
+        card.health = Health::Warning;
+        "No nodes".clone_into(&mut card.status);
+    } else if card.health == Health::Ok && well < total {
         card.health = Health::Warning;
         card.status = format!("{} of {total} nodes not ready", total - well);
     }
@@ -137,6 +141,7 @@ async fn open_page(api: &Api, record: &ClusterRecord, asks_for: &str) -> Cluster
     if let Ok(nodes) = &nodes {
         count_nodes(&mut card, nodes);
     }
+    let attention = attention::rows(findings.troubles);
     let mut gaps = findings.gaps;
     let rights = rights.unwrap_or_else(|error| {
         gaps.push(format!("Your rights are not known. {}", error.message));
@@ -148,7 +153,7 @@ async fn open_page(api: &Api, record: &ClusterRecord, asks_for: &str) -> Cluster
     let today = jiff::Zoned::now().date();
     ClusterOverview {
         card,
-        attention: findings.attention,
+        attention,
         attention_gaps: gaps,
         version: version
             .ok()
@@ -240,5 +245,38 @@ fn node_row(node: &Node) -> NodeRow {
             .creation_timestamp
             .as_ref()
             .map(|time| time.0.as_second()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card_with(nodes: &[Node]) -> ClusterCard {
+        let record = serde_json::from_value(serde_json::json!({
+            "id": "11111111-1111-4111-8111-111111111111", "name": "prod", "owner_project": "p1",
+            "api_url": "https://127.0.0.1:6443", "sealing_key_file": "key.pub",
+        }))
+        .expect("a record");
+        let mut card = closed_card(&record, Health::Ok, "Ready".to_owned());
+        count_nodes(&mut card, nodes);
+        card
+    }
+
+    fn ready() -> Node {
+        serde_json::from_value(serde_json::json!({
+            "metadata": { "name": "node-1" },
+            "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
+        }))
+        .expect("a node")
+    }
+
+    #[test]
+    fn finding_p12_a_cluster_without_nodes_is_not_ready() {
+        let empty = card_with(&[]);
+        assert_eq!(empty.status, "No nodes");
+        assert_eq!(empty.health, Health::Warning);
+        let one = card_with(&[ready()]);
+        assert_eq!((one.health, one.status.as_str()), (Health::Ok, "Ready"));
     }
 }

@@ -21,8 +21,8 @@ use portico_domain::{
     panel::{
         AccessView, AlertsView, AuthenticationView, ChangeDone, ClusterOverview, EventRow,
         FiguresView, GrantPreview, GrantRequest, Launchpad, ListQuery, ObjectRef, ObjectView,
-        RegistryView, ResourceKind, ResourceTable, RevokeRequest, RightAnswer, RightQuestion,
-        SelfTest, SessionView, UserTest, UserTestRequest,
+        RegistryView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer,
+        RightQuestion, SelfTest, SessionView, UserTest, UserTestRequest,
     },
 };
 use std::sync::Arc;
@@ -98,6 +98,15 @@ impl Panel for PanelService {
     async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
         let (api, _) = self.ui(self.api(cluster).await)?;
         self.ui(lists::kinds(&api).await)
+    }
+
+    async fn namespaces_for(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+    ) -> Result<Option<Vec<String>>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::namespaces_for(&api, &resource).await)
     }
 
     async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError> {
@@ -213,7 +222,11 @@ impl Panel for PanelService {
     ) -> Result<GrantPreview, UiError> {
         let (api, record) = self.ui(self.api(cluster).await)?;
         let names = self.services.names(&self.caller);
-        self.ui(access::preview(&api, record, &names, &grant).await)
+        let keystone = access::KeystoneLookup {
+            client: self.services.keystone.as_ref(),
+            token: self.caller.token().map(|token| &token.token),
+        };
+        self.ui(access::preview(&api, record, &names, &keystone, &grant).await)
     }
 
     async fn grant(

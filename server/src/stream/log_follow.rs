@@ -4,18 +4,20 @@ use super::{
     outbox::{Gone, Outbox},
 };
 use crate::{
-    kube::{KubeError, logs, reviews},
+    kube::{Api, KubeError, logs, objects, reviews},
     panel::{
         audit::{self, Outcome},
         caller::Caller,
     },
-    service::{Services, error::ServiceError, rights},
+    service::{Services, error::ServiceError, health, rights},
 };
 use futures::StreamExt;
+use k8s_openapi::api::core::v1::Pod;
 use portico_domain::{
-    panel::RightQuestion,
+    panel::{ObjectRef, ResourceRef, RightQuestion},
     stream::{LogQuery, Message},
 };
+use serde::Deserialize;
 use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
@@ -24,6 +26,8 @@ use uuid::Uuid;
 const FLUSH: Duration = Duration::from_millis(150);
 /// Lines that wait for a slow browser; older ones are dropped and counted.
 const MAX_WAITING: usize = 4_000;
+/// How often a container that has not started is asked for its log again.
+const START: Duration = Duration::from_secs(3);
 /// Lines of one message.
 const MAX_BATCH: usize = 500;
 
@@ -65,13 +69,31 @@ async fn read(
     id: u32,
     outbox: &Outbox,
 ) -> Result<Result<(), ServiceError>, Gone> {
-    let api = match services.api(caller, cluster).await {
-        Ok((api, _)) => api,
-        Err(error) => return Ok(Err(error)),
-    };
-    let lines = match logs::open(&api, query).await {
-        Ok(lines) => lines,
-        Err(error) => return Ok(Err(explain(error, query))),
+    let mut said = None;
+    let lines = loop {
+        let api = match services.api(caller, cluster).await {
+            Ok((api, _)) => api,
+            Err(error) => return Ok(Err(error)),
+        };
+        match logs::open(&api, query).await {
+            Ok(lines) => break lines,
+            Err(error) if query.follow && logs::has_not_started(&error) => {
+                let (reason, is_over) = why_not_started(&api, query).await;
+                if is_over {
+                    return Ok(Err(ServiceError::invalid(reason)));
+                }
+                if said.as_ref() != Some(&reason) {
+                    let message = Message::NotStarted {
+                        id,
+                        reason: reason.clone(),
+                    };
+                    outbox.send(message).await?;
+                    said = Some(reason);
+                }
+                tokio::time::sleep(START).await;
+            }
+            Err(error) => return Ok(Err(explain(error, query))),
+        }
     };
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
     audit::record(caller, "logs", cluster, &target, Outcome::Started);
@@ -108,6 +130,30 @@ async fn read(
     }
 }
 
+/// One sentence about a container that has no log yet, and whether it never will because its pod has
+/// ended. A viewer who may not read the pod learns that it has not started.
+async fn why_not_started(api: &Api, query: &LogQuery) -> (String, bool) {
+    let object = ObjectRef {
+        resource: ResourceRef::core("pods"),
+        namespace: Some(query.namespace.clone()),
+        name: query.pod.clone(),
+    };
+    let pod = objects::get(api, &object)
+        .await
+        .ok()
+        .and_then(|pod| Pod::deserialize(pod).ok());
+    let Some(pod) = pod else {
+        return ("The container has not started.".to_owned(), false);
+    };
+    let phase = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref());
+    let is_over = matches!(phase, Some("Failed" | "Succeeded"));
+    let why = health::not_started(&pod, &query.container);
+    (format!("The container has not started: {why}"), is_over)
+}
+
 /// Asks the API server again, with a bearer that is sealed anew when the old one is aging.
 async fn allowed(
     services: &Services,
@@ -133,12 +179,10 @@ async fn allowed(
 
 fn explain(error: KubeError, query: &LogQuery) -> ServiceError {
     match error {
-        KubeError::Invalid(message) if message.contains("waiting to start") => {
-            ServiceError::invalid(format!(
-                "Container {} has not started yet, so it has no log.",
-                query.container
-            ))
-        }
+        error if logs::has_not_started(&error) => ServiceError::invalid(format!(
+            "Container {} has not started yet, so it has no log.",
+            query.container
+        )),
         KubeError::Invalid(message) if message.contains("previous terminated container") => {
             ServiceError::invalid(format!(
                 "Container {} has not run before, so there is no previous log.",

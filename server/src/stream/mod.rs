@@ -2,6 +2,7 @@
 //!
 //! A stream lives on the caller's own token. The gateway closes it when the session ends; rights
 //! are proved again at least every minute; and it ends, with a reason, when its token does.
+pub mod budget;
 mod live_list;
 mod log_follow;
 mod object_watch;

@@ -1,6 +1,8 @@
 //! `GET /projects/{project}/stream`: a tab's one event stream (WebSocket, JSON text frames).
 use super::{
-    PING, TOKEN_OVER, check, live_list, log_follow, object_watch,
+    PING, TOKEN_OVER,
+    budget::{LimitReached, Resource},
+    check, live_list, log_follow, object_watch,
     outbox::{Gone, Outbox},
     token_over,
 };
@@ -14,12 +16,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use portico_domain::stream::{Message, Request};
-use std::{collections::HashMap, future::Future, sync::Arc};
+use std::{collections::HashMap, future::Future, sync::Arc, time::Duration};
 use tokio::time::{Instant, interval_at};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Subscriptions of one tab.
 const MAX_SUBSCRIPTIONS: usize = 24;
+/// How long a browser may take to close a refused stream.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest request of a browser.
 const MAX_REQUEST: usize = 64 * 1024;
 
@@ -36,7 +40,34 @@ pub async fn open(
     }
     upgrade
         .max_message_size(MAX_REQUEST)
-        .on_upgrade(move |socket| Tab::new(services, caller).run(socket))
+        .on_upgrade(move |socket| run(socket, services, caller))
+}
+
+/// Runs the stream, if the session may have one more.
+async fn run(mut socket: WebSocket, services: Arc<Services>, caller: Caller) {
+    let share = services
+        .budgets
+        .take(caller.session_id(), Resource::Streams, 1);
+    match share {
+        Ok(_share) => Tab::new(services, caller).run(socket).await,
+        Err(reached) => refuse(&mut socket, reached).await,
+    }
+}
+
+/// A browser shows no HTTP answer to a failed upgrade, so the reason is sent over the WebSocket.
+async fn refuse(socket: &mut WebSocket, reached: LimitReached) {
+    let reason = reached.to_string();
+    // the browser may have gone already
+    let _ = send(socket, &Message::Refused { reason }).await;
+    let frame = ws::CloseFrame {
+        code: ws::close_code::AGAIN,
+        reason: "limit".into(),
+    };
+    let _ = socket.send(ws::Message::Close(Some(frame))).await;
+    // what the browser has sent meanwhile must be read: closed with unread data, the connection would
+    // be reset, and the reason lost with it
+    let answer = async { while let Some(Ok(_)) = socket.recv().await {} };
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, answer).await;
 }
 
 struct Tab {
@@ -123,17 +154,48 @@ impl Tab {
             ),
             Request::Object {
                 cluster, object, ..
-            } => self.spawn(
-                id,
-                object_watch::follow(services, caller, cluster, object, id, outbox),
-            ),
-            Request::Logs { cluster, query, .. } => self.spawn(
-                id,
-                log_follow::follow(services, caller, cluster, query, id, outbox),
-            ),
+            } => {
+                let work =
+                    object_watch::follow(services, caller, cluster, object, id, outbox.clone());
+                self.spawn(id, self.with_watch(id, outbox, work));
+            }
+            Request::Logs { cluster, query, .. } => {
+                let work = log_follow::follow(services, caller, cluster, query, id, outbox.clone());
+                self.spawn(id, self.with_watch(id, outbox, work));
+            }
             Request::Close { .. } => {}
         }
         Ok(())
+    }
+
+    /// Does the work with one watch of the session's budget, or ends the subscription with the limit.
+    fn with_watch<W>(
+        &self,
+        id: u32,
+        outbox: Outbox,
+        work: W,
+    ) -> impl Future<Output = Result<(), Gone>> + Send + use<W>
+    where
+        W: Future<Output = Result<(), Gone>> + Send + 'static,
+    {
+        let share = self
+            .services
+            .budgets
+            .take(self.caller.session_id(), Resource::Watches, 1);
+        async move {
+            match share {
+                Ok(_share) => work.await,
+                Err(reached) => {
+                    let reason = reached.to_string();
+                    let ended = Message::Ended {
+                        id,
+                        reason,
+                        retry: true,
+                    };
+                    outbox.send(ended).await
+                }
+            }
+        }
     }
 
     fn spawn(&mut self, id: u32, work: impl Future<Output = Result<(), Gone>> + Send + 'static) {

@@ -3,7 +3,11 @@
 //! Binary frames are what is typed and what is shown. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
 //! `{"type":"ended","reason":"…","exit_code":0}`.
-use super::{PING, RECHECK, TOKEN_OVER, check, token_over};
+use super::{
+    PING, RECHECK, TOKEN_OVER,
+    budget::{LimitReached, Resource, Share},
+    check, token_over,
+};
 use crate::{
     kube::{exec, reviews},
     panel::{
@@ -66,26 +70,24 @@ pub async fn open(
         return refusal.into_response();
     }
     // before the upgrade, so that the answer's head can report it
-    let connection = connect(&services, &caller, &target, &container).await;
+    let shell = connect(&services, &caller, &target, &container).await;
     upgrade
         .max_message_size(MAX_FRAME)
-        .on_upgrade(move |socket| run(socket, services, caller, target, container, connection))
+        .on_upgrade(move |socket| run(socket, services, caller, target, container, shell))
 }
 
-/// Opens the shell.
+/// An open shell, and its share of what the session may keep open.
+type Shell = (kube::client::Connection, Share);
+
+/// Opens the shell, and records whether.
 async fn connect(
     services: &Services,
     caller: &Caller,
     target: &Target,
     container: &str,
-) -> Result<kube::client::Connection, End> {
-    let opened = async {
-        let (api, _) = services.api(caller, target.cluster).await?;
-        let connection = exec::open(&api, &target.namespace, &target.pod, container).await;
-        connection.map_err(ServiceError::from)
-    };
-    let connection = opened.await.map_err(|error| End::failed(&error));
-    let outcome = connection
+) -> Result<Shell, End> {
+    let shell = within_budget(services, caller, target, container).await;
+    let outcome = shell
         .as_ref()
         .map_or_else(|end| end.outcome, |_| Outcome::Started);
     audit::record(
@@ -95,7 +97,27 @@ async fn connect(
         &name(target, container),
         outcome,
     );
-    connection
+    shell
+}
+
+/// Opens the shell, when the session may have one more.
+async fn within_budget(
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+    container: &str,
+) -> Result<Shell, End> {
+    let share = services
+        .budgets
+        .take(caller.session_id(), Resource::Terminals, 1)
+        .map_err(End::no_room)?;
+    let opened = async {
+        let (api, _) = services.api(caller, target.cluster).await?;
+        let connection = exec::open(&api, &target.namespace, &target.pod, container).await;
+        connection.map_err(ServiceError::from)
+    };
+    let connection = opened.await.map_err(|error| End::failed(&error))?;
+    Ok((connection, share))
 }
 
 fn name(target: &Target, container: &str) -> String {
@@ -123,6 +145,14 @@ impl End {
         }
     }
 
+    fn no_room(reached: LimitReached) -> Self {
+        Self {
+            message: reached.to_string(),
+            exit_code: None,
+            outcome: Outcome::Refused,
+        }
+    }
+
     fn done(message: &str) -> Self {
         Self {
             message: message.to_owned(),
@@ -138,10 +168,11 @@ async fn run(
     caller: Caller,
     target: Target,
     container: String,
-    connection: Result<kube::client::Connection, End>,
+    shell: Result<Shell, End>,
 ) {
-    let end = match connection {
-        Ok(connection) => {
+    let end = match shell {
+        // the share is given back when the shell has ended
+        Ok((connection, _share)) => {
             let end = session(&mut socket, &services, &caller, &target, connection).await;
             let name = name(&target, &container);
             audit::record(&caller, "exec", target.cluster, &name, end.outcome);

@@ -10,10 +10,12 @@ use crate::{program::Program, wire::Raw};
 
 pub const DATA: u8 = 0;
 pub const HEADERS: u8 = 1;
+pub const PRIORITY: u8 = 2;
 pub const RST_STREAM: u8 = 3;
 pub const SETTINGS: u8 = 4;
 pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
+pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
 pub const END_STREAM: u8 = 1;
@@ -43,6 +45,15 @@ pub fn block(fields: &[(&str, &str)]) -> Vec<u8> {
         }
     }
     block
+}
+
+/// A field that is put into the table (RFC 7541, 6.2.1).
+pub fn indexed_field(name: &str, value: &str) -> Vec<u8> {
+    let mut field = vec![0x40];
+    for text in [name, value] {
+        string(&mut field, text.as_bytes());
+    }
+    field
 }
 
 fn string(block: &mut Vec<u8>, text: &[u8]) {

@@ -12,14 +12,15 @@ use crate::{
 /// Mebibytes by which memory may grow under an attack.
 const GROWTH: u64 = 64;
 
-struct Door {
-    program: Program,
+/// The program with somebody signed in, and what memory it needed then.
+pub struct Door {
+    pub program: Program,
     cookie: String,
     memory: u64,
 }
 
 impl Door {
-    async fn open(tls: bool) -> Self {
+    pub async fn open(tls: bool) -> Self {
         let program = Program::start(Wanted {
             tls,
             ..Wanted::default()
@@ -40,7 +41,7 @@ impl Door {
     }
 
     /// The fields of a good request.
-    fn fields<'a>(&'a self, path: &'a str) -> Vec<(&'a str, &'a str)> {
+    pub fn fields<'a>(&'a self, path: &'a str) -> Vec<(&'a str, &'a str)> {
         vec![
             (":method", "GET"),
             (":scheme", if self.program.tls { "https" } else { "http" }),
@@ -50,7 +51,7 @@ impl Door {
         ]
     }
 
-    async fn others_are_served(&self) {
+    pub async fn others_are_served(&self) {
         let started = Instant::now();
         let mut connection = Http2::open(&self.program).await;
         let said = connection.ask(1, &self.fields("/projects/x")).await;
@@ -63,7 +64,7 @@ impl Door {
         assert!(started.elapsed() < Duration::from_secs(3), "others wait");
     }
 
-    fn memory_is_bounded(&self) {
+    pub fn memory_is_bounded(&self) {
         let now = self.program.memory();
         assert!(
             now <= self.memory + GROWTH,

@@ -6,5 +6,11 @@
 )]
 
 mod audit;
+mod command_line;
+mod doctor;
 mod forward_auth;
+mod image;
+mod init;
+mod kube_auth;
 mod policy;
+mod store;

@@ -6,6 +6,7 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod balancer;
 #[path = "../../../gateway/tests/support/browser.rs"]
 #[allow(dead_code, reason = "shared with the gateway's tests")]
 mod browser;

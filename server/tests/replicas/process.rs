@@ -188,19 +188,7 @@ impl Process {
 
     /// Signs in with a password.
     pub async fn sign_in(&self, env: &TestEnv, name: &str) -> Browser {
-        let mut browser = Browser::new(self.address);
-        let url = format!("{MAIN}/oauth2/sign_in");
-        let page = browser.open(&format!("{url}?rd=/projects/x")).await;
-        let fields = [
-            ("csrf_token", &*page.field("csrf_token")),
-            ("rd", &*page.field("rd")),
-            ("name", name),
-            ("password", env.get("DEMO_PASSWORD").expect("password")),
-            ("domain", "Default"),
-        ];
-        let page = browser.submit(MAIN, &url, &fields).await;
-        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
-        browser
+        sign_in(self.address, env, name).await
     }
 
     /// An open WebSocket.
@@ -221,6 +209,23 @@ impl Process {
         assert!(answer.starts_with(b"HTTP/1.1 101 "), "no WebSocket");
         stream
     }
+}
+
+/// Signs in with a password at what listens there: a process, or a balancer in front of some.
+pub async fn sign_in(address: SocketAddr, env: &TestEnv, name: &str) -> Browser {
+    let mut browser = Browser::new(address);
+    let url = format!("{MAIN}/oauth2/sign_in");
+    let page = browser.open(&format!("{url}?rd=/projects/x")).await;
+    let fields = [
+        ("csrf_token", &*page.field("csrf_token")),
+        ("rd", &*page.field("rd")),
+        ("name", name),
+        ("password", env.get("DEMO_PASSWORD").expect("password")),
+        ("domain", "Default"),
+    ];
+    let page = browser.submit(MAIN, &url, &fields).await;
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
+    browser
 }
 
 fn spawn(directory: &TempDir) -> Child {

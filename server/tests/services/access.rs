@@ -172,3 +172,54 @@ async fn a_viewer_sees_that_they_may_not_see() {
     assert!(view.not_permitted.contains(&"shop".to_owned()));
     assert!(view.grant_refused.is_some());
 }
+
+#[tokio::test]
+async fn finding_p4_a_viewer_without_bindings_to_read_learns_what_to_do() {
+    let stack = Stack::open();
+    let of = async |user: &str| stack.panel(user).await.access(stack.acme()).await.unwrap();
+    let vera = of("vera").await;
+    assert!(vera.bindings.is_empty());
+    let why = vera.bindings_refused.expect("vera may read none");
+    assert!(why.contains("list on rolebindings"), "{why}");
+    assert!(why.contains("Ask a project administrator"), "{why}");
+    // the control case: a user who may read them is not refused
+    let ada = of("ada").await;
+    assert!(!ada.bindings.is_empty());
+    assert_eq!(ada.bindings_refused, None);
+}
+
+#[tokio::test]
+async fn finding_p17_an_id_that_keystone_does_not_show_is_not_called_wrong() {
+    let stack = Stack::open();
+    let own = stack.namespace("verify").await;
+    let ada = stack.panel("ada").await;
+    let preview = async |user: &str| {
+        let grant = request(&own.name, user);
+        ada.preview_grant(stack.acme(), grant).await.unwrap()
+    };
+    let nora = preview(stack.var("USER_ID_NORA")).await;
+    let why = nora.unverified.expect("ada may not look nora up");
+    assert!(why.contains("does not let you look up this user"), "{why}");
+    let herself = preview(stack.var("USER_ID_ADA")).await;
+    assert_eq!(herself.unverified, None);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn finding_p18_ones_own_administration_says_what_is_lost_beforehand() {
+    let stack = Stack::open();
+    let ada = stack.panel("ada").await;
+    let view = ada.access(stack.acme()).await.unwrap();
+    let admin = view
+        .bindings
+        .iter()
+        .find(|row| row.role.name == "cluster-admin" && row.own)
+        .expect("ada holds cluster-admin");
+    let loss = admin.typed_because.as_ref().unwrap();
+    assert!(
+        loss.contains("you lose cluster-admin in the whole cluster"),
+        "{loss}"
+    );
+    let others = view.bindings.iter().filter(|row| row.system);
+    assert!(others.clone().count() > 0 && others.clone().all(|row| !row.own));
+}

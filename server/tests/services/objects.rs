@@ -3,7 +3,7 @@ use crate::stack::Stack;
 use app::{error::UiErrorKind, ports::Panel};
 use portico_assertion::claims::AppAccess;
 use portico_domain::panel::{
-    Action, Health, ListQuery, ListScope, ObjectRef, Reading, Repository, ResourceRef,
+    Action, Attention, Health, ListQuery, ListScope, ObjectRef, Reading, Repository, ResourceRef,
     RightQuestion,
 };
 
@@ -243,6 +243,39 @@ async fn the_launchpad_is_each_persons_own() {
 }
 
 #[tokio::test]
+async fn finding_p10_needs_attention_shows_this_projects_trouble_only() {
+    let stack = Stack::open();
+    let ada = stack.panel("ada").await;
+    let names = async || {
+        let all = ada.alerts("alertmanager".to_owned()).await.unwrap().alerts;
+        all.into_iter().map(|alert| alert.name).collect::<Vec<_>>()
+    };
+    // the control case: Alertmanager has it, soon after it was started
+    let fires = async {
+        while !names().await.contains(&"Watchdog".to_owned()) {
+            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), fires)
+        .await
+        .expect("Watchdog fires");
+    let pad = ada.launchpad().await.unwrap();
+    assert!(!pad.attention.is_empty());
+    for row in &pad.attention {
+        assert_ne!(row.title, "Watchdog");
+        assert!(!row.reason.contains("globex-dev"), "{row:?}");
+        if row.object.is_none() && row.title != "Cluster unavailable" {
+            assert!(!row.alerts.is_empty(), "{row:?} leads somewhere");
+        }
+    }
+    for (place, row) in pad.attention.iter().enumerate() {
+        let same = |other: &&Attention| other.object.is_some() && other.object == row.object;
+        let rest = &pad.attention[place + 1..];
+        assert_eq!(rest.iter().find(same), None, "one row for each object");
+    }
+}
+
+#[tokio::test]
 async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
     let stack = Stack::open();
     let devi = async |apps: &[(&str, AppAccess)]| {
@@ -264,6 +297,11 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
     );
     let registry = open.registry("registry".to_owned()).await.unwrap();
     assert!(!registry.repositories.is_empty());
+    // finding P23: what an image reference begins with
+    assert_eq!(
+        registry.host.as_deref(),
+        Some("registry.apps.localhost:8080")
+    );
     let known = |repository: &Repository| matches!(repository.tags, Reading::Known(_));
     assert!(registry.repositories.iter().all(known));
 
@@ -274,7 +312,7 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
     for id in ["alertmanager", "registry"] {
         assert!(!card(id).allowed && card(id).closed_by_rule, "{id}");
     }
-    assert!(pad.attention.iter().all(|item| item.cluster.is_some()));
+    assert!(pad.attention.iter().all(|item| item.alerts.is_empty()));
     let error = closed.alerts("alertmanager".to_owned()).await.unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotPermitted);
     assert!(error.message.starts_with("A rule of "), "{}", error.message);

@@ -1,5 +1,5 @@
 //! The panel's HTTP side.
-use crate::stack::{CSRF, Stack};
+use crate::stack::{CSRF, PUBLIC_URL, Stack};
 use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_domain::panel::{ObjectRef, ResourceRef};
 
@@ -120,4 +120,86 @@ async fn finding_o5_what_was_done_is_reported_to_the_gateway() {
     let reports = read("vera", "secrets", Some("shop"), "any").await;
     let denied = ReportedOutcome::Denied;
     assert_eq!(reports, expected("shop/secrets/any", denied));
+}
+
+#[tokio::test]
+async fn finding_p14_an_apps_old_address_leads_to_it() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let acme = stack.var("PROJECT_ID_ACME").to_owned();
+    let location = async |headers: &axum::http::HeaderMap, path: &str| {
+        let answer = client()
+            .get(format!("http://{address}{path}"))
+            .headers(headers.clone())
+            .send()
+            .await
+            .unwrap();
+        let to = answer.headers().get("location");
+        to.map(|to| to.to_str().unwrap().to_owned())
+    };
+    let vera = stack.headers("vera", &acme).await;
+    let prometheus = Some("http://prometheus.apps.localhost:8080/".to_owned());
+    for path in [
+        "/apps/prometheus".to_owned(),
+        format!("/projects/{acme}/apps/prometheus"),
+        format!(
+            "/projects/{}/apps/prometheus",
+            stack.var("PROJECT_ID_GLOBEX")
+        ),
+    ] {
+        assert_eq!(location(&vera, &path).await, prometheus, "{path}");
+    }
+    // one with a page of the panel's leads there, and stays there
+    let registry = format!("/projects/{acme}/apps/registry");
+    assert_eq!(
+        location(&vera, "/apps/registry").await,
+        Some(registry.clone())
+    );
+    assert_eq!(location(&vera, &registry).await, None);
+    assert_eq!(location(&vera, "/apps/nothing").await, None);
+    // an app of a project that is not theirs is none
+    let globex = stack.var("PROJECT_ID_GLOBEX").to_owned();
+    let otto = stack.headers("otto", &globex).await;
+    assert_eq!(location(&otto, "/apps/prometheus").await, None);
+}
+
+#[tokio::test]
+async fn finding_s8_a_form_leads_back_to_the_panel_with_a_kind_of_error() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let acme = stack.var("PROJECT_ID_ACME").to_owned();
+    let headers = stack.headers("vera", &acme).await;
+    // vera may not scale
+    let scale = async |referer: &str| {
+        let cluster = stack.acme().to_string();
+        let answer = client()
+            .post(format!("http://{address}/api/objects/scale?project={acme}"))
+            .headers(headers.clone())
+            .header("accept", "text/html")
+            .header("referer", referer)
+            .form(&[
+                ("csrf_token", CSRF),
+                ("cluster", &cluster),
+                ("object[group]", "apps"),
+                ("object[version]", "v1"),
+                ("object[plural]", "deployments"),
+                ("object[namespace]", "shop"),
+                ("object[name]", "storefront"),
+                ("replicas", "1"),
+            ])
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(answer.status(), 302);
+        answer.headers()["location"].to_str().unwrap().to_owned()
+    };
+    let page = format!("/projects/{acme}/clusters/{}", stack.acme());
+    assert_eq!(
+        scale(&format!("{PUBLIC_URL}{page}?confirm=scale")).await,
+        format!("{page}?confirm=scale&error=not-permitted")
+    );
+    assert_eq!(
+        scale("https://evil.example/projects/x").await,
+        format!("/projects/{acme}?error=not-permitted")
+    );
 }

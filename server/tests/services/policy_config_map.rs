@@ -203,6 +203,11 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
         service.policy(stack.acme()).map(|policy| policy.len())
     };
     assert_eq!(change(json!({ "policies": "[{" })).await, Some(3));
+    let hostile = "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\nrules: ";
+    for rules in ["[".repeat(200_000), format!("[{}*a]", "&a ".repeat(2))] {
+        let text = format!("{hostile}{rules}");
+        assert_eq!(change(json!({ "policies": text })).await, Some(3));
+    }
     assert_eq!(
         change(json!({ "policies": null, "other": "[]" })).await,
         Some(3)

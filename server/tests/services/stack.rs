@@ -28,13 +28,14 @@ use server::{
     panel::{
         PanelParts,
         caller::{Caller, Gatekeeper},
-        config::PanelConfig,
+        config::{PanelConfig, StreamLimits},
     },
     service::{
         Apps, PanelService, Services,
         access::UndoStore,
         authentication::{KeptTests, KubeAuthMetrics},
     },
+    stream::budget::SessionBudgets,
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use url::Url;
@@ -92,6 +93,7 @@ impl Stack {
             tests: KeptTests::default(),
             kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env))).unwrap(),
             docs_url: None,
+            budgets: SessionBudgets::new(StreamLimits::default()),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -224,6 +226,11 @@ impl Stack {
 
     /// Serves the whole panel on a port of its own.
     pub async fn serve(&self) -> String {
+        self.serve_with(StreamLimits::default()).await
+    }
+
+    /// The same with other limits for a session.
+    pub async fn serve_with(&self, streams: StreamLimits) -> String {
         let directory = tempfile::tempdir().unwrap();
         let key = directory.path().join("panel.key");
         self.panel_key.write_new(&key).unwrap();
@@ -238,6 +245,7 @@ impl Stack {
                 role_names: role_names(&self.env),
                 kube_auth_metrics_url: None,
                 docs_url: None,
+                streams,
             },
             verifier: self.verifier.clone(),
             public_url: public_url(),

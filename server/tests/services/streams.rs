@@ -6,6 +6,7 @@ use portico_domain::{
     panel::{ListQuery, ResourceRef},
     stream::{LogQuery, Message, Request},
 };
+use server::panel::config::StreamLimits;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::{
@@ -51,8 +52,12 @@ async fn reported(stack: &Stack, address: &str, user: &str, path: &str) -> Vec<A
 
 async fn tab(stack: &Stack, user: &str) -> Socket {
     let address = stack.serve().await;
+    tab_at(stack, &address, user).await
+}
+
+async fn tab_at(stack: &Stack, address: &str, user: &str) -> Socket {
     let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
-    connect(stack, &address, user, &path, PUBLIC_URL)
+    connect(stack, address, user, &path, PUBLIC_URL)
         .await
         .unwrap()
 }
@@ -173,6 +178,38 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
 }
 
 #[tokio::test]
+async fn finding_p3_the_log_of_a_pod_without_a_node_says_why_there_is_none() {
+    let stack = Stack::open();
+    let own = stack.namespace("log").await;
+    own.pod("waits").await;
+    let mut socket = tab(&stack, "vera").await;
+    let logs = Request::Logs {
+        id: 3,
+        cluster: stack.acme(),
+        query: LogQuery {
+            namespace: own.name.clone(),
+            pod: "waits".to_owned(),
+            container: "c".to_owned(),
+            previous: false,
+            follow: true,
+            timestamps: false,
+            tail: 20,
+        },
+    };
+    ask(&mut socket, &logs).await;
+    // the scheduler may not have looked at it yet when it is first asked for
+    until(&mut socket, |message| match message {
+        Message::NotStarted { id: 3, reason } => reason
+            .starts_with("The container has not started: no node fits: ")
+            .then_some(()),
+        Message::Ended { reason, .. } => panic!("{reason}"),
+        _ => None,
+    })
+    .await;
+    own.done().await;
+}
+
+#[tokio::test]
 async fn a_terminal_opens_for_a_developer_only() {
     let stack = Stack::open();
     let pods: kube::Api<k8s_openapi::api::core::v1::Pod> =
@@ -265,4 +302,87 @@ async fn another_origin_opens_nothing() {
             "{origin}"
         );
     }
+}
+
+/// Asks for a live list, and waits for its first answer: whether it is live.
+async fn is_live(socket: &mut Socket, stack: &Stack) -> Result<(), String> {
+    let watch = Request::Watch {
+        id: 1,
+        cluster: stack.acme(),
+        query: ListQuery {
+            resource: ResourceRef::core("pods"),
+            namespace: Some("shop".to_owned()),
+            name: String::new(),
+            labels: String::new(),
+            sort: String::new(),
+        },
+    };
+    ask(socket, &watch).await;
+    until(socket, |message| match message {
+        Message::Snapshot { id: 1, .. } => Some(Ok(())),
+        Message::Refused { reason } | Message::Stale { id: 1, reason, .. } => Some(Err(reason)),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn finding_s12_a_session_has_sixteen_streams_and_is_told_of_the_limit() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let mut open = Vec::new();
+    for _ in 0..16 {
+        let mut socket = tab_at(&stack, &address, "vera").await;
+        // answered: the server has counted it
+        is_live(&mut socket, &stack)
+            .await
+            .expect("room for sixteen");
+        open.push(socket);
+    }
+    let mut one_too_many = tab_at(&stack, &address, "vera").await;
+    let reason = until(&mut one_too_many, |message| match message {
+        Message::Refused { reason } => Some(reason),
+        _ => None,
+    })
+    .await;
+    assert!(reason.contains("16 live tabs"), "{reason}");
+    let closed = timeout(Duration::from_secs(5), one_too_many.next()).await;
+    let Ok(Some(Ok(tungstenite::Message::Close(Some(frame))))) = closed else {
+        panic!("{closed:?}");
+    };
+    assert_eq!(u16::from(frame.code), 1013);
+    // a closed tab makes room
+    open.pop().unwrap().close(None).await.unwrap();
+    let room = async {
+        loop {
+            let mut socket = tab_at(&stack, &address, "vera").await;
+            if is_live(&mut socket, &stack).await.is_ok() {
+                break;
+            }
+        }
+    };
+    timeout(Duration::from_secs(10), room)
+        .await
+        .expect("there is room again");
+}
+
+#[tokio::test]
+async fn finding_s12_a_list_beyond_the_budget_says_so_and_is_live_when_there_is_room() {
+    let stack = Stack::open();
+    let address = stack
+        .serve_with(StreamLimits {
+            max_watches: 1,
+            ..StreamLimits::default()
+        })
+        .await;
+    let mut first = tab_at(&stack, &address, "vera").await;
+    is_live(&mut first, &stack).await.expect("the first list");
+    let mut second = tab_at(&stack, &address, "vera").await;
+    let reason = is_live(&mut second, &stack).await.unwrap_err();
+    assert!(reason.contains("watch 1 places"), "{reason}");
+    first.close(None).await.unwrap();
+    until(&mut second, |message| {
+        matches!(message, Message::Snapshot { id: 1, .. }).then_some(())
+    })
+    .await;
 }

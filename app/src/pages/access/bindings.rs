@@ -11,9 +11,29 @@ use portico_domain::panel::BindingRow;
 #[component]
 pub fn Bindings(
     bindings: Vec<BindingRow>,
+    /// Why there are none, where the viewer may read none.
+    refused: Option<String>,
     filter: RwSignal<String>,
     revoking: RwSignal<Option<BindingRow>>,
 ) -> impl IntoView {
+    if let Some(text) = refused {
+        return view! {
+            <section class="section">
+                <div class="section-head">
+                    <h2>"Who has access"</h2>
+                </div>
+                <div class="card">
+                    <StateMessage
+                        icon=icons::LOCK
+                        title="You can't read role bindings"
+                        text
+                        state="not-permitted"
+                    />
+                </div>
+            </section>
+        }
+        .into_any();
+    }
     let (system, own): (Vec<_>, Vec<_>) = bindings.into_iter().partition(|row| row.system);
     view! {
         <section class="section">
@@ -72,8 +92,8 @@ fn table(
     if rows.is_empty() {
         let (title, text, state) = if bindings.is_empty() {
             (
-                "Nobody has been granted anything yet",
-                "Grants made above, or with kubectl, show here.",
+                "No role bindings yet",
+                "Grants made on this page or with kubectl show here.",
                 "empty",
             )
         } else {
@@ -178,7 +198,12 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
     };
     view! {
         <tr>
-            <th scope="row" class="cell-name">{subject::view(&row.subject)}</th>
+            <th scope="row" class="cell-name">
+                <span class="flex flex-wrap items-start gap-x-2">
+                    {subject::view(&row.subject)}
+                    {row.own.then(|| view! { <Badge text="Yours" icon=icons::USER /> })}
+                </span>
+            </th>
             <td class="cell-text">
                 <span class="wrap-anywhere">{row.role.name.clone()}</span>
                 <span class="block text-faint">{role_kind}", by "{row.binding.name.clone()}</span>

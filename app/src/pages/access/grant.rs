@@ -84,12 +84,12 @@ impl Entries {
 #[component]
 pub fn GrantCard(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoView {
     if let Some(reason) = access.grant_refused {
-        let text = format!("{reason} Somebody who may write role bindings here can do it.");
+        let text = format!("{reason} Ask a project administrator to grant it.");
         return view! {
-            <div class="card">
+            <div class="card mt-4">
                 <StateMessage
                     icon=icons::LOCK
-                    title="You may not grant access here"
+                    title="You can't grant access here"
                     text
                     state="not-permitted"
                 />

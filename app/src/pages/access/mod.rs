@@ -66,22 +66,34 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
             {move || Suspend::new(async move {
                 match data.await {
                     Ok(view) => {
-                        let missing = (!view.not_permitted.is_empty()).then(|| {
+                        let refused = view.bindings_refused.clone();
+                        let partly = refused.is_none() && !view.not_permitted.is_empty();
+                        let missing = partly.then(|| {
                             let places = crate::format::some_of(&view.not_permitted, 8);
                             view! {
                                 <div class="mb-4">
                                     <Banner tone=Tone::Info>
-                                        "You may not read the bindings of: "{places}
-                                        ". Others may hold rights there that are not listed."
+                                        "You can't read the bindings of: "{places}
+                                        ". Users may hold rights there that are not listed."
                                     </Banner>
                                 </div>
                             }
                         });
                         let bindings = view.bindings.clone();
+                        let may_grant = view.grant_refused.is_none();
+                        let grant = view! { <GrantCard cluster access=view entries=granting /> }
+                            .into_any();
+                        // a form that is refused moves below the bindings
+                        let (first, last) = if may_grant {
+                            (Some(grant), None)
+                        } else {
+                            (None, Some(grant))
+                        };
                         view! {
                             {missing}
-                            <GrantCard cluster access=view entries=granting />
-                            <Bindings bindings filter revoking />
+                            {first}
+                            <Bindings bindings refused filter revoking />
+                            {last}
                         }
                         .into_any()
                     }

@@ -25,9 +25,10 @@ pub fn view(preview: &GrantPreview, role: &str) -> AnyView {
             <code class="wrap-anywhere">{preview.group.clone()}</code>
             "."
         </p>
-        {words.dangling.then(|| view! {
+        {preview.unverified.clone().map(|why| view! {
             <Banner tone=Tone::Warn>
-                "Keystone does not know this ID, or may not tell: look twice that it is the right one."
+                <p class="font-semibold">"Couldn't verify this ID"</p>
+                <p>{why}</p>
             </Banner>
         })}
         {preview.exists.then(|| view! {

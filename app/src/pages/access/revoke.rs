@@ -3,7 +3,7 @@ use crate::{
     api::access::revoke_grant,
     components::{InlineError, use_toasts},
     error::{UiError, UiErrorKind},
-    ui::{Button, ButtonKind, Dialog, Field},
+    ui::{Banner, Button, ButtonKind, Dialog, Field, Tone},
 };
 use leptos::{prelude::*, task::spawn_local};
 use portico_domain::panel::{BindingRow, RevokeRequest};
@@ -53,12 +53,18 @@ fn RevokeForm(
         |name| format!("namespace {name}"),
     );
     let role = row.role.name.clone();
+    let loss = row.typed_because.clone();
+    let protected = loss.is_some();
+    let confirmation = format!("Type {} to confirm", row.binding.name);
+    // the server has the last word: another grant may have gone meanwhile
     let must_type = move || {
-        failure.with(|failure| {
-            failure
-                .as_ref()
-                .is_some_and(|e| e.kind == UiErrorKind::Invalid)
-        }) || typed.with(|typed| !typed.is_empty())
+        protected
+            || failure.with(|failure| {
+                failure
+                    .as_ref()
+                    .is_some_and(|e| e.kind == UiErrorKind::Invalid)
+            })
+            || typed.with(|typed| !typed.is_empty())
     };
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -94,9 +100,10 @@ fn RevokeForm(
                     " loses " <strong>{role}</strong> " in " {place}
                     ". What other bindings give stays. You can undo this for ten seconds."
                 </p>
+                {loss.map(|loss| view! { <Banner tone=Tone::Bad alert=true>{loss}</Banner> })}
                 {move || failure.get().map(|error| view! { <InlineError error /> })}
                 {move || must_type().then(|| view! {
-                    <Field id="revoke-typed" label="Type it to confirm" value=typed required=true />
+                    <Field id="revoke-typed" label=confirmation.clone() value=typed required=true />
                 })}
             </div>
             <div class="dialog-foot">

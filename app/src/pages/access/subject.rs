@@ -1,5 +1,5 @@
 //! How a subject is named: Keystone's name first, its ID in small.
-use crate::ui::{Badge, CopyButton, Icon, Tone, icons};
+use crate::ui::{Badge, CopyButton, Icon, icons};
 use leptos::prelude::*;
 use portico_domain::panel::Subject;
 
@@ -8,8 +8,8 @@ pub struct Words {
     pub kind: &'static str,
     pub name: String,
     pub id: Option<String>,
-    /// Keystone does not know the ID.
-    pub dangling: bool,
+    /// An ID of Keystone whose name the viewer does not know.
+    pub nameless: bool,
     icon: icondata_core::Icon,
 }
 
@@ -19,14 +19,14 @@ impl Words {
             kind,
             name: name.clone().unwrap_or_else(|| id.clone()),
             id: name.is_some().then(|| id.clone()),
-            dangling: name.is_none(),
+            nameless: name.is_none(),
             icon,
         };
         let plain = |kind, icon, name: String| Self {
             kind,
             name,
             id: None,
-            dangling: false,
+            nameless: false,
             icon,
         };
         match subject {
@@ -58,9 +58,9 @@ pub fn view(subject: &Subject) -> AnyView {
             <span class="grid gap-0.5 min-w-0">
                 <span class="flex flex-wrap items-center gap-x-2 wrap-anywhere">
                     {words.name}
-                    {words.dangling.then(|| view! {
-                        <span title="Keystone gives no name for this ID: it was deleted, or you may not look it up">
-                            <Badge tone=Tone::Warn icon=icons::WARNING text="Dangling" />
+                    {words.nameless.then(|| view! {
+                        <span title="You may not look up this ID, or what it named was deleted in Keystone">
+                            <Badge text="Name unknown" icon=icons::INFO />
                         </span>
                     })}
                 </span>

@@ -2,7 +2,6 @@
 use crate::{
     context::use_session,
     pages::cluster::terminal_help,
-    routes,
     ui::{Card, CodeBlock, Icon, icons},
 };
 use leptos::prelude::*;
@@ -23,28 +22,20 @@ const GUIDES: [(&str, &str); 4] = [
 pub fn cards(cluster: Uuid, page: &AuthenticationView) -> AnyView {
     let project = use_session().project.get_untracked();
     let terminal = terminal_help::view(&page.terminal);
-    let download = download(routes::kubeconfig(&project, cluster));
+    let download = terminal_help::download(&project, cluster);
     let operators = operators(cluster, page.authorization_policy);
-    let guides = guides(page.docs_url.as_deref());
+    // a guide without an address is of no use
+    let guides = page
+        .docs_url
+        .as_deref()
+        .map(guides)
+        .map(|guides| view! { <Card title="Read more">{guides}</Card> });
     view! {
         <div class="grid-halves">
             <Card title="Use from your terminal">{terminal}{download}</Card>
             <Card title="For the cluster's operators">{operators}</Card>
         </div>
-        <Card title="Read more">{guides}</Card>
-    }
-    .into_any()
-}
-
-fn download(href: String) -> AnyView {
-    view! {
-        <p class="text-muted mt-4 mb-2">
-            "Instead of the third step, or for a tool that wants a file of its own:"
-        </p>
-        <a class="btn" href=href download="" rel="external">
-            <Icon icon=icons::DOWNLOAD />
-            "Download a kubeconfig"
-        </a>
+        {guides}
     }
     .into_any()
 }
@@ -80,30 +71,42 @@ fn operators(cluster: Uuid, policy: bool) -> AnyView {
     .into_any()
 }
 
-fn guides(published: Option<&str>) -> AnyView {
+fn guides(base: &str) -> AnyView {
     let entries = GUIDES
         .map(|(title, file)| {
-            let entry = match published {
-                Some(base) => {
-                    let href = format!("{}/{file}", base.trim_end_matches('/'));
-                    view! {
-                        <a class="inline-flex items-center gap-1.5" href=href rel="external">
-                            {title}
-                            <Icon icon=icons::EXTERNAL />
-                        </a>
-                    }
-                    .into_any()
-                }
-                None => title.into_any(),
-            };
-            view! { <li>{entry}</li> }
+            let href = guide(base, file);
+            view! {
+                <li>
+                    <a class="inline-flex items-center gap-1.5" href=href rel="external">
+                        {title}
+                        <Icon icon=icons::EXTERNAL />
+                    </a>
+                </li>
+            }
         })
         .collect_view();
-    view! {
-        {published.is_none().then(|| view! {
-            <p class="mb-2">"Portico's documentation has these guides:"</p>
-        })}
-        <ul class="notes">{entries}</ul>
+    view! { <ul class="notes">{entries}</ul> }.into_any()
+}
+
+/// The address of a guide in the published documentation.
+fn guide(base: &str, file: &str) -> String {
+    format!("{}/{file}", base.trim_end_matches('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding_p15_guides_lie_below_the_published_documentation() {
+        for base in [
+            "https://docs.example.org/portico",
+            "https://docs.example.org/portico/",
+        ] {
+            assert_eq!(
+                guide(base, "guides/kubectl.html"),
+                "https://docs.example.org/portico/guides/kubectl.html"
+            );
+        }
     }
-    .into_any()
 }

@@ -67,6 +67,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
     let cluster = data.card.id;
     let nodes = nodes(data.nodes, project, cluster);
     let terminal = terminal_help::view(&data.terminal);
+    let kubeconfig = terminal_help::kubeconfig(project, cluster, "Download kubeconfig");
     let badges = view! {
         <Status tone=Tone::from(data.card.health) text=data.card.status />
         {data.version.map(|version| view! {
@@ -75,7 +76,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
     }
     .into_any();
     view! {
-        <PageHead title=data.card.name.clone() crumbs=Vec::new() aside=badges />
+        <PageHead title=data.card.name.clone() crumbs=Vec::new() aside=badges actions=kubeconfig />
         <Card title="Needs attention" flush=true>
             <AttentionList items=data.attention gaps=data.attention_gaps />
         </Card>

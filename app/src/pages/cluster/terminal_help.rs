@@ -1,7 +1,11 @@
 //! "Use from your terminal": the commands to paste, for each system.
-use crate::ui::{CodeBlock, LocalTabs};
+use crate::{
+    routes,
+    ui::{CodeBlock, Icon, LocalTabs, icons},
+};
 use leptos::prelude::*;
 use portico_domain::panel::TerminalHelp;
+use uuid::Uuid;
 
 pub fn view(help: &TerminalHelp) -> AnyView {
     let tabs = vec![
@@ -32,6 +36,30 @@ pub fn view(help: &TerminalHelp) -> AnyView {
             "kubectl with the same account and the same rights. No secret is written to a file."
         </p>
         <LocalTabs label="System" id="terminal-help" tabs />
+    }
+    .into_any()
+}
+
+/// The kubeconfig as a file, for those who do without the commands.
+pub fn download(project: &str, cluster: Uuid) -> AnyView {
+    let button = kubeconfig(project, cluster, "Download a kubeconfig");
+    view! {
+        <p class="text-muted mt-4 mb-2">
+            "Instead of the third step, or for a tool that needs a file of its own:"
+        </p>
+        {button}
+    }
+    .into_any()
+}
+
+/// A link that downloads the cluster's kubeconfig.
+pub fn kubeconfig(project: &str, cluster: Uuid, label: &'static str) -> AnyView {
+    let href = routes::kubeconfig(project, cluster);
+    view! {
+        <a class="btn" href=href download="" rel="external">
+            <Icon icon=icons::DOWNLOAD />
+            {label}
+        </a>
     }
     .into_any()
 }

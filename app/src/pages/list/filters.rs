@@ -1,19 +1,21 @@
 //! The filters of a list: a plain GET form, which scripts make immediate.
 use crate::{
-    api::resources::list_resources,
+    api::resources::namespaces_for,
     context::use_session,
+    hooks::Timer,
     routes::ListState,
     ui::{Choice, Icon, icons},
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{ListQuery, ListScope, ResourceRef};
+use portico_domain::panel::{ResourceRef, label_selector};
 use std::time::Duration;
 use uuid::Uuid;
 
 #[component]
 pub fn Filters(
     cluster: Uuid,
+    resource: ResourceRef,
     base: String,
     state: Memo<ListState>,
     namespaces: bool,
@@ -31,21 +33,39 @@ pub fn Filters(
         })
     };
     let edit = RwSignal::new(state.get_untracked());
-    // an address from elsewhere (back, a link) shows in the fields
-    Effect::new(move |_| edit.set(state.get()));
-    let pending = StoredValue::new(None::<TimeoutHandle>);
-    let soon = move |change: Box<dyn FnOnce(&mut ListState)>| {
+    let wrong_labels = Memo::new(move |_| {
+        edit.with(|edit| label_selector::check(&edit.labels))
+            .err()
+            .map(|error| error.to_string())
+    });
+    // an address from elsewhere (back, a link) shows in the fields, but for a selector that is still
+    // being typed while another field changes the address
+    Effect::new(move |known: Option<String>| {
+        let mut now = state.get();
+        let labels = now.labels.clone();
+        if known.as_ref() == Some(&labels) && wrong_labels.with_untracked(Option::is_some) {
+            now.labels = edit.with_untracked(|edit| edit.labels.clone());
+        }
+        edit.set(now);
+        labels
+    });
+    // a wrong selector leaves the one of the address in force, and so keeps the list
+    let apply = move || {
         let mut next = edit.get_untracked();
-        next.rows = 0;
-        change(&mut next);
-        edit.set(next.clone());
-        pending.update_value(|pending| {
-            if let Some(handle) = pending.take() {
-                handle.clear();
-            }
-            *pending =
-                set_timeout_with_handle(move || go.run(next), Duration::from_millis(200)).ok();
+        if wrong_labels.with_untracked(Option::is_some) {
+            next.labels = state.with_untracked(|state| state.labels.clone());
+        }
+        if state.with_untracked(|state| *state != next) {
+            go.run(next);
+        }
+    };
+    let pending = Timer::new();
+    let soon = move |change: Box<dyn FnOnce(&mut ListState)>| {
+        edit.update(|edit| {
+            edit.rows = 0;
+            change(edit);
         });
+        pending.start(Duration::from_millis(200), apply);
     };
     let is_set = move || {
         state.with(|state| {
@@ -61,10 +81,10 @@ pub fn Filters(
             aria-label="Filter the list"
             on:submit=move |event| {
                 event.prevent_default();
-                go.run(edit.get_untracked());
+                apply();
             }
         >
-            {namespaces.then(|| view! { <NamespaceSelect cluster state go /> })}
+            {namespaces.then(|| view! { <NamespaceSelect cluster resource state go /> })}
             <div class="field">
                 <label for="filter-name">"Name"</label>
                 <div class="search">
@@ -99,6 +119,10 @@ pub fn Filters(
                         placeholder="app=web,tier!=db"
                         autocomplete="off"
                         spellcheck="false"
+                        aria-invalid=move || wrong_labels.with(Option::is_some).then_some("true")
+                        aria-describedby=move || {
+                            wrong_labels.with(Option::is_some).then_some("filter-labels-error")
+                        }
                         value=state.get_untracked().labels
                         prop:value=move || edit.with(|edit| edit.labels.clone())
                         on:input=move |event| {
@@ -108,6 +132,16 @@ pub fn Filters(
                     />
                 </div>
             </div>
+            // below all fields: it is longer than one of them is wide
+            <p id="filter-labels-error" class="field-error toolbar-error" role="status">
+                {move || wrong_labels.get().map(|error| view! {
+                    <Icon icon=icons::WARNING />
+                    <span>
+                        {error}" Example: "<code>"app=web,tier in (front,back)"</code>
+                        ". The list is not filtered by it."
+                    </span>
+                })}
+            </p>
             {move || state.with(|state| {
                 let sort = state.sort.clone();
                 (!sort.is_empty()).then(|| view! { <input type="hidden" name="sort" value=sort /> })
@@ -118,7 +152,12 @@ pub fn Filters(
             {
                 let base = base.clone();
                 move || is_set().then(|| view! {
-                    <a class="btn btn-quiet" href=base.clone() data-noscroll="">
+                    <a
+                        class="btn btn-quiet"
+                        href=base.clone()
+                        data-noscroll=""
+                        on:click=move |_| edit.set(ListState::default())
+                    >
                         <Icon icon=icons::CLOSE />
                         "Clear"
                     </a>
@@ -129,39 +168,32 @@ pub fn Filters(
     .into_any()
 }
 
-/// The namespaces to choose from: those that the viewer may list, and the one of the address.
+/// The namespaces to choose from: those that the viewer may list, and the one of the address. Nothing
+/// for a kind whose objects are in no namespace.
 #[component]
 fn NamespaceSelect(
     cluster: Uuid,
+    resource: ResourceRef,
     state: Memo<ListState>,
     go: Callback<ListState>,
 ) -> impl IntoView {
     let session = use_session();
     let known = Resource::new(
         move || session.project.get(),
-        move |_| async move {
-            let query = ListQuery {
-                resource: ResourceRef::core("namespaces"),
-                namespace: None,
-                name: String::new(),
-                labels: String::new(),
-                sort: String::new(),
-            };
+        move |_| {
+            let resource = resource.clone();
             // without an answer the select offers what the address says
-            list_resources(cluster, query).await.map_or_else(
-                |_| Vec::new(),
-                |table| match table.scope {
-                    ListScope::Namespaces { listed, .. } if table.rows.is_empty() => listed,
-                    _ => table.rows.into_iter().map(|row| row.name).collect(),
-                },
-            )
+            async move {
+                namespaces_for(cluster, resource)
+                    .await
+                    .unwrap_or_else(|_| Some(Vec::new()))
+            }
         },
     );
-    let choices = Signal::derive(move || {
+    let options = move |mut names: Vec<String>| {
         let chosen = state.with(|state| state.namespace.clone());
-        let mut names = known.get().unwrap_or_default();
         if !chosen.is_empty() && !names.contains(&chosen) {
-            names.push(chosen);
+            names.push(chosen.clone());
         }
         std::iter::once(Choice::new("", "All namespaces"))
             .chain(
@@ -169,38 +201,38 @@ fn NamespaceSelect(
                     .into_iter()
                     .map(|name| Choice::new(name.clone(), name)),
             )
-            .collect::<Vec<_>>()
-    });
-    let options = move || {
-        let chosen = state.with(|state| state.namespace.clone());
-        choices
-            .get()
-            .into_iter()
             .map(|choice| {
                 let selected = choice.value == chosen;
                 view! { <option value=choice.value selected=selected>{choice.label}</option> }
             })
             .collect_view()
     };
+    let field = move |names: Vec<String>| {
+        view! {
+            <div class="field">
+                <label for="filter-namespace">"Namespace"</label>
+                <select
+                    class="select"
+                    id="filter-namespace"
+                    name="namespace"
+                    on:change=move |event| {
+                        let mut next = state.get_untracked();
+                        next.namespace = event_target_value(&event);
+                        next.rows = 0;
+                        go.run(next);
+                    }
+                >
+                    {move || options(names.clone())}
+                </select>
+            </div>
+        }
+        .into_any()
+    };
     view! {
-        <div class="field">
-            <label for="filter-namespace">"Namespace"</label>
-            <select
-                class="select"
-                id="filter-namespace"
-                name="namespace"
-                on:change=move |event| {
-                    let mut next = state.get_untracked();
-                    next.namespace = event_target_value(&event);
-                    next.rows = 0;
-                    go.run(next);
-                }
-            >
-                <Transition fallback=|| view! { <option value="">"All namespaces"</option> }>
-                    {options}
-                </Transition>
-            </select>
-        </div>
+        // the room that the select will take, so that the other fields stay where they are
+        <Transition fallback=|| view! { <div class="field" aria-hidden="true"></div> }>
+            {move || Suspend::new(async move { known.await.map(field) })}
+        </Transition>
     }
     .into_any()
 }

@@ -3,18 +3,21 @@ mod filters;
 
 use crate::{
     api::resources::list_resources,
-    components::{Crumb, ErrorState, FormOutcome, LiveStatus, PageHead, ResourceTable},
+    components::{Crumb, ErrorState, FormOutcome, LiveStatus, NameList, PageHead, ResourceTable},
     context::use_session,
     format,
     hooks::LiveList,
+    kind_names,
     pages::{not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, ListState},
     ui::{Badge, Banner, SkeletonTable, StateMessage, Tone, icons},
 };
 use filters::Filters;
-use leptos::prelude::*;
+use leptos::{children::ViewFn, prelude::*};
 use leptos_router::hooks::use_query_map;
-use portico_domain::panel::{ListQuery, ListScope, ResourceRef, ResourceTable as Table};
+use portico_domain::panel::{
+    ListQuery, ListScope, ResourceRef, ResourceTable as Table, label_selector,
+};
 use uuid::Uuid;
 
 /// Rows in the page when the address says nothing.
@@ -88,7 +91,10 @@ pub fn ListOf(
                 resource: resource.clone(),
                 namespace: Some(state.namespace.clone()).filter(|name| !name.is_empty()),
                 name: state.name.clone(),
-                labels: state.labels.clone(),
+                // a wrong one is marked in its field and filters nothing
+                labels: Some(state.labels.clone())
+                    .filter(|labels| label_selector::check(labels).is_ok())
+                    .unwrap_or_default(),
                 sort: state.sort.clone(),
             })
         })
@@ -98,11 +104,29 @@ pub fn ListOf(
         move |(_, query)| async move { (query.clone(), list_resources(cluster, query).await) },
     );
     let retry = Callback::new(move |()| data.refetch());
-    let title = if title.is_empty() {
-        title_of(&resource)
-    } else {
+    let named = !title.is_empty();
+    let title = if named {
         title
+    } else {
+        kind_names::plural(&resource)
     };
+    // a custom resource's capitals come with the list
+    let heading = (!named && kind_names::built_in(&resource).is_none()).then(|| {
+        let fallback = title.clone();
+        let name = move || {
+            let fallback = fallback.clone();
+            let while_loading = fallback.clone();
+            let known = move || {
+                let fallback = fallback.clone();
+                Suspend::new(async move {
+                    let (_, answer) = data.await;
+                    answer.map_or(fallback, |table| table.kind.plural_name())
+                })
+            };
+            view! { <Transition fallback=move || while_loading.clone()>{known}</Transition> }
+        };
+        ViewFn::from(move || name().into_any())
+    });
     let crumbs = vec![Crumb::new(
         untrack(|| session.cluster_name(cluster)),
         routes::cluster(&session.project.get_untracked(), cluster),
@@ -111,9 +135,15 @@ pub fn ListOf(
         .then(|| view! { <Badge text=resource.group.clone() /> }.into_any());
     let shown_base = base.clone();
     view! {
-        <PageHead title crumbs lede aside=badge.unwrap_or_else(|| ().into_any()) />
+        <PageHead
+            title
+            heading
+            crumbs
+            lede
+            aside=badge.unwrap_or_else(|| ().into_any())
+        />
         <FormOutcome />
-        <Filters cluster base state namespaces />
+        <Filters cluster resource base state namespaces />
         <Transition fallback=|| view! { <SkeletonTable /> }>
             {move || {
                 let base = shown_base.clone();
@@ -136,10 +166,6 @@ pub fn ListOf(
     .into_any()
 }
 
-fn title_of(resource: &ResourceRef) -> String {
-    format::capitalised(&resource.plural)
-}
-
 /// An answered list on its way into the page.
 struct Shown {
     cluster: Uuid,
@@ -155,10 +181,10 @@ impl Shown {
         let (kind, columns) = (table.kind.clone(), table.columns.clone());
         let notes = notes(&table);
         let filtered = !self.query.name.is_empty() || !self.query.labels.is_empty();
-        let namespace = self.query.namespace.clone();
+        let namespace = self.query.namespace.clone().filter(|_| kind.namespaced);
         let list = LiveList::new(self.cluster, self.query, table, self.limit, session.now);
         let is_empty = Memo::new(move |_| list.total.get() == 0);
-        let plural = kind.plural.clone();
+        let plural = kind.plural_name();
         let body = {
             let base = self.base.clone();
             move || {
@@ -215,18 +241,13 @@ fn notes(table: &Table) -> AnyView {
 
 fn scope_note(listed: &[String], refused: &[String]) -> AnyView {
     let places = if listed.is_empty() {
-        "No namespace that you may list was found.".to_owned()
+        view! { "You cannot list any namespace here." }.into_any()
     } else {
-        format!(
-            "Made from the namespaces that you may list: {}.",
-            format::some_of(listed, 6)
-        )
+        view! { "Showing the namespaces you can list: "<NameList names=listed.to_vec() />"." }
+            .into_any()
     };
-    let others = if refused.is_empty() {
-        String::new()
-    } else {
-        format!(" Your roles do not cover {}.", format::some_of(refused, 6))
-    };
+    let others = (!refused.is_empty())
+        .then(|| view! { " Your roles do not cover "<NameList names=refused.to_vec() />"." });
     view! {
         <div class="mb-3">
             <Banner tone=Tone::Info>{places} {others}</Banner>

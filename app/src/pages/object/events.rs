@@ -1,9 +1,9 @@
 use crate::{
     api::objects::list_events,
-    components::{Age, ErrorState},
+    components::{ErrorState, event_cell},
     context::use_session,
     hooks::{keep_fresh, refresh_quietly},
-    ui::{SkeletonTable, StateMessage, Status, TableRegion, Tone, icons},
+    ui::{SkeletonTable, StateMessage, TableRegion, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{EventRow, ObjectRef};
@@ -62,35 +62,25 @@ fn table(events: Vec<EventRow>) -> AnyView {
     let rows = events
         .into_iter()
         .map(|event| {
-            let tone = if event.kind == "Warning" {
-                Tone::Warn
-            } else {
-                Tone::Idle
-            };
-            let icon_text = if event.kind == "Warning" {
-                view! { <Status tone text=event.reason /> }.into_any()
-            } else {
-                view! { <span class="font-semibold">{event.reason}</span> }.into_any()
-            };
             view! {
                 <tr>
-                    <td>{icon_text}</td>
-                    <td class="cell-wide wrap-anywhere">{event.message}</td>
-                    <td>{event.count}</td>
-                    <td><Age at=event.last_seen /></td>
+                    <td class="cell-short">{event_cell::seen(event.last_seen, event.count)}</td>
+                    <td class="cell-short">{event_cell::event_type(&event.kind)}</td>
+                    <th scope="row" class="event-reason">{event.reason}</th>
+                    <td class="event-message">{event_cell::message(event.message)}</td>
                     <td class="cell-low">{event.source}</td>
                 </tr>
             }
         })
         .collect_view();
     view! {
-        <TableRegion label="Events">
+        <TableRegion label="Events" events=true>
             <thead>
                 <tr>
+                    <th scope="col" aria-sort="ascending">"Last seen"</th>
+                    <th scope="col">"Type"</th>
                     <th scope="col">"Reason"</th>
                     <th scope="col">"Message"</th>
-                    <th scope="col">"Count"</th>
-                    <th scope="col">"Last seen"</th>
                     <th scope="col" class="cell-low">"From"</th>
                 </tr>
             </thead>

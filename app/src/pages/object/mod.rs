@@ -10,8 +10,8 @@ use crate::{
     api::objects::get_object,
     components::{Crumb, ErrorState, FormOutcome, PageHead},
     context::use_session,
-    format,
-    hooks::{refresh_quietly, stream::Stream},
+    hooks::{refresh_quietly, stream::Stream, use_poll},
+    kind_names,
     pages::{not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, Tab},
     ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why},
@@ -19,10 +19,14 @@ use crate::{
 use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
 use portico_domain::{
-    panel::{Action, ObjectRef, ObjectView, ResourceRef},
+    panel::{Action, Health, ObjectRef, ObjectView, ResourceKind, ResourceRef},
     stream::{Message, Request},
 };
+use std::time::Duration;
 use uuid::Uuid;
+
+/// How often an object that is progressing is read again, besides when it changes.
+const PROGRESS: Duration = Duration::from_secs(30);
 
 #[component]
 pub fn Object() -> impl IntoView {
@@ -71,41 +75,43 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
         })
     };
     follow(cluster, object.clone(), gone, again);
+    // progress becomes a warning when its deadline passes, which changes nothing in the object
+    use_poll(PROGRESS, move || {
+        let progressing = data.try_with_untracked(
+            |data| matches!(data, Some(Ok(object)) if object.health == Health::Progressing),
+        );
+        if progressing == Some(true) {
+            again.run(());
+        }
+    });
     let dialogs = Dialogs::new();
     let project = session.project.get_untracked();
-    let crumbs = move || {
+    let crumbs = move |kind: Option<&ResourceKind>| {
+        let resource = &object.resource;
+        let plural = kind.map_or_else(|| kind_names::plural(resource), ResourceKind::plural_name);
         vec![
             Crumb::new(
                 untrack(|| session.cluster_name(cluster)),
                 routes::cluster(&project, cluster),
             ),
-            Crumb::new(
-                format::capitalised(&object.resource.plural),
-                routes::list(&project, cluster, &object.resource),
-            ),
+            Crumb::new(plural, routes::list(&project, cluster, resource)),
         ]
     };
     let name = object.name.clone();
     view! {
         <FormOutcome />
-        {move || gone.get().then(|| view! {
-            <div class="mb-4">
-                <Banner tone=Tone::Warn alert=true>
-                    "This object was deleted. What you see is how it was."
-                </Banner>
-            </div>
-        })}
         <Suspense fallback=loading>
             {move || {
-                let (crumbs, name) = (crumbs.clone()(), name.clone());
+                let (crumbs, name) = (crumbs.clone(), name.clone());
                 Suspend::new(async move {
                     match data.await {
                         Ok(object) => {
-                            let shown = Shown { cluster, tab, dialogs, changes };
+                            let crumbs = crumbs(Some(&object.kind));
+                            let shown = Shown { cluster, tab, dialogs, changes, gone };
                             shown.view(object, crumbs)
                         }
                         Err(error) => view! {
-                            <PageHead title=name crumbs />
+                            <PageHead title=name crumbs=crumbs(None) />
                             <div class="card"><ErrorState error retry /></div>
                         }
                         .into_any(),
@@ -132,7 +138,11 @@ fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callbac
                 object,
             },
             move |message| match message {
-                Message::Changed { .. } => again.run(()),
+                Message::Changed { .. } => {
+                    // made again under the same name
+                    gone.set(false);
+                    again.run(());
+                }
                 Message::Gone { .. } => gone.set(true),
                 _ => {}
             },
@@ -160,6 +170,8 @@ struct Shown {
     tab: Signal<Tab>,
     dialogs: Dialogs,
     changes: RwSignal<u32>,
+    /// Whether the object has been deleted since it was shown.
+    gone: RwSignal<bool>,
 }
 
 impl Shown {
@@ -179,7 +191,20 @@ impl Shown {
         }
         .into_any();
         let tabs = self.tabs(&object);
+        // here, as an object that never was there has nothing to be shown as it was
+        let deleted = move || {
+            self.gone.get().then(|| {
+                view! {
+                    <div class="mb-4">
+                        <Banner tone=Tone::Warn alert=true>
+                            "This object was deleted. What you see is how it was."
+                        </Banner>
+                    </div>
+                }
+            })
+        };
         view! {
+            {deleted}
             <PageHead title=object.reference.name.clone() crumbs lede aside actions />
             <changes::WithoutScripts cluster=self.cluster object=object.clone() />
             {tabs}

@@ -225,8 +225,11 @@ fn inside(object: &ObjectView, project: &str, cluster: Uuid) -> AnyView {
         ("Pods", ResourceRef::core("pods")),
         ("Deployments", ResourceRef::new("apps", "v1", "deployments")),
         ("Services", ResourceRef::core("services")),
-        ("Config maps", ResourceRef::core("configmaps")),
-        ("Volume claims", ResourceRef::core("persistentvolumeclaims")),
+        ("ConfigMaps", ResourceRef::core("configmaps")),
+        (
+            "PersistentVolumeClaims",
+            ResourceRef::core("persistentvolumeclaims"),
+        ),
         ("Events", ResourceRef::core("events")),
     ]
     .map(|(label, resource)| {

@@ -1,12 +1,13 @@
 //! A shell in a container. The terminal itself is xterm.js in a custom element, which is loaded
 //! on this tab only.
 use crate::{
+    components::NeedsScripts,
     context::use_session,
     hooks::scripts::load_module,
     routes::{self, Tab},
     ui::{Banner, Button, ButtonKind, Choice, SelectField, Tone, icons},
 };
-use leptos::prelude::*;
+use leptos::{children::ViewFn, prelude::*};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -48,13 +49,22 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         object.reference.namespace.clone().unwrap_or_default(),
         object.reference.name,
     );
+    let command = format!(
+        "kubectl exec -it -n {namespace} {pod} -c {} -- sh",
+        container.get_untracked()
+    );
     let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
-    view! {
-        <noscript>
-            <Banner tone=Tone::Info>
-                "A terminal needs JavaScript. Elsewhere: kubectl exec."
-            </Banner>
-        </noscript>
+    let notice = view! {
+        <Banner tone=Tone::Info>
+            <p>"The terminal needs JavaScript. In a terminal of your own:"</p>
+            <p class="mono wrap-anywhere">{command}</p>
+        </Banner>
+    }
+    .into_any();
+    let console = move || {
+        let choose = choose.clone();
+        let address = address.clone();
+        view! {
         <section class="card" aria-label="Terminal">
             <div class="console-head">
                 <div class="w-44">
@@ -62,7 +72,7 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
                         id="terminal-container"
                         label="Container"
                         value=chosen
-                        choices
+                        choices=choices.clone()
                         on_change=Callback::new(choose)
                     />
                 </div>
@@ -87,8 +97,10 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         <p class="text-faint mt-2">
             "Everything typed here runs in the container as you. Ctrl+Shift+Escape leaves the terminal with the keyboard."
         </p>
-    }
-    .into_any()
+        }
+        .into_any()
+    };
+    view! { <NeedsScripts notice console=ViewFn::from(console) /> }.into_any()
 }
 
 fn reconnect() {

@@ -15,6 +15,9 @@ pub struct AccessView {
     pub known_projects: Vec<crate::identity::Named>,
     /// Why the viewer may not grant, when they may not.
     pub grant_refused: Option<String>,
+    /// Why there are no bindings, where the viewer may read none in the whole cluster.
+    #[serde(default)]
+    pub bindings_refused: Option<String>,
 }
 
 /// A subject of one binding: one row each.
@@ -30,10 +33,13 @@ pub struct BindingRow {
     pub system: bool,
     pub may_revoke: bool,
     pub revoke_reason: Option<String>,
-    /// Why the binding's name has to be typed before it is revoked: the last administrator, or
-    /// the viewer's own grant.
+    /// Why the binding's name has to be typed before it is revoked, with what is lost: the last
+    /// administrator, or the viewer's own grant.
     #[serde(default)]
     pub typed_because: Option<String>,
+    /// The viewer, or a group of theirs, is the subject.
+    #[serde(default)]
+    pub own: bool,
 }
 
 /// Names a RoleBinding (with namespace) or ClusterRoleBinding (without).
@@ -61,7 +67,7 @@ pub struct RoleChoice {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Subject {
-    /// Group = a Keystone role ID. `name` is Keystone's; `None`: unknown, shown as dangling.
+    /// Group = a Keystone role ID. `name` is Keystone's; `None`: not known to the viewer.
     KeystoneRole {
         id: String,
         name: Option<String>,
@@ -120,6 +126,9 @@ pub struct GrantPreview {
     pub group: String,
     /// True when the same grant exists already.
     pub exists: bool,
+    /// Why Keystone did not confirm that the subject exists, where it did not.
+    #[serde(default)]
+    pub unverified: Option<String>,
 }
 
 /// One rule gained: verbs on resources.

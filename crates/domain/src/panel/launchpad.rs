@@ -44,6 +44,16 @@ pub struct Attention {
     pub since: Option<i64>,
     /// How many more like it (pods of the same workload).
     pub count: u32,
+    /// Firing alerts about the same.
+    #[serde(default)]
+    pub alerts: Vec<AlertRef>,
+}
+
+/// A firing alert, and the app (an Alertmanager) whose page lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlertRef {
+    pub name: String,
+    pub app: Named,
 }
 
 /// One cluster on the launchpad.
@@ -173,6 +183,9 @@ pub struct TerminalHelp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegistryView {
     pub app: AppCard,
+    /// The registry's host, with its port where that is not the usual one: what a reference to an
+    /// image begins with. `None` where the registry has no host of its own.
+    pub host: Option<String>,
     pub repositories: Vec<Repository>,
     /// True when there are more than shown.
     pub truncated: bool,

@@ -2,6 +2,7 @@
 //! a person and is shown as text, never as markup.
 mod authentication;
 mod bindings;
+pub mod label_selector;
 mod launchpad;
 mod object;
 mod table;

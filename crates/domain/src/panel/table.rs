@@ -14,6 +14,24 @@ pub struct ResourceKind {
     pub short_names: Vec<String>,
 }
 
+impl ResourceKind {
+    /// Returns the kind's name in the plural, with the capitals of the API: `PersistentVolumeClaims`,
+    /// `NetworkPolicies`. Falls back to the kind itself where its plural is another word.
+    pub fn plural_name(&self) -> String {
+        let same = self
+            .kind
+            .chars()
+            .zip(self.plural.chars())
+            .take_while(|(kind, plural)| kind.to_ascii_lowercase() == *plural)
+            .count();
+        // both are ASCII there, so that characters are bytes
+        if same * 2 < self.kind.len() || !self.plural.is_char_boundary(same) {
+            return self.kind.clone();
+        }
+        format!("{}{}", &self.kind[..same], &self.plural[same..])
+    }
+}
+
 /// Names a kind in a URL or a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ResourceRef {
@@ -29,6 +47,11 @@ impl ResourceRef {
             version: version.to_owned(),
             plural: plural.to_owned(),
         }
+    }
+
+    /// Whether its objects are events: `v1` of the core group and `events.k8s.io` show the same ones.
+    pub fn is_events(&self) -> bool {
+        self.plural == "events" && matches!(self.group.as_str(), "" | "events.k8s.io")
     }
 
     /// A kind of the core group, version v1.
@@ -65,8 +88,25 @@ pub struct ListQuery {
     pub name: String,
     /// A Kubernetes label selector.
     pub labels: String,
-    /// `column` or `-column` (a column's lower-case name); empty: by namespace and name.
+    /// `column` or `-column` (a column's lower-case name); empty: by namespace and name, events
+    /// newest first.
     pub sort: String,
+}
+
+impl ListQuery {
+    /// Returns the order of the list: the one asked for, else the usual one of its kind.
+    pub fn order(&self) -> &str {
+        usual_order(&self.resource, &self.sort)
+    }
+}
+
+/// Returns `sort`, or where it is empty the usual order of a kind, which is empty for all but events.
+pub fn usual_order<'a>(resource: &ResourceRef, sort: &'a str) -> &'a str {
+    if sort.is_empty() && resource.is_events() {
+        "last seen"
+    } else {
+        sort
+    }
 }
 
 /// A list: columns as the API server names them, and the rows that the viewer may see.
@@ -120,4 +160,63 @@ pub struct Row {
     pub cells: Vec<String>,
     pub labels: Vec<(String, String)>,
     pub health: Option<super::Health>,
+    /// Events only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<EventFacts>,
+}
+
+/// What a row of an event holds besides its cells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventFacts {
+    /// Unix seconds.
+    pub last_seen: Option<i64>,
+    /// How often it happened.
+    pub count: i32,
+    /// The object that it is about; `None` when its kind is not one that the cluster serves.
+    pub object: Option<ObjectRef>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plural_name(kind: &str, plural: &str) -> String {
+        ResourceKind {
+            group: String::new(),
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            kind: kind.to_owned(),
+            namespaced: true,
+            verbs: Vec::new(),
+            short_names: Vec::new(),
+        }
+        .plural_name()
+    }
+
+    #[test]
+    fn finding_p9_plurals_keep_the_capitals_of_the_api() {
+        for (kind, plural, name) in [
+            (
+                "PersistentVolumeClaim",
+                "persistentvolumeclaims",
+                "PersistentVolumeClaims",
+            ),
+            ("NetworkPolicy", "networkpolicies", "NetworkPolicies"),
+            ("Ingress", "ingresses", "Ingresses"),
+            ("Endpoints", "endpoints", "Endpoints"),
+            ("CSIDriver", "csidrivers", "CSIDrivers"),
+            ("PodMetrics", "pods", "PodMetrics"),
+            ("Person", "people", "Person"),
+            ("Ünicorn", "ünicorns", "Ünicorn"),
+        ] {
+            assert_eq!(plural_name(kind, plural), name, "{kind}");
+        }
+    }
+
+    #[test]
+    fn finding_p2_events_are_ordered_by_when_they_were_last_seen() {
+        assert_eq!(usual_order(&ResourceRef::core("events"), ""), "last seen");
+        assert_eq!(usual_order(&ResourceRef::core("events"), "-type"), "-type");
+        assert_eq!(usual_order(&ResourceRef::core("pods"), ""), "");
+    }
 }

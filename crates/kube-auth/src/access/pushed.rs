@@ -1,26 +1,56 @@
-//! A policy that somebody else reads and hands over, a watch of a ConfigMap for example.
-use super::source::{MAX_BYTES, loaded, missing, refused};
+//! A policy that is read elsewhere and handed over: from a ConfigMap that is watched.
+//!
+//! Its author is the administrator of one cluster, and this process serves all clusters. A text is
+//! therefore bounded in size, parsed on a thread for blocking work (the workers answer API servers),
+//! and waited for a bounded time; a cluster has at most one text being parsed.
+use super::source::{loaded, missing, refused};
 use crate::policy::{Policy, PolicyError, Severity};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
+
+/// The longest policy in a ConfigMap, in bytes; Magnum's has 2 KiB.
+const MAX_BYTES: usize = 256 * 1024;
+/// How long reading one text may take. The limits of [`crate::policy`] keep it to milliseconds.
+const PARSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a text is not in force now. The last good policy is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PushError {
+    /// The cluster has no policy in a ConfigMap.
     #[error(
         "cluster {0} takes no policy from elsewhere: it has no authorization_policy_config_map"
     )]
     NotTaken(Uuid),
-    #[error("larger than 1 MiB")]
+    /// The text is longer than a ConfigMap's policy may be.
+    #[error("larger than 256 KiB")]
     TooLarge,
+    /// The text, or the one before it, is still being read.
+    #[error("reading it took too long")]
+    TimedOut,
+    /// The text cannot be used.
     #[error("{0}")]
     Policy(#[from] PolicyError),
 }
 
 /// The last good policy that was handed over.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PushedPolicy {
     policy: RwLock<Option<Arc<Policy>>>,
+    /// One permit: a text is being parsed.
+    parsing: Arc<Semaphore>,
+    timeout: Duration,
+}
+
+impl Default for PushedPolicy {
+    fn default() -> Self {
+        Self {
+            policy: RwLock::default(),
+            parsing: Arc::new(Semaphore::new(1)),
+            timeout: PARSE_TIMEOUT,
+        }
+    }
 }
 
 impl PushedPolicy {
@@ -29,32 +59,51 @@ impl PushedPolicy {
         policy.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts a policy in force, or changes nothing.
-    pub fn push(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
-        let parsed = if text.len() as u64 > MAX_BYTES {
-            Err(PushError::TooLarge)
-        } else {
-            Policy::parse(text).map_err(PushError::from)
-        };
-        let policy = Arc::new(parsed.inspect_err(|error| {
+    /// Puts a policy in force, or changes nothing. Call it for one text after the other.
+    pub async fn push(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
+        let (policy, warnings) = self.parse(text).await.inspect_err(|error| {
             refused();
             tracing::error!(cluster.id = %cluster, %error, "policy refused, {}", self.what_stays());
-        })?);
+        })?;
         // a watch that starts again brings the same once more
         if self.current().as_ref() != Some(&policy) {
             loaded(&policy);
-            let found = policy.lint();
-            let warnings = found.iter().filter(|one| one.severity == Severity::Warning);
             tracing::info!(
                 cluster.id = %cluster,
                 rules = policy.len(),
-                warnings = warnings.count(),
+                warnings,
                 "policy loaded; `portico kube-auth policy lint` explains warnings"
             );
             let mut held = self.policy.write().unwrap_or_else(PoisonError::into_inner);
             *held = Some(Arc::clone(&policy));
         }
         Ok(policy)
+    }
+
+    /// The policy, and how many warnings `lint` has for it.
+    async fn parse(&self, text: &str) -> Result<(Arc<Policy>, usize), PushError> {
+        if text.len() > MAX_BYTES {
+            return Err(PushError::TooLarge);
+        }
+        let text = text.to_owned();
+        let parsed = async {
+            // never closed, so there is always a permit to wait for
+            let permit = Arc::clone(&self.parsing).acquire_owned().await;
+            tokio::task::spawn_blocking(move || -> Result<_, PushError> {
+                // kept until the end also when nothing waits for it any more
+                let _permit = permit;
+                let policy = Policy::parse(&text)?;
+                let found = policy.lint();
+                let warnings = found.iter().filter(|one| one.severity == Severity::Warning);
+                Ok((Arc::new(policy), warnings.count()))
+            })
+            .await
+        };
+        match tokio::time::timeout(self.timeout, parsed).await {
+            Ok(Ok(parsed)) => parsed,
+            Ok(Err(panicked)) => Err(PolicyError::Syntax(panicked.to_string()).into()),
+            Err(_) => Err(PushError::TimedOut),
+        }
     }
 
     /// Notes that there is none to be had.
@@ -76,24 +125,41 @@ impl PushedPolicy {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_a_good_policy_takes_the_place_of_another() {
+    #[tokio::test]
+    async fn only_a_good_policy_takes_the_place_of_another() {
         let id = Uuid::nil();
         let pushed = PushedPolicy::default();
         let rule = r#"{"users": {"projects": ["p"]}, "resource_permissions": {"*/*": ["get"]}}"#;
         let rules = |pushed: &PushedPolicy| pushed.current().map(|policy| policy.len());
-        assert!(pushed.push(id, "[{").is_err());
+        assert!(pushed.push(id, "[{").await.is_err());
         pushed.missing(id, "deleted");
         assert_eq!(rules(&pushed), None);
-        pushed.push(id, &format!("[{rule}]")).unwrap();
+        pushed.push(id, &format!("[{rule}]")).await.unwrap();
         for broken in ["[{", "", "{}", r#"[{"users": {"role": ["x"]}}]"#] {
-            assert!(pushed.push(id, broken).is_err(), "{broken}");
+            assert!(pushed.push(id, broken).await.is_err(), "{broken}");
         }
-        let long = format!("[{rule}]{}", " ".repeat(1024 * 1024));
-        assert_eq!(pushed.push(id, &long), Err(PushError::TooLarge));
+        let long = format!("[{rule}]{}", " ".repeat(MAX_BYTES));
+        assert_eq!(pushed.push(id, &long).await, Err(PushError::TooLarge));
         pushed.missing(id, "deleted");
         assert_eq!(rules(&pushed), Some(1));
-        pushed.push(id, &format!("[{rule},{rule}]")).unwrap();
+        pushed.push(id, &format!("[{rule},{rule}]")).await.unwrap();
         assert_eq!(rules(&pushed), Some(2));
+    }
+
+    #[tokio::test]
+    async fn finding_s1_one_text_is_parsed_at_a_time_and_waited_for_a_bounded_time() {
+        let mut pushed = PushedPolicy::default();
+        pushed.push(Uuid::nil(), "[]").await.unwrap();
+        pushed.timeout = Duration::from_millis(10);
+        // as if a text were being parsed for ever
+        let busy = Arc::clone(&pushed.parsing).acquire_owned().await.unwrap();
+        assert_eq!(
+            pushed.push(Uuid::nil(), "[]").await,
+            Err(PushError::TimedOut)
+        );
+        assert!(pushed.current().is_some());
+        drop(busy);
+        pushed.timeout = PARSE_TIMEOUT;
+        assert!(pushed.push(Uuid::nil(), "[]").await.is_ok());
     }
 }

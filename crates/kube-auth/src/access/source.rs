@@ -1,16 +1,15 @@
-//! Where a policy comes from: a file, read again when it changes, or somebody who hands it over
+//! Where a policy comes from: a file, read again when it changes, or a watch of a ConfigMap
 //! ([`PushedPolicy`]). One that cannot be used changes nothing.
 use super::PushedPolicy;
-use crate::policy::{Policy, PolicyError};
-use std::io;
+use crate::policy::{MAX_BYTES, Policy, PolicyError};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often the file is looked at, at most.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// No policy is longer; a ConfigMap can hold a mebibyte.
-pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
 const LOADS: &str = "portico_authorization_policy_loads_total";
 const RULES: &str = "portico_authorization_policy_rules";
@@ -20,8 +19,6 @@ const RULES: &str = "portico_authorization_policy_rules";
 pub enum PolicyFileError {
     #[error("{path}: {source}")]
     Read { path: PathBuf, source: io::Error },
-    #[error("{path}: larger than 1 MiB")]
-    TooLarge { path: PathBuf },
     #[error("{path}: {source}")]
     Policy { path: PathBuf, source: PolicyError },
 }
@@ -144,12 +141,11 @@ fn read(path: &Path) -> Result<Policy, PolicyFileError> {
         path: path.to_owned(),
         source,
     };
-    if std::fs::metadata(path).map_err(failed)?.len() > MAX_BYTES {
-        return Err(PolicyFileError::TooLarge {
-            path: path.to_owned(),
-        });
-    }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let mut text = String::new();
+    // parsing refuses what is longer
+    let limit = MAX_BYTES as u64 + 1;
+    let file = File::open(path).map_err(failed)?;
+    file.take(limit).read_to_string(&mut text).map_err(failed)?;
     Policy::parse(&text).map_err(|source| PolicyFileError::Policy {
         path: path.to_owned(),
         source,

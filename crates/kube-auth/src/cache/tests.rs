@@ -161,7 +161,7 @@ async fn a_token_that_died_meanwhile_ends_at_once() {
 
 #[tokio::test]
 async fn an_outage_while_asking_ahead_prolongs_nothing() {
-    let (late, after, times) = late_uses(Err(Error::Unavailable(Unavailable::Connect))).await;
+    let (late, after, times) = late_uses(Err(Error::Unavailable(Unavailable::Connect(None)))).await;
     assert!(late.answer.is_ok());
     assert_eq!(
         (after.cached, after.answer.unwrap_err()),
@@ -174,7 +174,7 @@ async fn an_outage_while_asking_ahead_prolongs_nothing() {
 async fn a_refusal_is_remembered_and_a_failure_is_not() {
     let (cache, asked) = (Validations::new(LONG), Asked::default());
     let key = cache.key_of("t");
-    let away = Error::Unavailable(Unavailable::Connect);
+    let away = Error::Unavailable(Unavailable::Connect(None));
     for expected in [1, 2] {
         let known = cache.get(key, || asked.answer(Err(away.clone()))).await;
         assert_eq!(known.answer.unwrap_err(), away);

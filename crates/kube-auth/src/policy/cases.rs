@@ -1,7 +1,8 @@
 //! Expectations of a policy, written down by whoever wrote the policy.
 use super::attributes::extra;
-use super::{Attributes, ResourceAttributes, Target, User};
+use super::{Attributes, ResourceAttributes, Target, User, bounds};
 use portico_domain::identity::{project_group, project_role_group, user_group};
+use portico_runtime::yaml::{self, YamlError};
 use serde::Deserialize;
 
 /// One expectation:
@@ -60,8 +61,8 @@ pub struct CaseRole {
 /// Why a list of expectations cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    #[error("{0}")]
-    Syntax(String),
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
     #[error("case {0:?} needs either resource or path")]
     Target(String),
 }
@@ -72,8 +73,7 @@ impl Case {
     /// # Errors
     /// When it is none.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, CaseError> {
-        let cases: Vec<Self> =
-            serde_norway::from_str(text).map_err(|error| CaseError::Syntax(error.to_string()))?;
+        let cases: Vec<Self> = yaml::from_str(text, bounds::YAML)?;
         match cases
             .iter()
             .find(|case| case.resource.is_some() == case.path.is_some())

@@ -3,6 +3,7 @@
 //! Mostly found by asking: for each rule a user is made up whom it is about, and the policy is
 //! asked whether that user may do what nobody should be given by accident.
 use super::attributes::extra;
+use super::membership::Membership;
 use super::reference::{Entry, KINDS, Side};
 use super::{Attributes, Policy, ResourceAttributes, Step, Target, User};
 use portico_domain::identity::{project_group, project_role_group, user_group};
@@ -87,6 +88,10 @@ const HOLES: [(&str, &str, bool, &str); 12] = [
     ("impersonate", "users", false, "acts as anybody"),
 ];
 
+/// In how many namespaces one rule is tried: what a rule allows in one of its lists of namespaces, it
+/// allows in all of that list.
+const MAX_PLACES: usize = 256;
+
 /// A namespace that policies tend not to name.
 const SOMEWHERE: &str = "default";
 
@@ -106,7 +111,12 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
             shape(entry, &mut say);
         }
         let user = somebody(policy, index);
-        if allows_everything(policy, index, &user) {
+        let tried = Tried {
+            policy,
+            index,
+            membership: Membership::of(&user),
+        };
+        if tried.allows_everything() {
             say(
                 Severity::Note,
                 format!("gives everything to {}", policy.describe(index)),
@@ -116,7 +126,7 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
         for (verb, resource, namespaced, why) in HOLES {
             let place = places(policy, index, namespaced)
                 .into_iter()
-                .find(|place| allowed(policy, index, &user, verb, resource, place));
+                .find(|place| tried.allows(verb, resource, place));
             if let Some(place) = place {
                 let place = match place.as_str() {
                     "" => String::new(),
@@ -134,16 +144,13 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
 
 /// What the text of an entry of the reference says of itself.
 fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
-    match &entry.users {
-        None if entry.matches.is_empty() => say(
-            Severity::Warning,
-            "has no users: it is about everybody who can sign in".to_owned(),
-        ),
-        Some(users) if users.projects.is_empty() => say(
+    if let Some(users) = &entry.users
+        && users.projects.is_empty()
+    {
+        say(
             Severity::Warning,
             "names no project, and so is about nobody".to_owned(),
-        ),
-        _ => {}
+        );
     }
     let projects = entry.users.iter().flat_map(|users| &users.projects).chain(
         entry
@@ -251,7 +258,7 @@ fn places(policy: &Policy, index: usize, namespaced: bool) -> Vec<String> {
             for permission in entry.resource_permissions.iter().flatten() {
                 match &permission.sides {
                     Some((Side::One(one), _)) => places.push(one.clone()),
-                    Some((Side::AnyOf(list), _)) => places.extend_from_slice(list),
+                    Some((Side::AnyOf(list), _)) => places.extend(first_name(list)),
                     _ => {}
                 }
             }
@@ -259,36 +266,45 @@ fn places(policy: &Policy, index: usize, namespaced: bool) -> Vec<String> {
         Policy::Strict(rules) => {
             let named = rules.rules().get(index).into_iter();
             let named = named.flat_map(|rule| &rule.resources);
-            places.extend(named.flat_map(|one| one.namespaces.iter().cloned()));
+            places.extend(named.filter_map(|one| first_name(&one.namespaces)));
         }
     }
     places.retain(|place| !place.is_empty() && place != "*");
+    places.truncate(MAX_PLACES);
     places
 }
 
-fn allowed(
-    policy: &Policy,
-    index: usize,
-    user: &User,
-    verb: &str,
-    resource: &str,
-    namespace: &str,
-) -> bool {
-    let attributes = Attributes {
-        user: user.clone(),
-        verb: verb.to_owned(),
-        target: Target::Resource(ResourceAttributes {
-            namespace: namespace.to_owned(),
-            ..ResourceAttributes::parse(resource)
-        }),
-    };
-    policy.steps(&attributes).nth(index) == Some(Step::Allows)
+/// The first that is a name: a star is tried elsewhere.
+fn first_name(list: &[String]) -> Option<String> {
+    let mut names = list.iter();
+    names.find(|name| !name.is_empty() && *name != "*").cloned()
 }
 
-/// Whether a rule is an administrator's, which need not be taken apart.
-fn allows_everything(policy: &Policy, index: usize, user: &User) -> bool {
-    // names that no real rule would list
-    let strange = "unheard-of";
-    allowed(policy, index, user, strange, strange, "kube-system")
-        && allowed(policy, index, user, strange, strange, "")
+/// One rule, and a user whom it is about.
+struct Tried<'a> {
+    policy: &'a Policy,
+    index: usize,
+    membership: Membership<'a>,
+}
+
+impl Tried<'_> {
+    fn allows(&self, verb: &str, resource: &str, namespace: &str) -> bool {
+        let attributes = Attributes {
+            // the user is that of the membership
+            user: User::default(),
+            verb: verb.to_owned(),
+            target: Target::Resource(ResourceAttributes {
+                namespace: namespace.to_owned(),
+                ..ResourceAttributes::parse(resource)
+            }),
+        };
+        self.policy.step(self.index, &attributes, &self.membership) == Step::Allows
+    }
+
+    /// Whether the rule is an administrator's, which need not be taken apart.
+    fn allows_everything(&self) -> bool {
+        // names that no real rule would list
+        let strange = "unheard-of";
+        self.allows(strange, strange, "kube-system") && self.allows(strange, strange, "")
+    }
 }

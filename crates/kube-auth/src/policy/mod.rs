@@ -3,15 +3,25 @@
 //!
 //! Every policy is a list of rules that allow; nothing denies, and what no rule allows is left to
 //! the API server's other authorizers. Start with [`Policy::parse`]. Pure: no I/O, no clock.
+//!
+//! The author of a policy may be the administrator of one cluster among many, so [`bounds`] limits
+//! what a text may hold before it is deserialised, and [`membership`] keeps the cost of one decision
+//! proportional to the sizes of policy and user.
 mod attributes;
+mod bounds;
 mod cases;
 mod lint;
+mod membership;
 mod reference;
 mod strict;
 
 pub use attributes::{Attributes, ResourceAttributes, Target, User, extra};
+pub use bounds::MAX_BYTES;
 pub use cases::{Case, CaseError, CaseRole, CaseUser};
 pub use lint::{Finding, Severity};
+
+use membership::Membership;
+use portico_runtime::yaml::YamlError;
 
 /// A policy that can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +32,29 @@ pub enum Policy {
     Strict(strict::Rules),
 }
 
-/// Why a text is no policy; with the place where it is known.
+/// Why a text was refused as a policy, with the place where it is known. Messages have a bounded
+/// length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
+    /// The text is not JSON or YAML of the expected shape.
     #[error("{0}")]
     Syntax(String),
+    /// The YAML uses a feature that is not accepted, exceeds a limit or cannot be read.
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
+    /// The text is too long.
+    #[error("larger than {max_bytes} bytes")]
+    TooLarge { max_bytes: usize },
+    /// Lists and objects in JSON are nested too deeply.
+    #[error("nested more than {max_depth} levels deep")]
+    TooDeep { max_depth: usize },
+    /// There are too many values in JSON.
+    #[error("more than {max_nodes} keys and values: split the policy or combine its rules")]
+    TooManyNodes { max_nodes: usize },
+    /// There are too many rules.
+    #[error("{rules} rules, more than {max_rules}: combine rules that differ in one list only")]
+    TooManyRules { rules: usize, max_rules: usize },
+    /// A rule cannot be used.
     #[error("rule {rule}: {problem}")]
     Rule { rule: usize, problem: String },
 }
@@ -58,14 +86,16 @@ impl Policy {
     /// Reads a policy. A list in JSON is one of k8s-keystone-auth, anything else one of ours.
     ///
     /// # Errors
-    /// When it cannot be read, or holds a rule that would crash the reference or mean more than
-    /// its text says.
+    /// Returns [`PolicyError::Rule`] for a rule that would crash the reference or mean more than its
+    /// text says, and any other variant when the text cannot be read or exceeds a limit.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        if text.trim_start().starts_with('[') {
+        bounds::check_size(text)?;
+        let policy = if text.trim_start().starts_with('[') {
             reference::Rules::parse(text).map(Self::Reference)
         } else {
             strict::Rules::parse(text).map(Self::Strict)
-        }
+        };
+        policy.map_err(bounds::shortened)
     }
 
     /// Decides one request.
@@ -78,10 +108,16 @@ impl Policy {
 
     /// What each rule says about a request, in order.
     pub fn steps<'a>(&'a self, attributes: &'a Attributes) -> impl Iterator<Item = Step> + 'a {
-        (0..self.len()).map(move |index| match self {
-            Self::Reference(rules) => rules.step(index, attributes),
-            Self::Strict(rules) => rules.step(index, attributes),
-        })
+        let membership = Membership::of(&attributes.user);
+        (0..self.len()).map(move |index| self.step(index, attributes, &membership))
+    }
+
+    /// What one rule says about a request; the user is that of `membership`.
+    fn step(&self, index: usize, attributes: &Attributes, membership: &Membership<'_>) -> Step {
+        match self {
+            Self::Reference(rules) => rules.step(index, attributes, membership),
+            Self::Strict(rules) => rules.step(index, attributes, membership),
+        }
     }
 
     /// How many rules it has.

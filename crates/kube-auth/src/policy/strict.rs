@@ -13,9 +13,12 @@
 //!   - { paths: [/healthz, "/api/*"], verbs: [get] }
 //! ```
 use super::attributes::ResourceAttributes;
-use super::{Attributes, PolicyError, Step, Target, User, any};
-use portico_domain::identity::{project_group, project_role_group, user_group};
+use super::bounds::{self, check_rules};
+use super::membership::{Membership, holds_any};
+use super::{Attributes, PolicyError, Step, Target, any};
+use portico_runtime::yaml;
 use serde::Deserialize;
+use std::collections::HashSet;
 
 pub(super) const API_VERSION: &str = "kube-auth.portico.dev/v1";
 
@@ -95,13 +98,13 @@ pub(super) struct Paths {
 impl Rules {
     /// Reads a policy in YAML or JSON.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
-        let document: Document =
-            serde_norway::from_str(text).map_err(|error| PolicyError::Syntax(error.to_string()))?;
+        let document: Document = yaml::from_str(text, bounds::YAML)?;
         if document.api_version != API_VERSION || document.kind != "Policy" {
             return Err(PolicyError::Syntax(format!(
                 "apiVersion must be {API_VERSION} and kind Policy"
             )));
         }
+        check_rules(document.rules.len())?;
         for (index, rule) in document.rules.iter().enumerate() {
             rule.check().map_err(|problem| PolicyError::Rule {
                 rule: index + 1,
@@ -119,7 +122,12 @@ impl Rules {
         &self.0
     }
 
-    pub fn step(&self, index: usize, attributes: &Attributes) -> Step {
+    pub(super) fn step(
+        &self,
+        index: usize,
+        attributes: &Attributes,
+        membership: &Membership<'_>,
+    ) -> Step {
         let Some(rule) = self.0.get(index) else {
             return Step::OtherRequest;
         };
@@ -128,7 +136,7 @@ impl Rules {
             Target::Resource(target) => rule.resources.iter().any(|one| one.name(target, verb)),
             Target::Path(path) => rule.paths.iter().any(|one| one.name(path, verb)),
         };
-        if !rule.subjects.include(&attributes.user) {
+        if !rule.subjects.include(membership) {
             Step::OtherUser
         } else if named {
             Step::Allows
@@ -182,30 +190,29 @@ impl Rule {
 }
 
 impl Subjects {
-    fn include(&self, user: &User) -> bool {
-        let member = |group: String| user.groups.contains(&group);
-        let in_project = self.project_ids.is_empty()
-            || self.project_ids.iter().any(|id| member(project_group(id)));
+    fn include(&self, membership: &Membership<'_>) -> bool {
+        let uid = &membership.user.uid;
+        let in_project =
+            self.project_ids.is_empty() || holds_any(&membership.project_ids, &self.project_ids);
         let is_user = self.user_ids.is_empty()
-            || self
-                .user_ids
-                .iter()
-                .any(|id| member(user_group(id)) && user.uid == *id);
-        in_project && is_user && self.has_role(user)
+            || (membership.user_ids.contains(uid.as_str()) && self.user_ids.contains(uid));
+        in_project && is_user && self.has_role(membership)
     }
 
     /// A cluster of several projects has roles only as roles in a project.
-    fn has_role(&self, user: &User) -> bool {
-        if self.role_ids.is_empty() {
+    fn has_role(&self, membership: &Membership<'_>) -> bool {
+        if self.role_ids.is_empty() || holds_any(&membership.groups, &self.role_ids) {
             return true;
         }
-        self.role_ids.iter().any(|role| {
-            user.groups.contains(role)
-                || self
-                    .project_ids
-                    .iter()
-                    .any(|project| user.groups.contains(&project_role_group(project, role)))
-        })
+        if membership.project_roles.is_empty() {
+            return false;
+        }
+        let wanted: HashSet<&str> = self.role_ids.iter().map(String::as_str).collect();
+        let projects: HashSet<&str> = self.project_ids.iter().map(String::as_str).collect();
+        projects
+            .iter()
+            .filter_map(|project| membership.project_roles.get(project))
+            .any(|roles| !roles.is_disjoint(&wanted))
     }
 }
 

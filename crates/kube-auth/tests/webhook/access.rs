@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -187,19 +187,70 @@ async fn a_policy_from_a_config_map_counts_from_the_first_good_one_on() {
     let list = || ask(&api_server, V1, pods("shop", "list"));
     // nobody can say, and nothing is cached
     service.policy_is_missing(id, "deleted").unwrap();
-    assert!(service.set_policy(id, "[{").is_err());
+    assert!(service.set_policy(id, "[{").await.is_err());
     let reply = list().await;
     assert_eq!(reply.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(!reply.headers.contains_key("retry-after"));
-    service.set_policy(id, POLICY).unwrap();
+    service.set_policy(id, POLICY).await.unwrap();
     assert_eq!(list().await.body["status"], json!({"allowed": true}));
-    assert!(service.set_policy(id, "[{").is_err());
+    assert!(service.set_policy(id, "[{").await.is_err());
     service.policy_is_missing(id, "deleted").unwrap();
     assert_eq!(list().await.body["status"], json!({"allowed": true}));
-    service.set_policy(id, "[]").unwrap();
+    service.set_policy(id, "[]").await.unwrap();
     assert_eq!(list().await.body["status"]["allowed"], json!(false));
     let elsewhere = Uuid::from_u128(2);
-    assert!(service.set_policy(elsewhere, POLICY).is_err());
+    assert!(service.set_policy(elsewhere, POLICY).await.is_err());
+}
+
+/// The two documents that once kept the process busy for minutes, or ended it.
+fn hostile_policies() -> [String; 2] {
+    let head = "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\nrules:";
+    let list = format!("[{}]", ["x"; 1_000].join(","));
+    let resources = "  - {groups: *g, resources: *g, namespaces: *g, verbs: *g}\n".repeat(1_300);
+    let rules = "- {name: a, subjects: {roleIDs: *g}, resources: *r}\n".repeat(1_800);
+    let aliases = format!(
+        "{head}\n- name: a\n  subjects: {{roleIDs: &g {list}}}\n  resources: &r\n{resources}{rules}"
+    );
+    [aliases, format!("{head} {}", "[".repeat(200_000))]
+}
+
+#[tokio::test]
+async fn finding_s1_a_refused_policy_leaves_its_own_and_other_clusters_as_they_were() {
+    let of = |n: u128| {
+        let mut record = cluster(n, "p1", &[]);
+        record.authorization_policy_config_map =
+            Some(serde_json::from_value(json!({"kubeconfig_file": "unused"})).unwrap());
+        record
+    };
+    let webhook = Webhook::new(vec![of(1), of(2)], &closed_port(), Duration::from_secs(10));
+    let (hostile, neighbour) = (Uuid::from_u128(1), Uuid::from_u128(2));
+    let service = &webhook.service;
+    for id in [hostile, neighbour] {
+        service.set_policy(id, POLICY).await.unwrap();
+    }
+    let asking = webhook.api_server_of(neighbour);
+    for text in hostile_policies() {
+        let started = Instant::now();
+        // the test has one worker: the neighbour is answered while the text is parsed elsewhere
+        let (pushed, reply) = tokio::join!(
+            service.set_policy(hostile, &text),
+            ask(&asking, V1, pods("shop", "list"))
+        );
+        let error = pushed.unwrap_err().to_string();
+        assert!(
+            error.contains("aliases") || error.contains("16 levels"),
+            "{error}"
+        );
+        assert_eq!(reply.body["status"], json!({"allowed": true}));
+        assert!(started.elapsed() < Duration::from_secs(5));
+    }
+    let large = format!("{POLICY}{}", " ".repeat(256 * 1024));
+    let error = service.set_policy(hostile, &large).await.unwrap_err();
+    assert!(error.to_string().contains("256 KiB"), "{error}");
+    for id in [hostile, neighbour] {
+        let reply = ask(&webhook.api_server_of(id), V1, pods("shop", "list")).await;
+        assert_eq!(reply.body["status"], json!({"allowed": true}), "{id}");
+    }
 }
 
 #[tokio::test]

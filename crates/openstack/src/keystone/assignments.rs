@@ -123,6 +123,57 @@ impl Client {
         .await
     }
 
+    /// The name of a user; `None` when there is none with this ID.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// see the other.
+    pub async fn user(&self, token: &SecretString, id: &str) -> Result<Option<String>, Error> {
+        self.name_of("user", "users", token, id).await
+    }
+
+    /// The name of a role; `None` when there is none with this ID.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// see the role.
+    pub async fn role(&self, token: &SecretString, id: &str) -> Result<Option<String>, Error> {
+        self.name_of("role", "roles", token, id).await
+    }
+
+    /// The name of one entry of a collection, whose answer is an object under the key `operation`.
+    async fn name_of(
+        &self,
+        operation: &'static str,
+        collection: &'static str,
+        token: &SecretString,
+        id: &str,
+    ) -> Result<Option<String>, Error> {
+        if !is_id(id) {
+            return Err(Error::BadRequest);
+        }
+        let call = Call {
+            operation,
+            method: Method::GET,
+            path: format!("{collection}/{id}"),
+            query: None,
+            headers: asking_token(token)?,
+            body: None,
+        };
+        self.run(call, |answer| {
+            if !found(&answer)? {
+                return Ok(None);
+            }
+            let mut body: Map<String, Value> = json(&answer.body)?;
+            let entry: NamedAnswer = body
+                .remove(operation)
+                .and_then(|entry| serde_json::from_value(entry).ok())
+                .ok_or(Error::Malformed("unexpected content"))?;
+            Ok(Some(entry.name))
+        })
+        .await
+    }
+
     /// Every role of the cloud, without those that belong to one domain.
     ///
     /// # Errors

@@ -49,7 +49,8 @@ impl Client {
             // one line says that it is gone; one for each of a thousand askers says nothing more
             Err(Error::Unavailable(Unavailable::NotAsked)) => {}
             Err(error) if !error.is_refusal() => {
-                tracing::warn!(operation, %error, "keystone call failed");
+                let next_step = error.next_step();
+                tracing::warn!(operation, %error, next_step, "keystone call failed");
             }
             _ => {}
         }
@@ -175,7 +176,7 @@ fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
             answer.outage().is_some()
                 && (call.is_repeatable() || answer.status != StatusCode::GATEWAY_TIMEOUT)
         }
-        Err(Error::Unavailable(Unavailable::Connect)) => true,
+        Err(Error::Unavailable(Unavailable::Connect(_))) => true,
         Err(Error::Unavailable(_)) => call.is_repeatable(),
         Err(_) => false,
     }

@@ -110,7 +110,7 @@ fn is_outage(error: &Error) -> bool {
 mod tests {
     use super::*;
 
-    const GONE: Error = Error::Unavailable(Unavailable::Connect);
+    const GONE: Error = Error::Unavailable(Unavailable::Connect(None));
 
     fn circuit() -> (Circuit, Instant) {
         (Circuit::new(Duration::from_secs(1)), Instant::now())

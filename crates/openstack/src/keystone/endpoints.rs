@@ -72,12 +72,14 @@ impl Endpoint {
 
     /// Learns from a call.
     pub fn learn(&self, result: Result<(), &Error>, retry_after: Option<Duration>) {
+        let next_step = result.err().and_then(Error::next_step);
         let error = result.err().map(ToString::to_string);
         match self.circuit.learn(result, retry_after, Instant::now()) {
             Some(Change::Opened) => {
                 tracing::error!(
                     endpoint = self.name,
                     error,
+                    next_step,
                     "keystone is taken for gone; asked once a moment until it answers"
                 );
                 metrics::record_circuit(&self.name, true);

@@ -1,4 +1,5 @@
-//! Why a call to Keystone brought nothing.
+//! Why a call to Keystone failed.
+use portico_transport::TransportFault;
 
 /// Never holds a token or Keystone's own words: its 404 can quote the token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +26,9 @@ pub enum Error {
 /// How Keystone fails to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    #[error("no connection")]
-    Connect,
+    /// No connection, and why; `None` when the reason has no name.
+    #[error("{}", connect_text(.0))]
+    Connect(Option<TransportFault>),
     #[error("no answer in time")]
     Timeout,
     #[error("the connection broke")]
@@ -48,13 +50,65 @@ impl Error {
         )
     }
 
+    /// Returns what an operator does about it, as an imperative; `None` for a refusal.
+    pub fn next_step(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Unavailable(Unavailable::Connect(Some(TransportFault::UnknownAuthority))) => {
+                "name the authority that signs Keystone's certificate in keystone.ca_file"
+            }
+            Self::Unavailable(Unavailable::Connect(Some(TransportFault::NotTls))) => {
+                "Keystone does not speak TLS there: check the port of keystone.url, or use http:// \
+                 with keystone.allow_plain_http"
+            }
+            Self::Unavailable(Unavailable::Connect(Some(fault))) => fault.next_step(),
+            Self::Unavailable(Unavailable::Connect(None) | Unavailable::Broken) => {
+                "check keystone.url, and look at Keystone's log"
+            }
+            Self::Unavailable(Unavailable::Timeout) => TransportFault::Timeout.next_step(),
+            Self::Unavailable(Unavailable::Status(_)) => {
+                "look at the log of Keystone, or of the proxy in front of it"
+            }
+            Self::Unavailable(Unavailable::NotAsked | Unavailable::Limited) => {
+                "the log names the failure before this one"
+            }
+            Self::Malformed(_) => {
+                "check that keystone.url is the identity API v3 (`curl URL` shows its version)"
+            }
+            Self::Forbidden => "give the account the role that the guide names",
+            Self::InvalidCredentials | Self::InvalidToken | Self::BadRequest => return None,
+        })
+    }
+
+    /// Returns the failure in words for users, as the rest of a sentence about Keystone. Names no
+    /// host or file.
+    pub fn for_users(&self) -> &'static str {
+        match self {
+            Self::Unavailable(Unavailable::Connect(Some(fault))) => fault.for_users(),
+            Self::Unavailable(Unavailable::Connect(None)) => "cannot be reached",
+            Self::Unavailable(Unavailable::Timeout) => TransportFault::Timeout.for_users(),
+            Self::Unavailable(Unavailable::Broken) => TransportFault::Closed.for_users(),
+            Self::Unavailable(Unavailable::Status(_)) => "reports an error of its own",
+            Self::Unavailable(Unavailable::NotAsked | Unavailable::Limited) => {
+                "has not answered for a while"
+            }
+            Self::Malformed(_) => "gives an answer that Portico does not understand",
+            Self::Forbidden | Self::InvalidCredentials | Self::InvalidToken | Self::BadRequest => {
+                "refuses the request"
+            }
+        }
+    }
+
     pub(super) fn from_transport(error: &reqwest::Error) -> Self {
         Self::Unavailable(if error.is_timeout() {
             Unavailable::Timeout
         } else if error.is_connect() {
-            Unavailable::Connect
+            Unavailable::Connect(TransportFault::of(error))
         } else {
             Unavailable::Broken
         })
     }
+}
+
+fn connect_text(fault: &Option<TransportFault>) -> String {
+    fault.map_or_else(|| "no connection".to_owned(), |fault| fault.to_string())
 }

@@ -5,6 +5,7 @@ use portico_openstack::keystone::{
     ApplicationCredential, AuthOutcome, Client, Error, IssuedToken, Login, Revoked, Scope,
     TokenScope, UserRef,
 };
+use portico_transport::TransportFault;
 use secrecy::ExposeSecret as _;
 use secrecy::SecretString;
 
@@ -213,7 +214,10 @@ async fn a_closed_port_is_unavailable_and_no_refusal() {
     drop(listener);
     let client = Client::new(&KeystoneConfig::new(url.parse().unwrap())).unwrap();
     let error = client.validate(&"gAAAA".into()).await.unwrap_err();
-    assert_eq!(error, Error::Unavailable(Unavailable::Connect));
+    assert_eq!(
+        error,
+        Error::Unavailable(Unavailable::Connect(Some(TransportFault::Refused)))
+    );
     assert!(!error.is_refusal());
 }
 

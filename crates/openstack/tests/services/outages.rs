@@ -3,6 +3,7 @@ use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{AuthOutcome, Client, Error, IssuedToken, Login, Scope, UserRef};
 use portico_testkit::Gate;
+use portico_transport::TransportFault;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -46,7 +47,10 @@ async fn where_the_first_endpoint_is_gone_the_next_answers() {
     }
     let alone = client_of(&[&closed]);
     let error = alone.validate(&issued.token).await.unwrap_err();
-    assert_eq!(error, Error::Unavailable(Unavailable::Connect));
+    assert_eq!(
+        error,
+        Error::Unavailable(Unavailable::Connect(Some(TransportFault::Refused)))
+    );
 }
 
 #[tokio::test]

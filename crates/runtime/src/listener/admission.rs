@@ -1,9 +1,10 @@
 //! Who may have a connection: so many at once, and so many of one address.
 use super::{Limits, Proxies};
+use crate::client_network::client_network;
 use crate::metrics::{CONNECTIONS, REFUSED_CONNECTIONS};
 use metrics::{Counter, Gauge};
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The connections of one listener. Clones share them.
@@ -56,7 +57,7 @@ impl Admission {
     pub fn admit(&self, address: IpAddr) -> Result<Place, Refused> {
         let shared = &self.0;
         let address = address.to_canonical();
-        let counted = (!(shared.proxies.0)(address)).then(|| network(address));
+        let counted = (!(shared.proxies.0)(address)).then(|| client_network(address));
         let mut open = shared.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.all >= shared.most {
             shared.refused_full.increment(1);
@@ -96,17 +97,6 @@ impl Drop for Place {
             }
         }
         self.shared.gauge.decrement(1.0);
-    }
-}
-
-/// Who has one IPv6 address has its /64.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 use super::admission::Place;
 use super::body::ArrivingBody;
+use super::handshake_log::HandshakeLog;
 use super::wire::Wire;
 use super::{HttpService, Limits, PeerAddr, PeerCertificates};
 use crate::tls::ReloadingTls;
@@ -32,6 +33,7 @@ const SEND_BUFFER: usize = 64 * 1024;
 pub(super) struct Acceptor<A> {
     app: A,
     tls: Option<Arc<ReloadingTls>>,
+    handshakes: Arc<HandshakeLog>,
     limits: Limits,
     protocol: Arc<Builder<TokioExecutor>>,
     /// Whether clients should go elsewhere.
@@ -40,6 +42,7 @@ pub(super) struct Acceptor<A> {
 
 impl<A: HttpService> Acceptor<A> {
     pub(super) fn new(
+        name: &'static str,
         app: A,
         tls: Option<Arc<ReloadingTls>>,
         limits: Limits,
@@ -64,6 +67,7 @@ impl<A: HttpService> Acceptor<A> {
         Self {
             app,
             tls,
+            handshakes: Arc::new(HandshakeLog::new(name)),
             limits,
             protocol: Arc::new(protocol),
             leaving,
@@ -100,8 +104,11 @@ impl<A: HttpService> Acceptor<A> {
                 self.serve_http(stream, peer, certificates, place, watcher)
                     .await;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "TLS handshake refused"),
-            Err(_) => tracing::debug!("TLS handshake took too long"),
+            Ok(Err(error)) if tls.asks_for_client_certificates() => {
+                self.handshakes.failed(peer, &error);
+            }
+            Ok(Err(error)) => tracing::debug!(%peer, %error, "TLS handshake failed"),
+            Err(_) => tracing::debug!(%peer, "TLS handshake took too long"),
         }
     }
 

@@ -3,6 +3,7 @@ mod admission;
 mod body;
 mod connection;
 mod framing;
+mod handshake_log;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -245,7 +246,13 @@ impl Listener {
         let leaving = Arc::new(AtomicBool::new(false));
         let graceful = GracefulShutdown::new();
         let admission = Admission::new(self.name, &self.limits, self.proxies);
-        let acceptor = Acceptor::new(service, self.tls, self.limits, Arc::clone(&leaving));
+        let acceptor = Acceptor::new(
+            self.name,
+            service,
+            self.tls,
+            self.limits,
+            Arc::clone(&leaving),
+        );
         let serve = |stream: TcpStream, peer: SocketAddr| match admission.admit(peer.ip()) {
             Ok(place) => {
                 let task = acceptor

@@ -165,6 +165,92 @@ async fn a_certificate_of_another_authority_is_refused() {
     assert!(tls_request(dir, address, true).await.is_err());
 }
 
+/// What is logged while it exists, by tasks of this thread.
+#[derive(Clone, Default)]
+struct LogLines(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for LogLines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl LogLines {
+    fn capture(&self) -> tracing::subscriber::DefaultGuard {
+        let lines = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing::Level::INFO)
+            .with_writer(move || lines.clone())
+            .finish();
+        tracing::subscriber::set_default(subscriber)
+    }
+
+    /// The lines, once there are this many. The server logs after the client has seen the end.
+    async fn once(&self, count: usize) -> Vec<String> {
+        let read = || {
+            let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let enough = async {
+            while read().len() < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(10), enough).await;
+        read()
+    }
+}
+
+#[tokio::test]
+async fn finding_o7_a_refused_client_certificate_is_logged_with_peer_and_reason() {
+    let log = LogLines::default();
+    let _guard = log.capture();
+    let fixture = fixture();
+    let dir = fixture.dir.path();
+    let lifecycle = Lifecycle::new(Duration::from_secs(5));
+    let required = || ReloadingTls::load(files(dir, ClientAuth::Required)).unwrap();
+    // the control case: a good certificate is no event
+    let address = listen(&lifecycle, Some(required())).await;
+    tls_request(dir, address, true).await.unwrap();
+    assert!(log.once(0).await.is_empty());
+
+    write_leaf(dir, "client", &authority("stranger"));
+    assert!(tls_request(dir, address, true).await.is_err());
+    let lines = log.once(1).await;
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    for part in [
+        "WARN",
+        "TLS handshake failed",
+        "peer=127.0.0.1:",
+        "the client's certificate was refused",
+        "UnknownIssuer",
+    ] {
+        assert!(lines[0].contains(part), "{part}: {lines:?}");
+    }
+    // the same client again within the minute is only counted; other listeners have lines of their own
+    assert!(tls_request(dir, address, true).await.is_err());
+    let without = listen(&lifecycle, Some(required())).await;
+    assert!(tls_request(dir, without, false).await.is_err());
+    let lines = log.once(2).await;
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[1].contains("showed no certificate"), "{lines:?}");
+
+    // a client that does not trust the listener's certificate
+    let distrusted = listen(&lifecycle, Some(required())).await;
+    std::fs::write(dir.join("ca.crt"), authority("another").pem()).unwrap();
+    assert!(tls_request(dir, distrusted, true).await.is_err());
+    let lines = log.once(3).await;
+    assert!(
+        lines[2].contains("refused this server's certificate: UnknownCA"),
+        "{lines:?}"
+    );
+}
+
 #[tokio::test]
 async fn a_changed_certificate_is_taken_over_and_a_broken_one_is_not() {
     let fixture = fixture();

@@ -172,7 +172,15 @@ impl Visit for Members<'_> {
 fn text(line: &mut String, text: &str) {
     if is_special(text) {
         // a string can be written in any case
-        line.push_str(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()));
+        let written = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
+        for character in written.chars() {
+            if acts_on_terminal(character) {
+                // each is of the basic plane
+                let _ = write!(line, "\\u{:04x}", u32::from(character));
+            } else {
+                line.push(character);
+            }
+        }
     } else {
         line.push('"');
         line.push_str(text);
@@ -180,12 +188,31 @@ fn text(line: &mut String, text: &str) {
     }
 }
 
-/// Whether JSON writes some of a string otherwise (RFC 8259, 7).
+/// Whether some of a string may have to be written otherwise: what JSON escapes (RFC 8259, 7), and
+/// what [`acts_on_terminal`], by the first byte of its encoding.
 fn is_special(text: &str) -> bool {
     // all bytes at once: looking for the first such takes longer
     text.bytes().fold(false, |special, byte| {
-        special | (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+        special
+            | (byte < 0x20)
+            | (byte == b'"')
+            | (byte == b'\\')
+            | matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2)
     })
+}
+
+/// Whether a terminal on which the log is read would act on a character that JSON leaves as it is:
+/// control characters from DEL on, and those that turn the direction of the text around.
+fn acts_on_terminal(character: char) -> bool {
+    matches!(
+        character,
+        '\u{7f}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
 }
 
 #[cfg(test)]
@@ -314,6 +341,18 @@ mod tests {
             ]
         );
         assert!(line["timestamp"].as_str().unwrap().ends_with('Z'));
+    }
+
+    #[test]
+    fn attack_113_a_terminal_finds_nothing_to_act_on_in_a_line() {
+        let hostile = "a\u{1b}[2J\u{9b}31m\u{7f}\u{202e}gnp\u{2066}\u{85}\u{61c}é”東";
+        let mut line = String::new();
+        text(&mut line, hostile);
+        let acts = |c: char| c.is_control() || acts_on_terminal(c);
+        assert!(!line.chars().any(acts), "{line:?}");
+        // the control case: whoever reads the JSON gets every letter
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), hostile);
+        assert!(line.contains("é”東"), "{line}");
     }
 
     #[test]

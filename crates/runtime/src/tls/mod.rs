@@ -135,6 +135,11 @@ impl ReloadingTls {
         self
     }
 
+    /// Whether clients must or may show a certificate.
+    pub fn asks_for_client_certificates(&self) -> bool {
+        self.files.client_ca_file.is_some()
+    }
+
     /// The configuration for the next connection.
     pub fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))

@@ -2,7 +2,6 @@
 use crate::error::StoreError;
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{Client, IntoConnectionInfo as _, TlsCertificates};
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
@@ -16,8 +15,6 @@ const USER_TIMEOUT: Duration = Duration::from_secs(6);
 pub(super) struct Address {
     pub client: Client,
     pub prefix: String,
-    /// Whether passwords and answers cross a network in the clear.
-    pub in_the_clear: bool,
 }
 
 /// Whether a URL is for Redis.
@@ -30,7 +27,6 @@ pub(super) struct Parsed {
     url: Url,
     prefix: String,
     ca_file: Option<PathBuf>,
-    in_the_clear: bool,
 }
 
 /// Takes the URL apart. No message repeats it: it may hold a password.
@@ -61,7 +57,7 @@ pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
         return Err(invalid("ca_file is for rediss:// only"));
     }
     let host = url.host_str().filter(|host| !host.is_empty());
-    let loopback = is_loopback(host.ok_or_else(|| invalid("names no host"))?);
+    host.ok_or_else(|| invalid("names no host"))?;
     url.clone()
         .into_connection_info()
         .map_err(|error| StoreError::Url(error.to_string()))?;
@@ -69,7 +65,6 @@ pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
         url,
         prefix,
         ca_file,
-        in_the_clear: !secured && !loopback,
     })
 }
 
@@ -100,16 +95,7 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     Ok(Address {
         client,
         prefix: parsed.prefix,
-        in_the_clear: parsed.in_the_clear,
     })
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    match address.parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
 }
 
 /// Nothing that means something in a pattern of key names.
@@ -146,14 +132,5 @@ mod tests {
             let message = refused(url);
             assert!(!message.contains("hunter2"), "{message}");
         }
-    }
-
-    #[test]
-    fn a_network_without_tls_is_in_the_clear() {
-        assert!(!read("redis://localhost/0").unwrap().in_the_clear);
-        assert!(!read("redis://127.0.0.1/0").unwrap().in_the_clear);
-        assert!(!read("redis://[::1]/0").unwrap().in_the_clear);
-        assert!(read("redis://cache.example/0").unwrap().in_the_clear);
-        assert!(!read("rediss://cache.example/0").unwrap().in_the_clear);
     }
 }

@@ -1,5 +1,6 @@
 //! Settings of the server that would cost sessions.
 use super::Redis;
+use crate::advice::Advice;
 use crate::error::StoreError;
 use ::redis::cmd;
 use std::collections::HashMap;
@@ -7,20 +8,12 @@ use std::collections::HashMap;
 const OPERATION: &str = "ask Redis about itself";
 
 impl Redis {
-    /// What an operator should change, in sentences.
+    /// Returns what an operator should change.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn advice(&self) -> Result<Vec<String>, StoreError> {
-        let mut all = advice_on(&self.information().await?);
-        if self.in_the_clear {
-            all.push(
-                "store.url is redis:// to another machine: the password crosses the network in \
-                 the clear; use rediss://"
-                    .to_owned(),
-            );
-        }
-        Ok(all)
+    pub async fn advice(&self) -> Result<Vec<Advice>, StoreError> {
+        Ok(advice_on(&self.information().await?))
     }
 
     /// Scripts reach keys that they find on the way; the nodes of a cluster would refuse them.
@@ -46,29 +39,22 @@ impl Redis {
     }
 }
 
-fn advice_on(information: &HashMap<String, String>) -> Vec<String> {
+fn advice_on(information: &HashMap<String, String>) -> Vec<Advice> {
     let value = |name: &str| information.get(name).map_or("", String::as_str);
     let mut all = Vec::new();
     let policy = value("maxmemory_policy");
     if policy != "noeviction" && value("maxmemory") != "0" {
-        all.push(format!(
-            "Redis has maxmemory-policy {policy}: it would drop sessions when memory is short, \
-             which signs people out; set noeviction"
-        ));
+        all.push(Advice::Evicts {
+            policy: policy.to_owned(),
+        });
     }
     if value("aof_enabled") != "1" {
-        all.push(
-            "Redis has no append-only file: everybody is signed out when it restarts, and an \
-             ended session may come back; set appendonly yes"
-                .to_owned(),
-        );
+        all.push(Advice::NotPersistent);
     } else if value("aof_last_write_status") != "ok" {
-        all.push("Redis could not write its append-only file: look at its disk".to_owned());
+        all.push(Advice::CannotPersist);
     }
     if value("role") == "slave" {
-        all.push(
-            "this Redis is a replica, which takes no writes: name the primary's address".to_owned(),
-        );
+        all.push(Advice::Replica);
     }
     all
 }
@@ -108,7 +94,7 @@ mod tests {
         for (changed, word) in cases {
             let advice = advice_on(&server(changed));
             assert_eq!(advice.len(), 1, "{advice:?}");
-            assert!(advice[0].contains(word), "{advice:?}");
+            assert!(advice[0].to_string().contains(word), "{advice:?}");
         }
     }
 }

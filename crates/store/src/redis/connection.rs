@@ -25,7 +25,6 @@ pub(crate) struct Redis {
     manager: Arc<RwLock<ConnectionManager>>,
     closed: Arc<AtomicBool>,
     pub(super) prefix: Arc<str>,
-    pub(super) in_the_clear: bool,
     /// Tells this process's changes from others'.
     pub origin: Uuid,
 }
@@ -57,11 +56,7 @@ impl Redis {
     /// # Errors
     /// When the URL cannot be used, the server does not answer, or it is a cluster.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
-        let Address {
-            client,
-            prefix,
-            in_the_clear,
-        } = address::read(url)?;
+        let Address { client, prefix } = address::read(url)?;
         let operation = "connect to Redis";
         let connecting = ConnectionManager::new_with_config(client.clone(), settings());
         let manager = tokio::time::timeout(ANSWER_TIMEOUT, connecting)
@@ -73,19 +68,10 @@ impl Redis {
             manager: Arc::new(RwLock::new(manager)),
             closed: Arc::default(),
             prefix: prefix.into(),
-            in_the_clear,
             origin: Uuid::new_v4(),
         };
         redis.refuse_cluster().await?;
         Ok(redis)
-    }
-
-    /// Says whether the server answers.
-    ///
-    /// # Errors
-    /// When it does not.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        self.command("reach Redis", &::redis::cmd("PING")).await
     }
 
     /// Asks no more, here and in every clone.
@@ -135,8 +121,8 @@ impl Redis {
         answer: impl Future<Output = RedisResult<T>>,
     ) -> Result<T, StoreError> {
         if self.closed.load(Ordering::Relaxed) {
-            let source = io::Error::from(io::ErrorKind::NotConnected).into();
-            return Err(StoreError::Redis { operation, source });
+            let error = io::Error::from(io::ErrorKind::NotConnected).into();
+            return Err(StoreError::Redis { operation, error });
         }
         let started = Instant::now();
         let (table, statement) = labels(operation);
@@ -144,9 +130,9 @@ impl Redis {
         let answer = match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) if error.is_timeout() => Err(StoreError::RedisTimeout { operation }),
-            Ok(Err(source)) => {
-                self.leave_a_replica(&source);
-                Err(StoreError::Redis { operation, source })
+            Ok(Err(error)) => {
+                self.leave_a_replica(&error);
+                Err(StoreError::Redis { operation, error })
             }
             Err(_) => Err(StoreError::RedisTimeout { operation }),
         };

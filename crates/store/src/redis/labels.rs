@@ -2,7 +2,8 @@
 use crate::measured::OTHER;
 
 /// What an operation's name speaks of, and the table of that; the first that fits.
-const TABLES: [(&str, &str); 27] = [
+const TABLES: [(&str, &str); 28] = [
+    ("an account's", "sign_in_accounts"),
     ("a provider's tokens", "provider_tokens"),
     ("at a provider", "provider_flows"),
     ("logout token", "logout_marks"),
@@ -79,6 +80,7 @@ mod tests {
             ("store a Keystone token", ("keystone_tokens", "insert")),
             ("count pending revocations", ("keystone_tokens", "select")),
             ("count a failure", ("sign_in_throttles", "update")),
+            ("count an account's failure", ("sign_in_accounts", "update")),
             ("redeem a hand-over code", ("handover_codes", "delete")),
             ("read the feed of changes", ("session_changes", "select")),
             (

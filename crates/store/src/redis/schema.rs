@@ -7,6 +7,7 @@ use ::redis::cmd;
 /// the entries of the version before over in [`Redis::migrate`].
 const VERSION: u64 = 1;
 const DELETE_AT_ONCE: usize = 500;
+const OWNER: &str = "read whose store this is";
 
 impl Redis {
     /// Notes the version in a store that has none.
@@ -41,6 +42,50 @@ impl Redis {
         }
     }
 
+    /// Makes sure that there is a store under the prefix.
+    ///
+    /// # Errors
+    /// [`StoreError::Uninitialised`] when there is none, [`StoreError::TooNew`] when it is of a
+    /// newer version.
+    pub async fn ensure_initialised(&self) -> Result<(), StoreError> {
+        match self.ensure_migrated().await {
+            Err(StoreError::NotMigrated { .. }) => Err(StoreError::Uninitialised),
+            result => result,
+        }
+    }
+
+    /// Makes sure that one of these keys belongs to the installation that the store is of, and
+    /// returns those that were noted. The set is at `<prefix>keys`; a key's ID is public.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKeys`] when none of them is in the set.
+    pub async fn check_owner(&self, key_ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let mut members = cmd("SMEMBERS");
+        members.arg(self.owner_key());
+        let mut found: Vec<String> = self.command(OWNER, &members).await?;
+        if !found.is_empty() && !key_ids.iter().any(|id| found.contains(id)) {
+            found.sort();
+            return Err(StoreError::OtherKeys { found });
+        }
+        Ok(found)
+    }
+
+    /// The same, and notes the current key, which comes first.
+    ///
+    /// # Errors
+    /// As [`Redis::check_owner`].
+    pub async fn claim(&self, key_ids: &[String]) -> Result<(), StoreError> {
+        let found = self.check_owner(key_ids).await?;
+        if let Some(current) = key_ids.first()
+            && !found.contains(current)
+        {
+            let mut add = cmd("SADD");
+            add.arg(self.owner_key()).arg(current);
+            let _: i64 = self.command(OWNER, &add).await?;
+        }
+        Ok(())
+    }
+
     /// Deletes every key with the prefix.
     ///
     /// # Errors
@@ -69,7 +114,7 @@ impl Redis {
     async fn version(&self) -> Result<Option<u64>, StoreError> {
         let mut get = cmd("GET");
         get.arg(self.schema_key());
-        let found: Option<String> = self.command("read the structure's version", &get).await?;
+        let found: Option<String> = self.command("reach Redis", &get).await?;
         found
             .map(|text| {
                 text.parse().map_err(|_| StoreError::Corrupt {
@@ -79,6 +124,10 @@ impl Redis {
                 })
             })
             .transpose()
+    }
+
+    fn owner_key(&self) -> String {
+        format!("{}keys", self.prefix)
     }
 
     fn schema_key(&self) -> String {

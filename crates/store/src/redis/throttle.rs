@@ -1,50 +1,48 @@
-//! Counters of failed sign-ins; see [`crate::Throttle`].
+//! Counters of failed sign-ins; see [`crate::Throttle`] and [`crate::SignInAccounts`].
 use super::Redis;
-use super::entry::{Entry, Found};
+use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
+use crate::sign_in_accounts::FailedSignIns;
 use crate::sweep::KEEP_THROTTLE;
-use crate::throttle::ThrottleLimit;
+use crate::throttle::{Bounds, Reservation};
 use jiff::Timestamp;
 
 impl Redis {
-    /// Until when the subject of this hash is refused.
-    pub async fn refused_until(
+    /// Counts one where there is room; answers with whether there was, and with the count.
+    pub async fn reserve_place(
         &self,
         hash: &str,
-        limit: ThrottleLimit,
+        bounds: &Bounds,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, StoreError> {
-        let mut read = ::redis::cmd("HGETALL");
-        read.arg(self.key("throttle", hash));
-        let found: Found = self.command("read a limit", &read).await?;
-        let Some(entry) = Entry::of("sign_in_throttles", found) else {
-            return Ok(None);
-        };
-        let until = entry.time("window_started_at")? + limit.window;
-        let refused = entry.integer("failures")? >= limit.failures && now < until;
-        Ok(refused.then_some(until))
-    }
-
-    /// Counts a failure; answers with how many there were in the running window.
-    pub async fn count_failure(
-        &self,
-        hash: &str,
-        limit: ThrottleLimit,
-        now: Timestamp,
-    ) -> Result<i64, StoreError> {
-        let mut call = self.call(&SIGN_IN, "failed");
+    ) -> Result<(bool, i64, Timestamp), StoreError> {
+        let mut call = self.call(&SIGN_IN, "reserve");
         call.arg(hash)
-            .arg(now.as_second())
-            .arg((now - limit.window).as_second())
+            .arg(bounds.now)
+            .arg(bounds.forgotten)
+            .arg(i64::from(bounds.moves))
+            .arg(bounds.free)
             .arg((now + KEEP_THROTTLE).as_second());
-        self.script("count a failure", &call).await
+        for before in bounds.before {
+            call.arg(before);
+        }
+        let (given, failures, at): (bool, i64, i64) = self.script("count a failure", &call).await?;
+        let at = Timestamp::from_second(at).map_err(|error| StoreError::Corrupt {
+            table: "sign_in_throttles",
+            column: "window_started_at",
+            reason: error.to_string(),
+        })?;
+        Ok((given, failures, at))
     }
 
-    /// Takes back one failure.
-    pub async fn take_back_failure(&self, hash: &str) -> Result<(), StoreError> {
-        let mut call = self.call(&SIGN_IN, "undecided");
-        call.arg(hash);
+    /// Takes back the failure that a place was counted as.
+    pub async fn give_back_place(&self, reservation: &Reservation) -> Result<(), StoreError> {
+        let mut call = self.call(&SIGN_IN, "give_back");
+        call.arg(&reservation.hash)
+            .arg(reservation.failures)
+            .arg(reservation.at.as_second())
+            .arg(reservation.reopened().as_second())
+            .arg(reservation.latest());
         let _done: i64 = self.script("take back a failure", &call).await?;
         Ok(())
     }
@@ -55,5 +53,47 @@ impl Redis {
         call.arg(hash);
         let _gone: i64 = self.script("forget failures", &call).await?;
         Ok(())
+    }
+
+    /// Counts a failure of an account that has signed in before.
+    pub async fn count_account_failure(
+        &self,
+        hash: &str,
+        known_browser: bool,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut call = self.call(&SIGN_IN, "account_failed");
+        call.arg(hash)
+            .arg(i64::from(known_browser))
+            .arg(now.as_second());
+        let _done: i64 = self.script("count an account's failure", &call).await?;
+        Ok(())
+    }
+
+    /// Notes a sign-in; answers with what failed since the one before.
+    pub async fn account_signed_in(
+        &self,
+        hash: &str,
+        now: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<Option<FailedSignIns>, StoreError> {
+        let fields = Fields::default()
+            .time("signed_in_at", now)
+            .with("failures", 0)
+            .with("known_failures", 0)
+            .time("last_failed_at", now);
+        let mut call = self.call(&SIGN_IN, "account_signed_in");
+        call.arg(hash).arg(expires_at.as_second());
+        fields.append_to(&mut call);
+        let found: Found = self.script("note an account's sign-in", &call).await?;
+        let Some(entry) = Entry::of("sign_in_accounts", found) else {
+            return Ok(None);
+        };
+        Ok(Some(FailedSignIns {
+            failures: entry.integer("failures")?,
+            from_known_browsers: entry.integer("known_failures")?,
+            since: entry.time("signed_in_at")?,
+            last: entry.time("last_failed_at")?,
+        }))
     }
 }

@@ -2,8 +2,9 @@
 use super::raw::Raw;
 use super::server::store_on;
 use crate::suite::fixtures::{at, signed_in};
-use portico_store::{EndReason, Store, StoreError};
+use portico_store::{Advice, EndReason, Store, StoreCause, StoreError};
 use portico_testkit::RedisServer;
+use portico_transport::TransportFault;
 use std::time::{Duration, Instant};
 
 /// Until the store answers again; a connection comes back by itself.
@@ -42,7 +43,9 @@ async fn a_killed_server_forgets_nothing_that_it_had_answered() {
     assert_eq!(ended.await.unwrap().len(), 1);
     server.kill().unwrap();
     assert!(store.sessions().find(&secret, at(2)).await.is_err());
-    assert!(store.ping().await.is_err());
+    let error = store.ping().await.unwrap_err();
+    let refused = StoreCause::Transport(TransportFault::Refused);
+    assert_eq!(error.cause(), refused, "{error}");
     server.start_again().unwrap();
     back(&store).await;
     let found = store.sessions().find(&secret, at(2)).await.unwrap();
@@ -60,7 +63,7 @@ async fn a_server_that_became_a_replica_is_left() {
     let new = crate::suite::fixtures::new_session("ada");
     assert!(store.sessions().create(&new, at(0)).await.is_err());
     let advice = store.advice().await.unwrap();
-    assert!(advice[0].contains("replica"), "{advice:?}");
+    assert_eq!(advice[0], Advice::Replica);
     let connections = |raw: String| raw.lines().count();
     let clients: String = raw.ask(&["CLIENT", "LIST"]).await;
     assert_eq!(connections(clients), 2);
@@ -80,4 +83,34 @@ async fn a_server_out_of_memory_is_an_error_and_drops_nothing() {
     let _: String = raw.ask(&["CONFIG", "SET", "maxmemory", "0"]).await;
     let found = store.sessions().find(&secret, at(1)).await.unwrap();
     assert_eq!(found.unwrap().id, session.id);
+}
+
+#[tokio::test]
+async fn finding_o3_a_redis_that_cannot_be_used_names_one_cause() {
+    let locked = RedisServer::with(&["--requirepass", "secret"]).unwrap();
+    let free_port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let fault = StoreCause::Transport;
+    for (url, cause) in [
+        (locked.url(), StoreCause::Credentials),
+        (
+            locked.url().replace("127.0.0.1", "portico:wrong@127.0.0.1"),
+            StoreCause::Credentials,
+        ),
+        (
+            format!("redis://127.0.0.1:{free_port}/0"),
+            fault(TransportFault::Refused),
+        ),
+        (
+            "redis://no-such-host.invalid/0".to_owned(),
+            fault(TransportFault::NameResolution),
+        ),
+    ] {
+        let error = Store::connect(&url, 1, crate::suite::keys(&[1])).await;
+        let error = error.unwrap_err();
+        assert_eq!(error.cause(), cause, "{url}: {error}");
+        assert!(!error.to_string().contains("wrong"), "{error}");
+    }
 }

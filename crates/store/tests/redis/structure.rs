@@ -4,7 +4,9 @@ use super::server::store_on;
 use super::{database, with_own_prefix};
 use crate::suite::fixtures::{at, new_token, on_app, on_command_line, signed_in};
 use crate::suite::keys;
-use portico_store::{AuditFilter, NewAuditEvent, NewDeviceCode, Outcome, Store, StoreError};
+use portico_store::{
+    AuditFilter, NewAuditEvent, NewDeviceCode, Outcome, Store, StoreCause, StoreError,
+};
 use portico_testkit::RedisServer;
 
 #[tokio::test]
@@ -22,8 +24,10 @@ async fn a_store_is_migrated_and_deleted_and_migrated() {
         "{error}"
     );
     assert!(error.to_string().contains("portico migrate"), "{error}");
-    store.ping().await.unwrap();
+    let error = store.ping().await.unwrap_err();
+    assert!(matches!(error, StoreError::Uninitialised), "{error}");
     store.migrate().await.unwrap();
+    store.ping().await.unwrap();
     store.migrate().await.unwrap();
     store.ensure_migrated().await.unwrap();
 }
@@ -72,12 +76,68 @@ async fn a_store_that_was_emptied_cannot_say_who_is_signed_in() {
         let _: i64 = raw.ask(&["DEL", &key]).await;
     }
     let error = database.store.sessions().find(&secret, at(1)).await;
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("everything was lost"), "{error}");
+    let error = error.unwrap_err();
+    assert_eq!(error.cause(), StoreCause::Uninitialised, "{error}");
+    assert!(error.to_string().contains("NOSTORE"), "{error}");
     assert!(database.store.sessions().get(session.id).await.is_err());
     database.store.migrate().await.unwrap();
     let found = database.store.sessions().find(&secret, at(1)).await;
     assert!(found.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn finding_o1_an_emptied_redis_is_not_ready_and_takes_no_sign_in() {
+    let server = RedisServer::start().unwrap();
+    let store = store_on(&server).await;
+    let (secret, session) = signed_in(&store, "ada").await;
+    store.ping().await.unwrap();
+    let mut raw = Raw::connect(&server.url()).await;
+    let _: String = raw.ask(&["FLUSHALL"]).await;
+    let error = store.ping().await.unwrap_err();
+    assert_eq!(error.cause(), StoreCause::Uninitialised, "{error}");
+    assert!(error.next_step().contains("portico migrate"));
+    let new = crate::suite::fixtures::new_session("vera");
+    let errors = [
+        store.sign_in_flows().start("/", at(600), at(0)).await.err(),
+        store.sessions().create(&new, at(1)).await.err(),
+        store.sessions().find(&secret, at(1)).await.err(),
+        store.sweep(at(1)).await.err(),
+    ];
+    for error in errors {
+        let error = error.expect("an emptied store takes nothing");
+        assert_eq!(error.cause(), StoreCause::Uninitialised, "{error}");
+    }
+    // nothing was written into it either
+    assert!(raw.keys("").await.is_empty());
+    store.migrate().await.unwrap();
+    store.ping().await.unwrap();
+    store.sessions().create(&new, at(2)).await.unwrap();
+    let found = store.sessions().get(session.id).await.unwrap();
+    assert!(found.is_none());
+}
+
+#[tokio::test]
+async fn finding_o1_a_redis_of_another_installation_is_not_ready() {
+    let server = RedisServer::start().unwrap();
+    let store = store_on(&server).await;
+    let (secret, _) = signed_in(&store, "ada").await;
+    let other = Store::connect(&server.url(), 1, keys(&[2])).await.unwrap();
+    for error in [
+        other.ping().await.unwrap_err(),
+        other.migrate().await.unwrap_err(),
+        other.ensure_own_keys().await.unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::OtherKeys { .. }), "{error}");
+        assert!(error.next_step().contains("store.key_files"));
+    }
+    // a rotation is announced by a replica that has both, before the old one is dropped
+    let both = Store::connect(&server.url(), 1, keys(&[2, 1]))
+        .await
+        .unwrap();
+    both.ping().await.unwrap();
+    other.ping().await.unwrap();
+    let found = store.sessions().find(&secret, at(1)).await.unwrap();
+    assert!(found.is_some());
 }
 
 #[tokio::test]
@@ -102,11 +162,14 @@ async fn whatever_ends_has_a_time_to_live() {
         .mark("ada-id", "123456", at(90))
         .await
         .unwrap();
-    let limit = portico_store::ThrottleLimit {
-        failures: 3,
-        window: jiff::SignedDuration::from_mins(1),
-    };
-    store.throttle().failed("ada", limit, at(0)).await.unwrap();
+    let limit = portico_store::ThrottleLimit::window(3, 60);
+    let reserved = store.throttle().reserve("ada", limit, at(0)).await;
+    reserved.unwrap();
+    store
+        .sign_in_accounts()
+        .signed_in("ada", at(0))
+        .await
+        .unwrap();
     let mut raw = Raw::connect(&database.url).await;
     let all = raw.keys("").await;
     assert!(all.len() > 15, "{all:?}");
@@ -115,6 +178,7 @@ async fn whatever_ends_has_a_time_to_live() {
         let name = key.strip_prefix(&raw.prefix).unwrap();
         let endless = [
             "schema",
+            "keys",
             "audit_chain",
             "live",
             "browsers",
@@ -146,7 +210,7 @@ async fn after_the_last_sweep_nothing_is_left() {
     // the feed goes on where it was, and so does the audit log
     let mut left = raw.keys("").await;
     left.sort();
-    let expected = ["audit_chain", "feed", "schema"];
+    let expected = ["audit_chain", "feed", "keys", "schema"];
     assert_eq!(left, expected.map(|key| raw.prefix.clone() + key));
 }
 
@@ -212,6 +276,6 @@ async fn the_prefix_is_part_of_the_url() {
     let store = Store::connect(&url, 1, keys(&[1])).await.unwrap();
     store.migrate().await.unwrap();
     let mut raw = Raw::connect(&url).await;
-    // the version, and the head of the audit log
-    assert_eq!(raw.keys("").await.len(), 2);
+    // the version, the IDs of the keys, and the head of the audit log
+    assert_eq!(raw.keys("").await.len(), 3);
 }

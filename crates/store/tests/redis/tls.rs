@@ -1,8 +1,9 @@
 //! `rediss://`, users and passwords.
 use crate::suite::fixtures::{at, signed_in};
 use crate::suite::keys;
-use portico_store::Store;
+use portico_store::{Store, StoreCause};
 use portico_testkit::RedisServer;
+use portico_transport::TransportFault;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::path::Path;
 
@@ -45,10 +46,15 @@ async fn a_server_with_tls_is_asked_by_its_authority_only() {
     let found = store.sessions().find(&secret, at(1)).await;
     assert!(found.unwrap().is_some());
     let plain = format!("redis://:pass%20word@{address}/0");
-    for refused in [url("other.pem"), plain] {
-        let refused = Store::connect(&refused, 1, keys(&[1])).await;
-        let message = refused.unwrap_err().to_string();
-        assert!(!message.contains("pass"), "{message}");
+    let by_address = url("ca.pem").replace("localhost", "127.0.0.1");
+    for (refused, fault) in [
+        (url("other.pem"), TransportFault::UnknownAuthority),
+        (by_address, TransportFault::CertificateName),
+        (plain, TransportFault::Closed),
+    ] {
+        let error = Store::connect(&refused, 1, keys(&[1])).await.unwrap_err();
+        assert_eq!(error.cause(), StoreCause::Transport(fault), "{error}");
+        assert!(!error.to_string().contains("pass"), "{error}");
     }
 }
 

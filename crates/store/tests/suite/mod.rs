@@ -83,7 +83,12 @@ macro_rules! each_test {
             sign_in: a_handover_code_is_good_for_thirty_seconds
             sign_in: a_totp_code_counts_once
             sign_in: failures_are_counted_in_a_window
-            sign_in: an_attempt_without_an_outcome_does_not_count
+            sign_in: a_success_forgets_the_failures
+            sign_in: finding_s3_a_place_is_given_back_to_its_own_window
+            sign_in: finding_s3_places_reserved_at_once_never_pass_the_limit
+            sign_in: finding_s4_delays_grow_and_are_forgotten
+            sign_in: finding_s4_an_undecided_attempt_delays_nothing
+            sign_in: finding_s4_an_account_learns_what_failed_since_its_last_sign_in
             session_lookup: an_ended_session_is_found_only_by_who_asks_for_the_end
             session_lookup: users_are_found_by_id_and_by_name_in_any_case
             session_lookup: unfinished_revocations_are_counted_until_they_expire

@@ -77,6 +77,48 @@ fn a_clients_identity_and_forwarding_headers_never_pass() {
 }
 
 #[test]
+fn finding_s6_identity_headers_of_other_proxies_never_pass() {
+    for name in [
+        "kubeflow-userid",
+        "X-Scope-OrgID",
+        "X-Access-Token",
+        "X-ID-Token",
+        "X-Consumer-Username",
+        "X-Consumer-Groups",
+        "X-Credential-Identifier",
+        "X-Gitea-User",
+        "X-Grafana-Org-Id",
+        "X-Org-Id",
+        "X-Account",
+        "X-Login",
+        "X-Group",
+        "X-Trusted-User",
+        "X-Sso-User",
+        "X-Nginx-User",
+        "X-Kubernetes-User",
+        "X-Authentication",
+        "User",
+        "Username",
+        "Userid",
+        "Sec-Portico-Forward-Auth",
+        "kubeflow_userid",
+        "X_Scope_OrgID",
+        "X.Access.Token",
+    ] {
+        assert!(after(&[(name, "x")]).is_empty(), "{name} passed");
+    }
+    // the control cases: names that only begin like one of them carry no identity
+    let kept = [
+        "user-agent",
+        "x-account-meta-colour",
+        "x-grafana-device-id",
+        "x-login-hint",
+    ];
+    let pairs: Vec<_> = kept.iter().map(|name| (*name, "x")).collect();
+    assert_eq!(after(&pairs), kept);
+}
+
+#[test]
 fn ordinary_headers_pass() {
     let kept = [
         "accept",

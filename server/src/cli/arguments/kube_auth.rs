@@ -2,7 +2,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
-use uuid::Uuid;
+use url::Url;
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum KubeAuthCommand {
@@ -83,12 +83,12 @@ pub(in crate::cli) struct ExplainArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  portico kube-auth config --cluster 6f0c1a52-... --url https://auth.example.org:9443 \\
+  portico kube-auth config --cluster prod --url https://auth.example.org:9443 \\
     --ca-file kube-auth-ca.crt > /etc/kubernetes/portico-webhook.kubeconfig")]
 pub(in crate::cli) struct WebhookArgs {
-    /// The cluster's UUID, as in [[clusters]]
-    #[arg(long, value_name = "ID")]
-    pub cluster: Uuid,
+    /// The cluster's name or UUID, as in [[clusters]]
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: String,
     /// For the authorization webhook instead of the token webhook
     #[arg(long)]
     pub authorization: bool,
@@ -96,11 +96,12 @@ pub(in crate::cli) struct WebhookArgs {
     /// the kubeconfig that --authorization prints
     #[arg(long, conflicts_with = "authorization")]
     pub structured_authorization: bool,
-    /// kube-auth, as the API server reaches it (default: https:// and kube_auth.listen)
-    #[arg(long, value_name = "URL")]
+    /// kube-auth, as the API server reaches it, with a name or address that kube-auth's certificate
+    /// is for. Default: https:// and kube_auth.listen, where that is one address
+    #[arg(long, value_name = "URL", value_parser = https_url)]
     pub url: Option<String>,
-    /// The authority of kube-auth's certificate (PEM). Without it the certificate itself is
-    /// trusted, until it is renewed
+    /// The authority of kube-auth's certificate (PEM). Default: the last certificate in
+    /// kube_auth.tls_cert_file, where that is an authority or self-signed
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// Where the client certificate lies on the API server's machine
@@ -174,20 +175,20 @@ labels app.kubernetes.io/managed-by=portico and portico.dev/owner=sync is ever c
 and nothing is put into kube-* or into namespaces labelled portico.dev/bind=false.",
     after_help = "\
 Look first, then do it once, then keep doing it:
-  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+  portico kube-auth sync --cluster prod --kubeconfig sync.kubeconfig \\
     --sync-config sync.yaml --dry-run
-  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+  portico kube-auth sync --cluster prod --kubeconfig sync.kubeconfig \\
     --sync-config sync.yaml
-  portico kube-auth sync --cluster 6f0c1a52-... --kubeconfig sync.kubeconfig \\
+  portico kube-auth sync --cluster prod --kubeconfig sync.kubeconfig \\
     --sync-config sync.yaml --watch --prune
 
 sync.yaml, the smallest one that does everything:
   data-types-to-sync: [projects, role_assignments]"
 )]
 pub(in crate::cli) struct SyncArgs {
-    /// The cluster's UUID, as in [[clusters]]
-    #[arg(long, value_name = "ID")]
-    pub cluster: Uuid,
+    /// The cluster's name or UUID, as in [[clusters]]
+    #[arg(long, value_name = "CLUSTER")]
+    pub cluster: String,
     /// A kubeconfig of the account that may make namespaces and bind the roles
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: PathBuf,
@@ -229,6 +230,17 @@ pub(in crate::cli) struct SyncArgs {
 pub(in crate::cli) enum SyncSubjects {
     Roles,
     Users,
+}
+
+/// API servers speak only TLS to a webhook, and kube-auth only TLS to API servers.
+fn https_url(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let bare = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    if url.scheme() == "https" && url.has_host() && bare {
+        Ok(text.to_owned())
+    } else {
+        Err("must be https://HOST:PORT, and may have a path".to_owned())
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,43 +1,56 @@
-//! `portico doctor`: tries everything that Portico depends on, one line each.
-mod files;
-mod network;
+//! `portico doctor`: tries everything that the roles depend on, one finding a line.
+//!
+//! Each check is a function of its own in [`checks`], with a time limit; a bounded number of them
+//! runs at once. [`fault::Fault`] lists what can be wrong, with cause and remedy.
+mod checks;
+mod context;
+mod fault;
+mod finding;
+mod http;
 mod report;
-mod reviews;
-mod store;
 
 use super::arguments::DoctorArgs;
 use super::error::CliError;
 use crate::config::Config;
+use checks::Check;
+use context::Context;
+use fault::Fault;
+use finding::Finding;
+use futures::StreamExt as _;
+use futures::stream;
 use report::Report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Runs every check; fails when one does.
+/// Checks that run at once.
+const MAX_CONCURRENT_CHECKS: usize = 8;
+
+/// Runs every check of the roles. The exit code is 0 when nothing is broken, 1 when something is,
+/// and 64 when the configuration cannot be used.
 pub(super) async fn doctor(
     named: &[PathBuf],
     arguments: &DoctorArgs,
 ) -> Result<ExitCode, CliError> {
-    let config = Config::load(named)?;
-    let roles = config.configured_roles();
-    config.validate(&roles)?;
-    let mut report = Report::new();
-    report.ok(
-        "configuration",
-        if roles.is_empty() {
-            "good, but no role has a section".to_owned()
-        } else {
-            let names: Vec<String> = roles.iter().map(ToString::to_string).collect();
-            format!("good for: {}", names.join(", "))
-        },
-    );
-    files::check(&config, &mut report);
-    store::check(&config, &mut report).await;
-    network::keystone(&config, &mut report).await;
-    network::clusters(&config, &mut report).await;
-    network::listeners(&config, &roles, &mut report).await;
-    reviews::asked(&config, &mut report).await;
-    if let Some(cluster) = &arguments.revocation {
-        reviews::measure(&config, cluster, &mut report).await;
+    let config = match Config::load(named) {
+        Ok(config) => config,
+        Err(error) if arguments.json => {
+            let mut report = Report::new(true, None, &arguments.role);
+            let seen = error.to_string();
+            let finding = Finding::fault(Fault::ConfigurationInvalid, "configuration", seen);
+            report.add(vec![finding])?;
+            return report.finish();
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let context = Context::new(config, crate::config::files(named), &arguments.role);
+    let docs_url = context.config.panel.as_ref();
+    let docs_url = docs_url.and_then(|panel| panel.docs_url.clone());
+    let mut report = Report::new(arguments.json, docs_url, &context.roles);
+    let mut running = stream::iter(checks::all(&context, arguments))
+        .map(Check::run)
+        .buffered(MAX_CONCURRENT_CHECKS);
+    while let Some(findings) = running.next().await {
+        report.add(findings)?;
     }
     report.finish()
 }

@@ -1,75 +1,126 @@
+//! Prints findings, as lines or as one JSON object, and derives the exit code.
+use super::fault::Fault;
+use super::finding::{Finding, Status};
 use crate::cli::error::CliError;
-use crate::cli::print;
+use crate::cli::exit_code::BAD_CONFIGURATION;
+use crate::cli::{people, print};
+use crate::config::Role;
+use anyhow::Context as _;
+use serde::Serialize;
 use std::process::ExitCode;
+use url::Url;
 
-/// Prints findings as they come and counts those that need work.
+const PAGE: &str = "reference/doctor";
+
+/// The findings of a run.
 pub(super) struct Report {
-    failures: usize,
+    json: bool,
+    /// Where the documentation is published.
+    docs_url: Option<Url>,
+    roles: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+/// What `--json` prints; `docs/reference/doctor.md` describes it.
+#[derive(Serialize)]
+struct Output<'r> {
+    version: &'static str,
+    roles: &'r [String],
+    errors: usize,
     warnings: usize,
-    error: Option<CliError>,
+    findings: &'r [Finding],
 }
 
 impl Report {
-    pub fn new() -> Self {
+    pub fn new(json: bool, docs_url: Option<Url>, roles: &[Role]) -> Self {
         Self {
-            failures: 0,
-            warnings: 0,
-            error: None,
+            json,
+            docs_url,
+            roles: roles.iter().map(ToString::to_string).collect(),
+            findings: Vec::new(),
         }
     }
 
-    /// All is well.
-    pub fn ok(&mut self, subject: &str, detail: impl AsRef<str>) {
-        self.line("ok  ", subject, detail.as_ref(), None);
-    }
-
-    /// It works, or need not work now, but somebody should know.
-    pub fn warn(&mut self, subject: &str, detail: impl AsRef<str>, next: &str) {
-        self.warnings += 1;
-        self.line("note", subject, detail.as_ref(), Some(next));
-    }
-
-    /// It does not work.
-    pub fn fail(&mut self, subject: &str, detail: impl AsRef<str>, next: &str) {
-        self.failures += 1;
-        self.line("FAIL", subject, detail.as_ref(), Some(next));
-    }
-
-    /// The last line, and the exit code.
-    pub fn finish(mut self) -> Result<ExitCode, CliError> {
-        if let Some(error) = self.error.take() {
-            return Err(error);
+    /// Takes findings over; without `--json` they are printed at once.
+    pub fn add(&mut self, findings: Vec<Finding>) -> Result<(), CliError> {
+        for mut finding in findings {
+            finding.docs = finding.fault.map(|fault| self.docs(fault));
+            if !self.json {
+                print(&line(&finding))?;
+            }
+            self.findings.push(finding);
         }
-        if self.failures == 0 {
-            print(&format!(
-                "\nNothing is broken, {} to know.\n",
-                notes(self.warnings)
-            ))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        print(&format!(
-            "\n{} broken, {} to know.\n",
-            self.failures,
-            notes(self.warnings)
-        ))?;
-        Ok(ExitCode::FAILURE)
+        Ok(())
     }
 
-    fn line(&mut self, state: &str, subject: &str, detail: &str, next: Option<&str>) {
-        let mut text = format!("{state}  {subject:<22} {detail}\n");
-        if let Some(next) = next {
-            text.push_str(&format!("{:>27}  {next}\n", "->"));
+    /// Prints what is left, and returns the exit code.
+    pub fn finish(self) -> Result<ExitCode, CliError> {
+        let errors = self.count(Status::Error);
+        let warnings = self.count(Status::Warning);
+        if self.json {
+            let output = Output {
+                version: env!("CARGO_PKG_VERSION"),
+                roles: &self.roles,
+                errors,
+                warnings,
+                findings: &self.findings,
+            };
+            let text = serde_json::to_string_pretty(&output).context("print the findings")?;
+            print(&format!("{text}\n"))?;
+        } else {
+            let summary = match errors {
+                0 => "Nothing is broken".to_owned(),
+                count => format!("{count} broken"),
+            };
+            let warnings = match warnings {
+                1 => "1 warning".to_owned(),
+                count => format!("{count} warnings"),
+            };
+            print(&format!("\n{summary}, {warnings}.\n"))?;
         }
-        if let Err(error) = print(&text) {
-            self.error.get_or_insert(error);
+        let unusable = |finding: &Finding| finding.fault == Some(Fault::ConfigurationInvalid);
+        Ok(if self.findings.iter().any(unusable) {
+            ExitCode::from(BAD_CONFIGURATION)
+        } else if errors > 0 {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    fn count(&self, status: Status) -> usize {
+        let findings = self.findings.iter();
+        findings.filter(|finding| finding.status == status).count()
+    }
+
+    fn docs(&self, fault: Fault) -> String {
+        let id = fault.id();
+        match &self.docs_url {
+            Some(url) => {
+                let base = url.as_str().trim_end_matches('/');
+                format!("{base}/{PAGE}.html#{id}")
+            }
+            None => format!("docs/{PAGE}.md#{id}"),
         }
     }
 }
 
-fn notes(count: usize) -> String {
-    if count == 1 {
-        "1 thing".to_owned()
-    } else {
-        format!("{count} things")
+fn line(finding: &Finding) -> String {
+    let state = match finding.status {
+        Status::Ok => "ok   ",
+        Status::Warning => "warn ",
+        Status::Error => "ERROR",
+    };
+    // messages quote what servers sent
+    let subject = people::printable(&finding.subject);
+    let message = people::printable(&finding.message);
+    let mut text = format!("{state}  {subject:<22} {message}");
+    if finding.fault.is_some() {
+        text.push_str(&format!(" [{}]", finding.id));
     }
+    text.push('\n');
+    if let Some(remedy) = &finding.remedy {
+        text.push_str(&format!("{:>28}  {remedy}\n", "->"));
+    }
+    text
 }

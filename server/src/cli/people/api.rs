@@ -7,6 +7,7 @@ use super::{
 };
 use jiff::Timestamp;
 use portico_assertion::keys::PublishedKey;
+use portico_domain::identity::{Named, Project};
 use reqwest::{Client, RequestBuilder, StatusCode, redirect::Policy};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
@@ -70,6 +71,31 @@ pub struct Cluster {
     pub ca_data: Option<String>,
     /// What tokens for it are sealed to; older gateways do not say.
     pub sealing_key: Option<PublishedKey>,
+    /// The project in whose name the user reaches it; older gateways do not say.
+    #[serde(default)]
+    pub project: Option<Project>,
+}
+
+/// Whose session it is, as `GET /api/v1/whoami` answers.
+#[derive(Deserialize)]
+pub struct WhoAmI {
+    pub user: WhoAmIUser,
+    pub projects: Vec<Project>,
+    pub session: WhoAmISession,
+}
+
+/// The user of a session.
+#[derive(Deserialize)]
+pub struct WhoAmIUser {
+    pub id: String,
+    pub name: String,
+    pub domain: Named,
+}
+
+/// When a session ends unless it is renewed.
+#[derive(Deserialize)]
+pub struct WhoAmISession {
+    pub expires_at: Timestamp,
 }
 
 /// Names are shown in terminals.

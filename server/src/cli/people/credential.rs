@@ -4,6 +4,7 @@ use super::{
     PeopleError, direct,
     exec_info::ExecInfo,
     profile::Profile,
+    refresh_detection::{TokenHolder, TokenHolders},
     session::Session,
     token_cache::{Cached, TokenCache},
 };
@@ -45,17 +46,110 @@ pub async fn credential(args: CredentialArgs) -> Result<(), PeopleError> {
     };
     let token = match cloud {
         Some(cloud) => direct::credential(&cloud, args.cluster, &asked).await?,
-        None => from_gateway(Profile::choose(args.gateway.as_deref())?, args.cluster).await?,
+        None => {
+            let profile = Profile::choose(args.gateway.as_deref())?;
+            from_gateway(profile, args.cluster, &asked).await?
+        }
     };
     asked.answer(&token)
 }
 
-async fn from_gateway(profile: Profile, cluster: Uuid) -> Result<Cached, PeopleError> {
+async fn from_gateway(
+    profile: Profile,
+    cluster: Uuid,
+    asked: &ExecInfo,
+) -> Result<Cached, PeopleError> {
     // the session's refresh token is not part of the name: it changes, the token stays good
     let cache = TokenCache::open(&[profile.gateway.as_str(), &cluster.to_string()])?;
-    let fetch = async || {
-        let got = Session::new(profile)?.cluster_token(cluster).await?;
+    let mut session = Session::new(profile)?;
+    let mut fetch = async || {
+        let got = session.cluster_token(cluster).await?;
         Ok(Cached::new(got.token, got.expires_at))
     };
-    cache.get(fetch).await
+    let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
+    let holders = cache.beside("askers").map(TokenHolders::read);
+    let (Some(holder), Some(mut holders)) = (holder, holders) else {
+        return cache.get(fetch).await;
+    };
+    let refused = cache
+        .known()?
+        .filter(|known| holders.was_refused(&holder, known));
+    let token = match refused {
+        Some(refused) => replace(&cache, &refused, fetch().await)?,
+        None => cache.get(fetch).await?,
+    };
+    holders.add(holder, &token);
+    Ok(token)
+}
+
+/// Replaces a token that the API server refused by what the gateway answered. An outage says nothing about the token, so it
+/// stays; a refusal (the session has ended) removes it, so that no other kubectl presents it.
+fn replace(
+    cache: &TokenCache,
+    refused: &Cached,
+    fetched: Result<Cached, PeopleError>,
+) -> Result<Cached, PeopleError> {
+    match fetched {
+        Ok(fresh) => {
+            cache.put(&fresh);
+            Ok(fresh)
+        }
+        Err(error) if error.is_outage() => Ok(refused.clone()),
+        Err(error) => {
+            cache.forget(refused)?;
+            Err(error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::{SignedDuration, Timestamp};
+    use secrecy::ExposeSecret as _;
+
+    fn token(text: &str) -> Cached {
+        let in_ten_minutes = Timestamp::now() + SignedDuration::from_mins(10);
+        Cached::new(text.to_owned().into(), in_ten_minutes)
+    }
+
+    fn known(cache: &TokenCache) -> Option<String> {
+        let known = cache.known().unwrap();
+        known.map(|known| known.token.expose_secret().to_owned())
+    }
+
+    fn ended() -> PeopleError {
+        PeopleError::SessionEnded {
+            gateway: "https://portico.example.org".to_owned(),
+            reason: "signed out".to_owned(),
+        }
+    }
+
+    #[test]
+    fn finding_o6_a_refused_token_of_an_ended_session_is_forgotten_and_login_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = TokenCache::at(directory.path().join("token.json"));
+        let refused = token("old");
+        cache.put(&refused);
+        let error = replace(&cache, &refused, Err(ended())).unwrap_err();
+        assert!(error.to_string().contains("run `portico login"), "{error}");
+        assert_eq!(known(&cache), None);
+    }
+
+    #[test]
+    fn finding_o6_a_refused_token_is_replaced_and_an_outage_replaces_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = TokenCache::at(directory.path().join("token.json"));
+        let refused = token("old");
+        cache.put(&refused);
+        let outage = PeopleError::Unavailable {
+            gateway: "g".to_owned(),
+            status: 503,
+        };
+        let same = replace(&cache, &refused, Err(outage)).unwrap();
+        assert_eq!(same.token.expose_secret(), "old");
+        let fresh = replace(&cache, &refused, Ok(token("new"))).unwrap();
+        assert_eq!(fresh.token.expose_secret(), "new");
+        assert_eq!(known(&cache).as_deref(), Some("new"));
+    }
 }

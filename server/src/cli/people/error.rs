@@ -1,5 +1,6 @@
 //! Why a command did not do what it should, with what to do about it.
 use super::direct::DirectError;
+use crate::cli::exit_code;
 use std::path::PathBuf;
 
 /// Written to standard error as one sentence and a next step.
@@ -71,6 +72,19 @@ pub enum PeopleError {
 }
 
 impl PeopleError {
+    /// The exit code of the program.
+    pub(in crate::cli) fn exit_code(&self) -> u8 {
+        match self {
+            error if error.is_outage() => exit_code::UNAVAILABLE,
+            Self::NoSession { .. }
+            | Self::NoProfile
+            | Self::SessionEnded { .. }
+            | Self::Refused { .. }
+            | Self::SignInRefused(_) => exit_code::NOT_PERMITTED,
+            _ => exit_code::FAILURE,
+        }
+    }
+
     /// Whether nobody could say, as against a "no": what is at hand may serve a while longer.
     pub fn is_outage(&self) -> bool {
         match self {

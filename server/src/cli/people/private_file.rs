@@ -69,6 +69,25 @@ pub fn read(path: &Path) -> Result<Option<String>, PeopleError> {
     read_limited(file).map(Some).map_err(failed(path))
 }
 
+/// Returns the JSON files of a directory; none when it does not exist.
+pub fn json_files(directory: &Path) -> Result<Vec<PathBuf>, PeopleError> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(failed(directory)(source)),
+    };
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
 fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }

@@ -167,27 +167,11 @@ impl Profile {
         }
     }
 
-    fn all() -> Result<Vec<Self>, PeopleError> {
-        let directory = profiles()?;
-        let entries = match std::fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => {
-                return Err(PeopleError::File {
-                    path: directory,
-                    source,
-                });
-            }
-        };
+    /// Every profile of this machine.
+    pub fn all() -> Result<Vec<Self>, PeopleError> {
         let mut found = Vec::new();
-        for entry in entries.flatten() {
-            let path = entry.path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "json")
-            {
-                found.extend(Self::read(&path)?);
-            }
+        for path in private_file::json_files(&profiles()?)? {
+            found.extend(Self::read(&path)?);
         }
         Ok(found)
     }

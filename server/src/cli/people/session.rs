@@ -1,7 +1,7 @@
 //! Calls to the gateway as the signed-in person.
 use super::{
     CLIENT_ID,
-    api::{Cluster, ClusterToken, Clusters, Gateway, Tokens},
+    api::{Cluster, ClusterToken, Clusters, Gateway, Tokens, WhoAmI},
     error::PeopleError,
     private_file,
     profile::{self, Profile},
@@ -36,6 +36,12 @@ impl Session {
         self.call::<Clusters>(reqwest::Method::GET, url)
             .await
             .map(|answer| answer.clusters)
+    }
+
+    /// `GET /api/v1/whoami`.
+    pub async fn whoami(&mut self) -> Result<WhoAmI, PeopleError> {
+        let url = self.gateway.endpoint("/api/v1/whoami");
+        self.call(reqwest::Method::GET, url).await
     }
 
     /// `POST /api/v1/clusters/{id}/token`.

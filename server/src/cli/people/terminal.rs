@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_would_act_on_is_not_shown() {
+    fn attack_112_what_a_terminal_would_act_on_is_not_shown() {
         let hostile = "prod\u{1b}]0;owned\u{7}\u{9b}31m\r\u{202e}gnp\u{0}\u{7f}";
         assert_eq!(printable(hostile), "prod]0;owned31mgnp");
         assert_eq!(printable("Zürich 東京\nnext"), "Zürich 東京\nnext");

@@ -84,6 +84,12 @@ impl TokenCache {
         }
     }
 
+    /// A cache in this file.
+    #[cfg(test)]
+    pub fn at(path: PathBuf) -> Self {
+        Self { path: Some(path) }
+    }
+
     /// A file of the same name for something that belongs to the token.
     pub fn beside(&self, ending: &str) -> Option<PathBuf> {
         Some(self.path.as_deref()?.with_extension(ending))
@@ -144,6 +150,11 @@ impl TokenCache {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Stores a token in place of the one that is there.
+    pub fn put(&self, token: &Cached) {
+        self.write(token);
     }
 
     /// A full disk costs the next process a fetch, and this one nothing.

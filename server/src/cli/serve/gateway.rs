@@ -1,11 +1,10 @@
-use super::{Context, keys, listen, report_keystone, rules, serve_on};
-use crate::cli::migrate::open_store;
+use super::{Context, keys, listen, report_keystone, rules, serve_on, store_watch};
+use crate::cli::migrate::{open_store, with_next_step};
 use crate::config::Role;
 use anyhow::Context as _;
 use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
 use portico_openstack::keystone;
-use portico_runtime::admin::Weight;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let config = context.config;
@@ -16,14 +15,19 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     };
     let listener = listen("gateway.listen", section.listen).await?;
     let store = open_store(store).await?;
-    if context.roles == Role::ALL {
+    let looked = if context.roles == Role::ALL {
         // alone in its process nobody else can be in the way of a migration
-        store.migrate().await.context("migrate the store")?;
+        store.migrate().await
     } else {
-        store.ensure_migrated().await?;
+        store.ensure_migrated().await
+    };
+    looked.map_err(|error| with_next_step("look at the store", &error))?;
+    for advice in store.advice().await.context("look at the store")? {
+        tracing::warn!("{advice}");
     }
-    for sentence in store.advice().await.context("look at the store")? {
-        tracing::warn!("{sentence}");
+    if let Err(error) = store.ensure_own_keys().await {
+        let next_step = error.next_step();
+        tracing::error!(%error, next_step, "users would be signed out");
     }
     let client = keystone::Client::new(keystone).context("keystone")?;
     let signing_key =
@@ -43,10 +47,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     keys::follow_store_keys(context, store.clone())?;
     rules::follow(context, built.clone())?;
     keys::follow_assertion_key(context, section.assertion_key_file.clone(), built.clone())?;
-    context.readiness.add("store", Weight::Required, move || {
-        let store = store.clone();
-        async move { store.ping().await.map_err(|error| error.to_string()) }
-    });
+    store_watch::follow(context, store);
     report_keystone(context.readiness, client);
     let proxies = section.trusted_proxies.clone();
     let mut listener = listener

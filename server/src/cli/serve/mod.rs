@@ -4,6 +4,7 @@ mod keys;
 mod kube_auth;
 mod panel;
 mod rules;
+mod store_watch;
 
 use super::error::CliError;
 use crate::config::{Config, Role};
@@ -126,7 +127,13 @@ async fn start(
         "admin",
         admin,
         None,
-        admin::router(readiness.clone(), metrics.clone(), lifecycle.clone()),
+        admin::router(
+            &config.admin.hosts,
+            readiness.clone(),
+            metrics.clone(),
+            lifecycle.clone(),
+        )
+        .context("admin.hosts")?,
         lifecycle,
     )
 }
@@ -166,11 +173,11 @@ fn report_keystone(readiness: &Readiness, client: portico_openstack::keystone::C
     readiness.add("keystone", Weight::Informs, move || {
         let client = client.clone();
         async move {
-            client
-                .version()
-                .await
-                .map(drop)
-                .map_err(|error| error.to_string())
+            let answer = client.version().await;
+            answer.map(drop).map_err(|error| match error.next_step() {
+                Some(next_step) => format!("{error}; {next_step}"),
+                None => error.to_string(),
+            })
         }
     });
 }

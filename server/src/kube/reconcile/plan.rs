@@ -206,6 +206,10 @@ fn before(found: &FoundBinding) -> String {
 }
 
 fn line(kind: &str, name: &str, subjects: &BTreeSet<FoundSubject>) -> String {
-    let names: Vec<_> = subjects.iter().map(|one| one.name.as_str()).collect();
+    // Kubernetes lets subjects have any name, line breaks included
+    let names: Vec<_> = subjects
+        .iter()
+        .map(|one| one.name.escape_debug().to_string())
+        .collect();
     format!("{kind} {name} for {}", names.join(", "))
 }

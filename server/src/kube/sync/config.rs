@@ -1,6 +1,13 @@
 //! The synchronisation's file, as k8s-keystone-auth has it.
+use portico_runtime::yaml::{self, YamlError};
 use serde::Deserialize;
 
+/// What a file may hold: it may come from the administrator of the cluster.
+const LIMITS: yaml::Limits = yaml::Limits {
+    max_bytes: 1024 * 1024,
+    max_depth: 16,
+    max_nodes: 20_000,
+};
 /// The longest name of a namespace.
 const MAX_NAME: usize = 63;
 
@@ -28,8 +35,8 @@ pub struct RoleGroups {
 /// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSyncConfig {
-    #[error("{0}")]
-    Yaml(String),
+    #[error(transparent)]
+    Yaml(#[from] YamlError),
     #[error("data-types-to-sync: {0:?} is not known; there are projects and role_assignments")]
     DataType(String),
     #[error(
@@ -82,8 +89,7 @@ impl SyncConfig {
     /// # Errors
     /// With the first thing that is wrong, or dangerous.
     pub fn parse(text: &str) -> Result<Self, InvalidSyncConfig> {
-        let file: File = serde_norway::from_str(text)
-            .map_err(|error| InvalidSyncConfig::Yaml(error.to_string()))?;
+        let file: File = yaml::from_str(text, LIMITS)?;
         let (mut projects, mut role_assignments) = (false, false);
         for kind in file.data_types_to_sync.unwrap_or_default() {
             match kind.as_str() {

@@ -4,10 +4,12 @@ mod preview;
 mod protection;
 mod subjects;
 mod undo;
+mod verification;
 mod view;
 
 pub use change::{grant, revoke, take_back};
 pub use preview::preview;
 pub use subjects::{Names, bound_group, is_keystone_id, is_keystone_user_id};
 pub use undo::UndoStore;
+pub use verification::KeystoneLookup;
 pub use view::view;

@@ -1,5 +1,5 @@
 //! What a grant would give, before it is saved.
-use super::{change, subjects, subjects::Names};
+use super::{change, subjects, subjects::Names, verification::KeystoneLookup};
 use crate::{
     kube::{Api, KubeError, rbac, reviews::Rule},
     service::{error::ServiceError, rights},
@@ -9,16 +9,22 @@ use portico_domain::{
     panel::{GainedRule, GrantPreview, GrantRequest},
 };
 
-/// Reads the role and explains it.
+/// Reads the role and explains it, and looks the subject up in Keystone.
 pub async fn preview(
     api: &Api,
     record: &ClusterRecord,
     names: &Names<'_>,
+    keystone: &KeystoneLookup<'_>,
     grant: &GrantRequest,
 ) -> Result<GrantPreview, ServiceError> {
     let rules = rules(api, grant).await?;
     let project = names.identity.project.as_ref().map(|p| p.id.as_str());
-    let group = subjects::group(grant.subject_kind, &grant.subject_id, record, project);
+    let group = subjects::group(grant.subject_kind, grant.subject_id.trim(), record, project);
+    let known = names.subject(&subjects::bound_group(group.clone()));
+    let ((subject, unverified), exists) = tokio::join!(
+        keystone.verify(known, grant.subject_kind, grant.subject_id.trim()),
+        exists(api, grant, &group)
+    );
     let (gained, dangers) = explain(&rules, grant.namespace.is_some());
     Ok(GrantPreview {
         gained,
@@ -27,8 +33,9 @@ pub async fn preview(
             || "every namespace, also those made later, and cluster-wide objects".to_owned(),
             |namespace| format!("namespace {namespace} only"),
         ),
-        subject: names.subject(&subjects::bound_group(group.clone())),
-        exists: exists(api, grant, &group).await?,
+        subject,
+        unverified,
+        exists: exists?,
         group,
     })
 }

@@ -1,12 +1,12 @@
-//! Revocations that lock people out are typed, not clicked.
+//! Revocations that lock users out are typed, not clicked. The page names the loss beforehand.
 use super::subjects;
 use crate::kube::rbac::{Binding, BoundSubject};
 use portico_domain::identity::Identity;
 
 const ADMIN: &str = "cluster-admin";
 
-/// Why the binding's name has to be typed before this subject is taken out, if it has to.
-/// `all` are the cluster's bindings; `None` where they could not be read.
+/// Why the binding's name has to be typed before this subject is taken out, with what is lost; `None`
+/// where it need not be. `all` are the cluster's bindings; `None` where they could not be read.
 pub fn typed_because(
     binding: &Binding,
     subject: &BoundSubject,
@@ -14,6 +14,10 @@ pub fn typed_because(
     identity: &Identity,
     qualified_only: bool,
 ) -> Option<String> {
+    let mut losses = Vec::new();
+    if subjects::is_own(subject, identity, qualified_only) {
+        losses.push(own_loss(binding));
+    }
     if is_admin(binding) && is_person(subject) {
         let admins = all.map(|all| {
             all.iter()
@@ -24,19 +28,28 @@ pub fn typed_because(
         });
         match admins {
             Some(count) if count > 1 => {}
-            Some(_) => {
-                return Some("This is the last grant of cluster-admin to anybody.".to_owned());
-            }
-            None => {
-                return Some(
-                    "Whether anybody else has cluster-admin cannot be seen with your rights."
-                        .to_owned(),
-                );
-            }
+            Some(_) => losses.push(
+                "This is the last grant of cluster-admin: afterwards no user of Portico can \
+                 administer this cluster."
+                    .to_owned(),
+            ),
+            None => losses.push(
+                "Your rights do not show whether another grant of cluster-admin is left."
+                    .to_owned(),
+            ),
         }
     }
-    subjects::is_own(subject, identity, qualified_only)
-        .then(|| "This is a grant that you hold yourself.".to_owned())
+    (!losses.is_empty()).then(|| losses.join(" "))
+}
+
+/// What the viewer loses with a grant of their own.
+fn own_loss(binding: &Binding) -> String {
+    let role = &binding.role_ref.name;
+    let place = binding.metadata.namespace.as_ref().map_or_else(
+        || "the whole cluster".to_owned(),
+        |namespace| format!("namespace {namespace}"),
+    );
+    format!("You hold this grant yourself: you lose {role} in {place}.")
 }
 
 fn is_admin(binding: &Binding) -> bool {
@@ -107,6 +120,30 @@ mod tests {
             &identity(role),
             false,
         )
+    }
+
+    #[test]
+    fn finding_p18_revoking_a_grant_of_ones_own_names_the_loss() {
+        let two = [admin_binding(&["r1"]), admin_binding(&["r2"])];
+        let cluster_wide = asked(&two, "r1").unwrap();
+        assert!(
+            cluster_wide.contains("you lose cluster-admin in the whole cluster"),
+            "{cluster_wide}"
+        );
+        let mut editors = admin_binding(&["r1"]);
+        editors.metadata.namespace = Some("shop".to_owned());
+        editors.role_ref.name = "edit".to_owned();
+        let in_namespace = asked(&[editors], "r1").unwrap();
+        assert!(
+            in_namespace.contains("you lose edit in namespace shop"),
+            "{in_namespace}"
+        );
+        // one's own, and the last of all: both are said
+        let both = asked(&[admin_binding(&["r1"])], "r1").unwrap();
+        assert!(
+            both.contains("yourself") && both.contains("last grant"),
+            "{both}"
+        );
     }
 
     #[test]

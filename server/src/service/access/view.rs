@@ -1,5 +1,8 @@
 //! One row for each subject of each binding.
-use super::{protection, subjects::Names};
+use super::{
+    protection,
+    subjects::{self, Names},
+};
 use crate::{
     kube::{Api, KubeError, namespaces, rbac, reviews},
     service::{error::ServiceError, rights},
@@ -11,6 +14,10 @@ use portico_domain::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Said where no binding may be read at all.
+const NO_BINDINGS: &str = "Your roles include list on rolebindings in no namespace of this cluster, \
+    so this page cannot show who has access. Ask a project administrator who has it, or for a role \
+    that includes it.";
 /// Namespaces whose own roles are read one by one.
 const MAX_ROLE_NAMESPACES: usize = 50;
 
@@ -63,6 +70,7 @@ pub async fn view(
                     names.identity,
                     record.qualified_groups_only(),
                 ),
+                own: subjects::is_own(bound, names.identity, record.qualified_groups_only()),
                 subject,
             });
         }
@@ -70,6 +78,7 @@ pub async fn view(
     let (roles, grant_refused) =
         tokio::try_join!(roles(api, &places), grant_refused(api, &places))?;
     Ok(AccessView {
+        bindings_refused: (!bindings.any_permitted).then(|| NO_BINDINGS.to_owned()),
         bindings: rows,
         not_permitted,
         roles,

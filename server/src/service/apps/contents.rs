@@ -9,7 +9,10 @@ use futures::{StreamExt, stream};
 use gateway::config::{AppConfig, AppKind as Kind};
 use jiff::Timestamp;
 use portico_assertion::claims::AppAccess;
-use portico_domain::panel::{Alert, AlertsView, Reading, RegistryView, Repository};
+use portico_domain::{
+    identity::Named,
+    panel::{Alert, AlertsView, Reading, RegistryView, Repository},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
@@ -55,6 +58,7 @@ impl Apps {
             .await;
         Ok(RegistryView {
             app: self.card(app, caller, role_names).await,
+            host: app.authority(&self.public_url, &self.apps_domain),
             repositories,
             truncated,
         })
@@ -88,15 +92,21 @@ impl Apps {
         })
     }
 
-    /// Firing alerts of every Alertmanager that is open to this person, with the app's name.
-    pub async fn firing(&self, caller: &Caller) -> Vec<(String, Result<Vec<Alert>, ServiceError>)> {
+    /// Firing alerts of every Alertmanager that is open to this caller, with the app.
+    pub async fn firing(&self, caller: &Caller) -> Vec<(Named, Result<Vec<Alert>, ServiceError>)> {
         let Some(project) = caller.project() else {
             return Vec::new();
         };
         let looks: Vec<_> = self
             .of_project(&project.id)
             .filter(|app| app.kind == Kind::Alertmanager && caller.app(&app.id).is_some())
-            .map(|app| async { (app.name.clone(), self.firing_of(app, caller).await) })
+            .map(|app| async {
+                let named = Named {
+                    id: app.id.clone(),
+                    name: app.name.clone(),
+                };
+                (named, self.firing_of(app, caller).await)
+            })
             .collect();
         stream::iter(looks).buffered(PARALLEL).collect().await
     }

@@ -9,7 +9,7 @@ use gateway::config::{AppConfig, AppKind as Kind};
 use portico_assertion::claims::AppAccess;
 use portico_domain::{
     access,
-    identity::Identity,
+    identity::{Identity, Project},
     panel::{AppCard, AppKind, Health},
 };
 use std::{collections::BTreeMap, time::Duration};
@@ -106,7 +106,7 @@ impl Apps {
         }
     }
 
-    /// Where the card leads: the app's own host, or the panel's page about it.
+    /// Where the app is: at its own address, or on the panel's page about it.
     fn link(&self, app: &AppConfig) -> String {
         if app.kind == Kind::Web {
             match &app.path {
@@ -138,14 +138,26 @@ impl Apps {
         }
     }
 
-    /// The app, only if this person may open it.
+    /// Where an app of one of these projects is: its own address, or the panel's page about it.
+    pub fn address(&self, id: &str, projects: &[Project]) -> Option<String> {
+        self.configured
+            .iter()
+            .find(|app| app.id == id && projects.iter().any(|project| project.id == app.project))
+            .map(|app| self.link(app))
+    }
+
+    /// The app, only if this caller may open it.
     fn open(&self, id: &str, kind: Kind, caller: &Caller) -> Result<&AppConfig, ServiceError> {
         let project = caller.project().map(|project| &project.id);
         let app = self
             .configured
             .iter()
-            .find(|app| app.id == id && app.kind == kind && Some(&app.project) == project)
+            .find(|app| app.id == id && Some(&app.project) == project)
             .ok_or_else(|| ServiceError::not_found("This project has no such app."))?;
+        if app.kind != kind {
+            let text = format!("{} has an address of its own.", app.name);
+            return Err(ServiceError::not_found(text).next(format!("Open {}.", self.link(app))));
+        }
         self.may_be_read(app, caller)?;
         Ok(app)
     }

@@ -2,13 +2,15 @@
 mod conditions;
 mod node;
 mod pod;
+mod rollout;
 mod scheduling;
 mod storage;
 mod workload;
 
 pub use conditions::{conditions, generic};
 pub use node::{node, node_problems};
-pub use pod::{containers, pod};
+pub use pod::{containers, not_started, pod};
+pub use rollout::starting;
 pub use storage::{claim, volume};
 pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
 
@@ -24,6 +26,8 @@ pub struct Judgement {
     pub status: String,
     /// Whole sentences: why, and what to look at.
     pub reason: Option<String>,
+    /// For a workload whose only trouble is replicas that are not ready: how many.
+    pub not_ready: Option<i32>,
 }
 
 impl Judgement {
@@ -32,6 +36,7 @@ impl Judgement {
             health,
             status: status.into(),
             reason: None,
+            not_ready: None,
         }
     }
 

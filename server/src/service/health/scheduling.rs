@@ -2,17 +2,23 @@
 
 /// `0/2 nodes are available: 2 Insufficient memory.` and its like.
 pub fn simplify(message: &str) -> String {
+    match causes(message) {
+        Some(causes) => format!("No node can take it: {causes}."),
+        None => super::sentence(message),
+    }
+}
+
+/// The causes alone: `all 2 nodes have too little free memory`. `None` for another message.
+pub fn causes(message: &str) -> Option<String> {
     // newer schedulers add what preemption would have brought
     let message = message.split(" preemption:").next().unwrap_or(message);
-    let Some((counts, causes)) = message.split_once(" nodes are available: ") else {
-        return super::sentence(message);
-    };
+    let (counts, causes) = message.split_once(" nodes are available: ")?;
     let total = counts.split('/').nth(1).unwrap_or_default();
     let causes: Vec<_> = clauses(causes.trim().trim_end_matches('.'))
         .into_iter()
         .map(|clause| cause(clause, total))
         .collect();
-    format!("No node can take it: {}.", causes.join("; "))
+    Some(causes.join("; "))
 }
 
 /// Splits at commas that a count follows; other commas belong to a clause.

@@ -23,6 +23,7 @@ pub fn deployment(deployment: &Deployment) -> Judgement {
     });
     if let Some(failure) = condition("ReplicaFailure", "True") {
         judgement.health = Health::Failed;
+        judgement.not_ready = None;
         judgement.reason = Some(format!(
             "Its pods cannot be made: {}",
             sentence(failure.message.as_deref().unwrap_or("no reason given"))
@@ -31,6 +32,7 @@ pub fn deployment(deployment: &Deployment) -> Judgement {
         .is_some_and(|c| c.reason.as_deref() == Some("ProgressDeadlineExceeded"))
     {
         judgement.health = Health::Failed;
+        judgement.not_ready = None;
         judgement.reason = Some(
             "The rollout has not moved on within its deadline; its newest pods say why.".to_owned(),
         );
@@ -79,6 +81,7 @@ pub fn replica_set(set: &ReplicaSet) -> Judgement {
         .find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")
     {
         judgement.health = Health::Failed;
+        judgement.not_ready = None;
         judgement.reason = Some(format!(
             "Its pods cannot be made: {}",
             sentence(failure.message.as_deref().unwrap_or("no reason given"))
@@ -142,7 +145,7 @@ fn replicas(counts: &Counts) -> Judgement {
     } else {
         Health::Warning
     };
-    Judgement::new(health, status).because(format!(
+    let judgement = Judgement::new(health, status).because(format!(
         "{} not ready; {} say why.",
         if desired - ready == 1 {
             "1 replica is".to_owned()
@@ -154,7 +157,11 @@ fn replicas(counts: &Counts) -> Judgement {
         } else {
             "its pods' pages and events"
         }
-    ))
+    ));
+    Judgement {
+        not_ready: Some(desired - ready),
+        ..judgement
+    }
 }
 
 pub fn job(job: &Job) -> Judgement {

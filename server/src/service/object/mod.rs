@@ -1,9 +1,11 @@
 //! One object's page: state in words, facts, containers, and what may be done.
 mod actions;
 mod facts;
+mod replicas;
 mod selector;
 
 pub use actions::{confirm_replicas, restartable, scalable};
+pub use replicas::settle;
 
 use super::{error::ServiceError, health};
 use crate::kube::{Api, discovery, events, objects};
@@ -24,7 +26,8 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
     );
     let value = value?;
     let catalog = discovery::catalog(api).await?;
-    let judgement = health::judge(&object.resource, &value);
+    let first = health::judge(&object.resource, &value);
+    let judgement = settle(api, object, &value, first).await;
     Ok(ObjectView {
         reference: object.clone(),
         uid: text(&value, "/metadata/uid"),
@@ -40,7 +43,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         conditions: health::conditions(&value),
         facts: facts::facts(&object.resource, &value),
         containers: containers(&object.resource, &value),
-        replicas: replicas(&kind, &value),
+        replicas: replica_count(&kind, &value),
         pod_selector: selector::of_pods(&object.resource, &value),
         actions: actions?,
         kind,
@@ -67,7 +70,7 @@ fn containers(resource: &ResourceRef, value: &Value) -> Vec<ContainerView> {
         .unwrap_or_default()
 }
 
-fn replicas(kind: &ResourceKind, value: &Value) -> Option<i64> {
+fn replica_count(kind: &ResourceKind, value: &Value) -> Option<i64> {
     scalable(&discovery::reference(kind))
         .then(|| value.pointer("/spec/replicas").and_then(Value::as_i64))
         .flatten()

@@ -1,15 +1,18 @@
 //! A live list: a snapshot, then what changed, in batches.
 mod view;
 
-use super::outbox::{Gone, Outbox};
+use super::{
+    budget::{LimitReached, Resource, Share},
+    outbox::{Gone, Outbox},
+};
 use crate::{
     kube::{
         KubeError, discovery,
         listing::{self, Merged},
         namespaces, watch,
     },
-    panel::caller::Caller,
-    service::{Services, error::ServiceError, lists},
+    panel::{caller::Caller, config::StreamLimits},
+    service::{Services, error::ServiceError, lists, workload_health},
 };
 use app::error::UiErrorKind;
 use futures::StreamExt;
@@ -31,8 +34,12 @@ use view::View;
 const BATCH: Duration = Duration::from_millis(200);
 /// Whether other namespaces have come or gone is looked at so often.
 const RESCOPE: Duration = Duration::from_secs(10);
+/// How often workloads with replicas that are not ready are judged again.
+const REJUDGE: Duration = Duration::from_secs(60);
 /// Namespaces of one list that are watched; with more the list is read again and again.
-const MAX_WATCHES: usize = 40;
+const MAX_WATCHES: usize = StreamLimits::WATCHES_OF_A_LIST;
+/// How often a list that has no room in its session's budget looks whether it has some.
+const ROOM_CHECK: Duration = Duration::from_secs(2);
 const POLL: Duration = Duration::from_secs(5);
 /// A list that could not be proved right for so long ends.
 const MAX_STALE: Duration = Duration::from_secs(60);
@@ -71,6 +78,10 @@ pub async fn follow(
                 }
                 error
             }
+            Round::Limited(need) => {
+                follower.wait_for_room(&need, last_good).await?;
+                continue;
+            }
         };
         let since = *failing_since.get_or_insert_with(Instant::now);
         if error.kind != UiErrorKind::Unavailable {
@@ -107,6 +118,56 @@ enum Round {
     Again,
     /// With whether it had worked before.
     Failed(ServiceError, bool),
+    /// The session has no room for it.
+    Limited(Need),
+}
+
+/// What a list needs of its session's budget, and the limit that stood in the way.
+struct Need {
+    reached: LimitReached,
+    resource: Resource,
+    amount: usize,
+}
+
+/// What a list holds of its session's budget.
+struct Shares {
+    watches: Share,
+    bytes: Share,
+}
+
+impl Shares {
+    fn take(services: &Services, caller: &Caller) -> Result<Self, Need> {
+        let take = |resource, amount| {
+            services
+                .budgets
+                .take(caller.session_id(), resource, amount)
+                .map_err(|reached| Need {
+                    reached,
+                    resource,
+                    amount,
+                })
+        };
+        Ok(Self {
+            watches: take(Resource::Watches, 1)?,
+            bytes: take(Resource::ListBytes, 0)?,
+        })
+    }
+
+    fn watches(&mut self, amount: usize) -> Result<(), Need> {
+        self.watches.resize(amount).map_err(|reached| Need {
+            reached,
+            resource: Resource::Watches,
+            amount,
+        })
+    }
+
+    fn bytes(&mut self, amount: usize) -> Result<(), Need> {
+        self.bytes.resize(amount).map_err(|reached| Need {
+            reached,
+            resource: Resource::ListBytes,
+            amount,
+        })
+    }
 }
 
 /// What a watcher of one place reports.
@@ -122,8 +183,44 @@ impl Follower {
         self.outbox.send(Message::Ended { id, reason, retry }).await
     }
 
+    /// Sends rows, those of workloads judged as on their own pages.
+    async fn send(&self, mut message: Message) -> Result<(), Gone> {
+        if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
+            && workload_health::applies_to(&self.query.resource)
+            && rows.iter().any(workload_health::is_unready)
+            && let Ok((api, _)) = self.services.api(&self.caller, self.cluster).await
+        {
+            workload_health::refine(&api, &self.query.resource, rows).await;
+        }
+        self.outbox.send(message).await
+    }
+
+    /// Sends why the list is not live, and waits until the session's other lists have made room.
+    /// Nothing is asked of the API server meanwhile.
+    async fn wait_for_room(&self, need: &Need, last_good: Timestamp) -> Result<(), Gone> {
+        self.outbox
+            .send(Message::Stale {
+                id: self.id,
+                reason: need.reached.to_string(),
+                since: last_good.as_second(),
+            })
+            .await?;
+        let session = self.caller.session_id();
+        loop {
+            tokio::time::sleep(ROOM_CHECK).await;
+            let budgets = &self.services.budgets;
+            if budgets.has_room(session, need.resource, need.amount) {
+                return Ok(());
+            }
+        }
+    }
+
     /// Lists, then watches until something needs a new list.
     async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
+        let mut shares = match Shares::take(&self.services, &self.caller) {
+            Ok(shares) => shares,
+            Err(need) => return Ok(Round::Limited(need)),
+        };
         let (kind, scope, merged) = match self.start().await {
             Ok(start) => start,
             Err(error) => return Ok(Round::Failed(error, false)),
@@ -136,9 +233,17 @@ impl Follower {
             .map(|part| (part.namespace.clone(), part.resource_version.clone()))
             .collect();
         view.fill(merged.parts);
-        self.outbox.send(view.snapshot(self.id, &scope)).await?;
-        if parts.len() > MAX_WATCHES {
-            return self.poll(view, scope, last_good).await;
+        let polled = parts.len() > MAX_WATCHES;
+        let watches = if polled { 1 } else { parts.len() };
+        let room = shares
+            .watches(watches)
+            .and_then(|()| shares.bytes(view.bytes()));
+        if let Err(need) = room {
+            return Ok(Round::Limited(need));
+        }
+        self.send(view.snapshot(self.id, &scope)).await?;
+        if polled {
+            return self.poll(view, scope, shares, last_good).await;
         }
         let (reports, mut inbox) = mpsc::channel(256);
         let _watchers: Vec<_> = parts
@@ -162,6 +267,7 @@ impl Follower {
         let mut batch = interval(BATCH);
         batch.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut rescope = interval_at(Instant::now() + RESCOPE, RESCOPE);
+        let mut rejudge = interval_at(Instant::now() + REJUDGE, REJUDGE);
         loop {
             tokio::select! {
                 report = inbox.recv() => match report {
@@ -175,10 +281,15 @@ impl Follower {
                     }
                 },
                 _ = batch.tick() => {
+                    if let Err(need) = shares.bytes(view.bytes()) {
+                        return Ok(Round::Limited(need));
+                    }
                     if let Some(message) = view.changes(self.id, &scope) {
-                        self.outbox.send(message).await?;
+                        self.send(message).await?;
                     }
                 }
+                // a deadline may have passed, which changes no object
+                _ = rejudge.tick() => view.send_unready_again(),
                 _ = rescope.tick() => match self.scope(&kind).await {
                     Ok(now) if now == scope => {}
                     Ok(_) => return Ok(Round::Again),
@@ -216,6 +327,7 @@ impl Follower {
         &self,
         mut view: View,
         mut scope: ListScope,
+        mut shares: Shares,
         last_good: &mut Timestamp,
     ) -> Result<Round, Gone> {
         loop {
@@ -228,10 +340,13 @@ impl Follower {
             let moved = now != scope;
             scope = now;
             view.fill(merged.parts);
+            if let Err(need) = shares.bytes(view.bytes()) {
+                return Ok(Round::Limited(need));
+            }
             if moved {
-                self.outbox.send(view.snapshot(self.id, &scope)).await?;
+                self.send(view.snapshot(self.id, &scope)).await?;
             } else if let Some(message) = view.changes(self.id, &scope) {
-                self.outbox.send(message).await?;
+                self.send(message).await?;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The rows of a list on the server, and the window of them that the browser has.
 use crate::{
     kube::{listing::Part, watch},
-    service::lists,
+    service::{lists, workload_health},
 };
 use portico_domain::{
     panel::{Column, ListQuery, ListScope, Row},
@@ -14,6 +14,8 @@ pub struct View {
     query: ListQuery,
     pub columns: Vec<Column>,
     rows: BTreeMap<String, Row>,
+    /// Memory of `rows`, about.
+    bytes: usize,
     /// What was sent last: UID and version.
     sent: HashMap<String, String>,
     sent_total: usize,
@@ -26,6 +28,7 @@ impl View {
             query: query.clone(),
             columns,
             rows: BTreeMap::new(),
+            bytes: 0,
             sent: HashMap::new(),
             sent_total: 0,
             dirty: false,
@@ -38,24 +41,54 @@ impl View {
             .flat_map(|part| part.rows)
             .map(|row| (row.row.uid.clone(), row.row))
             .collect();
+        self.bytes = self.rows.values().map(row_bytes).sum();
         self.dirty = true;
+    }
+
+    /// Memory of the rows, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn apply(&mut self, change: watch::Change) {
         match change {
             watch::Change::Upsert(rows) => {
                 for row in rows {
-                    self.rows.insert(row.row.uid.clone(), row.row);
+                    self.bytes += row_bytes(&row.row);
+                    if let Some(old) = self.rows.insert(row.row.uid.clone(), row.row) {
+                        self.bytes -= row_bytes(&old);
+                    }
                 }
                 self.dirty = true;
             }
             watch::Change::Remove(uids) => {
                 for uid in uids {
-                    self.rows.remove(&uid);
+                    if let Some(old) = self.rows.remove(&uid) {
+                        self.bytes -= row_bytes(&old);
+                    }
                 }
                 self.dirty = true;
             }
             watch::Change::Position => {}
+        }
+    }
+
+    /// Sends the workloads with replicas that are not ready once more, as they may be judged
+    /// otherwise by now.
+    pub fn send_unready_again(&mut self) {
+        if !workload_health::applies_to(&self.query.resource) {
+            return;
+        }
+        let unready = self
+            .rows
+            .values()
+            .filter(|row| workload_health::is_unready(row));
+        for row in unready {
+            // no object has this version
+            if let Some(version) = self.sent.get_mut(&row.uid) {
+                version.clear();
+                self.dirty = true;
+            }
         }
     }
 
@@ -115,6 +148,25 @@ impl View {
             removed,
         })
     }
+}
+
+/// The memory of a row with its places in `rows` and `sent`: its texts, and what each of them costs
+/// besides.
+fn row_bytes(row: &Row) -> usize {
+    const TEXT: usize = size_of::<String>();
+    let cells: usize = row.cells.iter().map(|cell| cell.len() + TEXT).sum();
+    let labels: usize = row
+        .labels
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2 * TEXT)
+        .sum();
+    let keys = 3 * (row.uid.len() + TEXT) + 2 * (row.resource_version.len() + TEXT);
+    size_of::<Row>()
+        + keys
+        + row.name.len()
+        + row.namespace.as_ref().map_or(0, String::len)
+        + cells
+        + labels
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::kube::table::TableRow;
-use portico_domain::panel::ResourceRef;
+use portico_domain::panel::{Health, ResourceRef};
 
 fn row(name: &str, version: &str) -> TableRow {
     TableRow {
@@ -14,13 +14,18 @@ fn row(name: &str, version: &str) -> TableRow {
             cells: vec![name.to_owned()],
             labels: Vec::new(),
             health: None,
+            event: None,
         },
     }
 }
 
 fn view(name: &str, rows: Vec<TableRow>) -> View {
+    view_of(ResourceRef::core("pods"), name, rows)
+}
+
+fn view_of(resource: ResourceRef, name: &str, rows: Vec<TableRow>) -> View {
     let query = ListQuery {
-        resource: ResourceRef::core("pods"),
+        resource,
         namespace: None,
         name: name.to_owned(),
         labels: String::new(),
@@ -70,4 +75,42 @@ fn a_list_longer_than_its_window_is_sent_whole_when_its_length_changes() {
         view.changes(1, &ListScope::Cluster),
         Some(Message::Snapshot { total, .. }) if total == lists::WINDOW + 6
     ));
+}
+
+#[test]
+fn finding_p19_workloads_that_are_not_ready_are_sent_again_to_be_judged_by_the_time() {
+    let mut unready = row("web", "1");
+    unready.row.health = Some(Health::Warning);
+    let mut ready = row("db", "1");
+    ready.row.health = Some(Health::Ok);
+    let deployments = ResourceRef::new("apps", "v1", "deployments");
+    let mut view = view_of(deployments, "", vec![unready.clone(), ready]);
+    view.send_unready_again();
+    let Some(Message::Rows {
+        changed, removed, ..
+    }) = view.changes(1, &ListScope::Cluster)
+    else {
+        panic!("rows expected");
+    };
+    assert_eq!(changed, [unready.row.clone()]);
+    assert!(removed.is_empty());
+    assert!(view.changes(1, &ListScope::Cluster).is_none());
+    let mut pods = view_of(ResourceRef::core("pods"), "", vec![unready]);
+    pods.send_unready_again();
+    assert!(pods.changes(1, &ListScope::Cluster).is_none());
+}
+
+#[test]
+fn finding_s12_the_memory_of_rows_is_counted_as_they_come_and_go() {
+    let mut view = view("", vec![row("a", "1")]);
+    let one = view.bytes();
+    assert!(one > 100, "{one}");
+    view.apply(watch::Change::Upsert(vec![row("b", "1"), row("a", "2")]));
+    assert_eq!(view.bytes(), 2 * one);
+    view.apply(watch::Change::Remove(vec![
+        "uid-a".to_owned(),
+        "uid-b".to_owned(),
+        "uid-unknown".to_owned(),
+    ]));
+    assert_eq!(view.bytes(), 0);
 }

@@ -2,14 +2,16 @@
 //! container and how it is shown.
 mod buffer;
 mod lines;
+mod not_started;
 mod pane;
 
 use crate::{
+    components::NeedsScripts,
     context::use_session,
     routes::{self, Tab},
     ui::{Banner, Choice, SelectField, Tone},
 };
-use leptos::prelude::*;
+use leptos::{children::ViewFn, prelude::*};
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -54,23 +56,35 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
         })
     });
     let wrap = RwSignal::new(true);
-    view! {
-        <noscript>
-            <Banner tone=Tone::Info>
-                "Logs are a live stream and need JavaScript. In a terminal: kubectl logs."
-            </Banner>
-        </noscript>
-        <section class="card" aria-label="Log">
-            <Options object=object.clone() query base wrap />
-            // keyed, as another query is another pane: its lines are no part of the view
-            <For
-                each=move || [query.get()]
-                key=Clone::clone
-                children=move |query| view! { <Pane cluster query wrap /> }
-            />
-        </section>
+    let needle = RwSignal::new(String::new());
+    let command = query.with_untracked(|query| {
+        format!(
+            "kubectl logs -f -n {} {} -c {}",
+            query.namespace, query.pod, query.container
+        )
+    });
+    let notice = view! {
+        <Banner tone=Tone::Info>
+            <p>"Logs are a live stream and need JavaScript. In a terminal:"</p>
+            <p class="mono wrap-anywhere">{command}</p>
+        </Banner>
     }
-    .into_any()
+    .into_any();
+    let console = move || {
+        view! {
+            <section class="card" aria-label="Log">
+                <Options object=object.clone() query base=base.clone() wrap />
+                // keyed, as another query is another pane: its lines are no part of the view
+                <For
+                    each=move || [query.get()]
+                    key=Clone::clone
+                    children=move |query| view! { <Pane cluster query wrap needle /> }
+                />
+            </section>
+        }
+        .into_any()
+    };
+    view! { <NeedsScripts notice console=ViewFn::from(console) /> }.into_any()
 }
 
 /// Container, previous run, timestamps, wrapping.

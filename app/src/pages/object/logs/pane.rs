@@ -3,10 +3,12 @@
 use super::{
     buffer::{Buffer, CAPACITY},
     lines::{append, save},
+    not_started::NotStarted,
 };
 use crate::{
     format,
     hooks::{
+        Timer,
         browser_value::BrowserValue,
         stream::{Link, Stream},
     },
@@ -39,12 +41,20 @@ struct Shown {
 enum Stage {
     Waiting,
     Following,
+    /// The container has not started: why.
+    NotStarted(String),
     Interrupted,
     Ended(String),
 }
 
 #[component]
-pub fn Pane(cluster: Uuid, query: LogQuery, wrap: RwSignal<bool>) -> impl IntoView {
+pub fn Pane(
+    cluster: Uuid,
+    query: LogQuery,
+    wrap: RwSignal<bool>,
+    /// What is searched for; outlives the pane of one container.
+    needle: RwSignal<String>,
+) -> impl IntoView {
     let view_node = NodeRef::<html::Div>::new();
     let lines_node = NodeRef::<html::Div>::new();
     let pane = PaneState {
@@ -56,20 +66,31 @@ pub fn Pane(cluster: Uuid, query: LogQuery, wrap: RwSignal<bool>) -> impl IntoVi
         total: RwSignal::new(0),
         found: RwSignal::new(0),
         dropped: RwSignal::new(0),
-        needle: RwSignal::new(String::new()),
+        needle,
+        gather: Timer::new(),
     };
     let file = format!("{}-{}.log", query.pod, query.container);
+    let reason = Memo::new(move |_| match pane.stage.get() {
+        Stage::NotStarted(reason) => Some(reason),
+        _ => None,
+    });
+    let has_no_log = move || reason.with(Option::is_some);
+    let not_started = view! { <NotStarted cluster query=query.clone() reason /> };
     pane.follow(cluster, query);
     Effect::new(move |known: Option<String>| {
         let needle = pane.needle.get();
-        if known.is_some_and(|known| known != needle) {
+        if known.unwrap_or_default() != needle {
             pane.search(&needle);
         }
         needle
     });
     view! {
-        <PaneTools pane file />
+        <div hidden=has_no_log>
+            <PaneTools pane file />
+        </div>
+        {not_started}
         <div
+            hidden=has_no_log
             node_ref=view_node
             class=move || if wrap.get() { "log-view log-wrap" } else { "log-view" }
             tabindex="0"
@@ -90,6 +111,7 @@ fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
         Stage::Waiting => ("live", "Waiting for lines".to_owned()),
         Stage::Following if pane.held.get().is_some() => ("live", "Held still".to_owned()),
         Stage::Following => ("live is-ok", "Following".to_owned()),
+        Stage::NotStarted(reason) => ("live", reason),
         Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
         Stage::Ended(reason) => ("live", reason),
     };
@@ -153,6 +175,7 @@ fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     data-filter=""
+                    prop:value=move || pane.needle.get()
                     on:input=move |event| pane.needle.set(event_target_value(&event))
                 />
             </div>
@@ -189,6 +212,8 @@ struct PaneState {
     found: RwSignal<usize>,
     dropped: RwSignal<u64>,
     needle: RwSignal<String>,
+    /// Until lines that have arrived are shown.
+    gather: Timer,
 }
 
 impl PaneState {
@@ -199,15 +224,14 @@ impl PaneState {
         Effect::new(move |_| {
             let query = query.clone();
             let id = StoredValue::new(0_u32);
+            let retry = Timer::new();
             let opened = stream.open(
                 |id| Request::Logs { id, cluster, query },
                 move |message| {
-                    // a container that has not started yet will
                     if matches!(message, Message::Ended { retry: true, .. }) {
-                        set_timeout(
-                            move || stream.again(id.try_get_value().unwrap_or_default()),
-                            Duration::from_secs(3),
-                        );
+                        retry.start(Duration::from_secs(3), move || {
+                            stream.again(id.try_get_value().unwrap_or_default());
+                        });
                     }
                     self.receive(message);
                 },
@@ -239,9 +263,10 @@ impl PaneState {
                     !std::mem::replace(&mut shown.gathering, true)
                 });
                 if gather == Some(true) {
-                    set_timeout(move || self.flush(), GATHER);
+                    self.gather.start(GATHER, move || self.flush());
                 }
             }
+            Message::NotStarted { reason, .. } => self.stage.set(Stage::NotStarted(reason)),
             Message::Ended { reason, .. } => self.stage.set(Stage::Ended(reason)),
             Message::Stale { .. } => self.stage.set(Stage::Interrupted),
             _ => {}
@@ -257,7 +282,11 @@ impl PaneState {
     }
 
     fn flush(self) {
-        let holding = self.held.get_untracked().is_some();
+        let Some(held) = self.held.try_get_untracked() else {
+            // the pane has gone
+            return;
+        };
+        let holding = held.is_some();
         self.shown.try_update_value(|shown| {
             shown.gathering = false;
             if holding {

@@ -7,8 +7,8 @@ mod parse;
 mod version1;
 mod version2;
 
-use super::attributes::extra;
-use super::{Attributes, Step, Target, User};
+use super::membership::{Membership, holds_any};
+use super::{Attributes, Step, Target};
 use version1::{Match, NonResource, Resource};
 use version2::{PathPermission, Permission};
 
@@ -37,24 +37,18 @@ pub(super) struct Users {
 }
 
 impl Users {
-    fn include(&self, user: &User) -> bool {
-        let roles = user.extra(extra::ROLES);
-        let mut projects = user
-            .extra(extra::PROJECT_ID)
-            .iter()
-            .chain(user.extra(extra::PROJECT_NAME));
-        self.roles.iter().all(|role| roles.contains(role))
-            && projects.any(|project| self.projects.contains(project))
+    fn include(&self, user: &Membership<'_>) -> bool {
+        let has_role = |role: &String| user.role_names.contains(role.as_str());
+        self.roles.iter().all(has_role) && holds_any(&user.projects, &self.projects)
     }
 }
 
 impl Entry {
-    fn step(&self, attributes: &Attributes) -> Step {
-        let user = &attributes.user;
+    fn step(&self, attributes: &Attributes, membership: &Membership<'_>) -> Step {
         if self
             .users
             .as_ref()
-            .is_some_and(|users| !users.include(user))
+            .is_some_and(|users| !users.include(membership))
         {
             return Step::OtherUser;
         }
@@ -74,7 +68,7 @@ impl Entry {
         };
         if !named {
             Step::OtherRequest
-        } else if by_version1 && !version1::all_match(&self.matches, user) {
+        } else if by_version1 && !version1::all_match(&self.matches, membership) {
             Step::OtherUser
         } else {
             Step::Allows
@@ -91,14 +85,19 @@ impl Rules {
         &self.0
     }
 
-    pub fn step(&self, index: usize, attributes: &Attributes) -> Step {
+    pub(super) fn step(
+        &self,
+        index: usize,
+        attributes: &Attributes,
+        membership: &Membership<'_>,
+    ) -> Step {
         // nobody whom another authenticator let in
-        if attributes.user.extra.is_empty() {
+        if membership.user.extra.is_empty() {
             return Step::OtherUser;
         }
-        self.0
-            .get(index)
-            .map_or(Step::OtherRequest, |entry| entry.step(attributes))
+        self.0.get(index).map_or(Step::OtherRequest, |entry| {
+            entry.step(attributes, membership)
+        })
     }
 
     pub fn describe(&self, index: usize) -> String {

@@ -1,6 +1,8 @@
 //! From JSON. Stricter than the reference where that only looks away: what it would crash on, or
-//! leave out of a rule and so widen it, is an error.
+//! leave out of a rule and so widen it, is an error, and so is a rule about everybody that does not
+//! say so.
 use super::super::PolicyError;
+use super::super::bounds::{check_json, check_rules};
 use super::version1::{Match, NonResource, Resource};
 use super::version2::{PathPermission, Permission};
 use super::{Entry, Rules, Users};
@@ -12,8 +14,10 @@ type Object = Map<String, Value>;
 impl Rules {
     /// Reads a list of entries.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
+        check_json(text)?;
         let entries: Vec<Value> =
             serde_json::from_str(text).map_err(|error| PolicyError::Syntax(error.to_string()))?;
+        check_rules(entries.len())?;
         let entry = |(index, value)| {
             entry(value).map_err(|problem| PolicyError::Rule {
                 rule: index + 1,
@@ -58,6 +62,15 @@ fn entry(value: Value) -> Result<Entry, String> {
                     {\"type\": \"user\", \"values\": [\"*\"]} says that"
             .to_owned());
     }
+    let version2 = entry.resource_permissions.is_some() || entry.nonresource_permissions.is_some();
+    // match is not looked at then
+    if version2 && entry.users.is_none() {
+        return Err(
+            "without users it would apply to everybody who can sign in: name the projects \
+                    in {\"users\": {\"projects\": [...]}}"
+                .to_owned(),
+        );
+    }
     Ok(entry)
 }
 
@@ -88,6 +101,13 @@ fn matches(value: Value) -> Result<Vec<Match>, String> {
                     "values" => found.values = strings("match.values", value)?,
                     _ => return Err(unknown(&key, "match")),
                 }
+            }
+            if found.values.iter().any(String::is_empty) {
+                return Err(
+                    "match.values must not hold \"\": k8s-keystone-auth takes it for every \
+                            user; \"*\" says that"
+                        .to_owned(),
+                );
             }
             Ok(found)
         })

@@ -1,6 +1,7 @@
 //! Version 1: `resource` or `nonresource` with `match`.
 use super::super::any;
-use super::super::attributes::{ResourceAttributes, User, extra};
+use super::super::attributes::ResourceAttributes;
+use super::super::membership::{Membership, holds_any};
 
 /// `resource`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,29 +65,26 @@ impl NonResource {
 }
 
 /// Whether all of `match` hold; with none of them everybody is meant.
-pub(super) fn all_match(matches: &[Match], user: &User) -> bool {
-    matches.iter().all(|one| one.holds(user))
+pub(super) fn all_match(matches: &[Match], membership: &Membership<'_>) -> bool {
+    matches.iter().all(|one| one.holds(membership))
 }
 
 impl Match {
-    fn holds(&self, user: &User) -> bool {
+    fn holds(&self, membership: &Membership<'_>) -> bool {
         if !KINDS.contains(&self.kind.as_str()) {
             return false;
         }
         if holds(&self.values, "*") {
             return true;
         }
-        let mut held = match self.kind.as_str() {
-            "group" => user.groups.iter().chain(&[]),
-            "role" => user.extra(extra::ROLES).iter().chain(&[]),
-            "project" => user
-                .extra(extra::PROJECT_ID)
-                .iter()
-                .chain(user.extra(extra::PROJECT_NAME)),
-            // the reference drops the UID on its way: only the name, or an empty value, can be met
-            _ => return holds(&self.values, &user.name) || holds(&self.values, ""),
-        };
-        held.any(|value| holds(&self.values, value))
+        match self.kind.as_str() {
+            "group" => holds_any(&membership.groups, &self.values),
+            "role" => holds_any(&membership.role_names, &self.values),
+            "project" => holds_any(&membership.projects, &self.values),
+            // the reference loses the UID on its way, so only the name can match; it also takes an
+            // empty value for everybody, which is refused when the policy is read
+            _ => holds(&self.values, &membership.user.name),
+        }
     }
 }
 

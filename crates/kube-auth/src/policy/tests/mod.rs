@@ -1,3 +1,4 @@
+mod bounds;
 mod lint;
 mod strict;
 mod version1;

@@ -75,7 +75,6 @@ fn all_matches_must_hold_and_their_values_are_alternatives() {
         (r#"[{"type": "user", "values": ["ada"]}]"#, true),
         // the UID is lost on the way
         (r#"[{"type": "user", "values": ["u1"]}]"#, false),
-        (r#"[{"type": "user", "values": [""]}]"#, true),
         (r#"[{"type": "group", "values": ["g1"]}]"#, true),
         (r#"[{"type": "planet", "values": ["*"]}]"#, false),
         (
@@ -131,5 +130,35 @@ fn what_the_reference_crashes_on_or_widens_is_refused() {
     let open = r#"[{"resource": {"verbs": ["get"], "resources": ["pods"], "version": "*", "namespace": "*"}}]"#;
     assert!(refused(open).contains("rule 1: without match or users"));
     assert!(refused("[").contains("line 1"));
+    assert!(refused(&open.replace("}}]", r#"}, "match": []}]"#)).contains("without match"));
     assert!(refused(r#"[{"match": {}}]"#).contains("must be a list"));
+}
+
+#[test]
+fn finding_s10_an_empty_value_that_everybody_meets_is_refused() {
+    let policy = |matches: &str| {
+        format!(
+            r#"[{{"resource": {{"verbs": ["get"], "resources": ["pods"], "version": "*",
+                 "namespace": "*"}}, "match": {matches}}}]"#
+        )
+    };
+    for matches in [
+        r#"[{"type": "user", "values": [""]}]"#,
+        r#"[{"type": "user", "values": ["ada", ""]}]"#,
+        r#"[{"type": "role", "values": ["dev"]}, {"Type": "user", "Values": [""]}]"#,
+        r#"[{"type": "group", "values": [""]}]"#,
+    ] {
+        let error = refused(&policy(matches));
+        assert!(
+            error.starts_with("rule 1: match.values must not hold \"\""),
+            "{error}"
+        );
+    }
+    // the control case: everybody, said plainly
+    let everybody = policy(r#"[{"type": "user", "values": ["*"]}]"#);
+    check(
+        &everybody,
+        &user(&[], "p9", "any"),
+        &[("get pods in shop", true)],
+    );
 }

@@ -80,7 +80,7 @@ fn without_a_namespace_only_a_star_counts() {
 
 #[test]
 fn it_hides_version_1_of_the_same_kind_in_its_entry() {
-    let policy = r#"[{"resource_permissions": {},
+    let policy = r#"[{"users": {"projects": ["p1"]}, "resource_permissions": {},
         "resource": {"verbs": ["*"], "resources": ["*"], "version": "*", "namespace": "*"},
         "nonresource": {"verbs": ["get"], "path": "*"},
         "match": [{"type": "user", "values": ["*"]}]}]"#;
@@ -109,7 +109,8 @@ fn paths_are_exact_and_verbs_case_sensitive() {
 
 #[test]
 fn whoever_came_in_another_way_is_denied() {
-    let policy = r#"[{"resource_permissions": {"*/*": ["*"]}}]"#;
+    let policy = r#"[{"match": [{"type": "user", "values": ["*"]}],
+        "resource": {"verbs": ["*"], "resources": ["*"], "version": "*", "namespace": "*"}}]"#;
     let stranger = User {
         name: "system:serviceaccount:x:y".to_owned(),
         ..User::default()
@@ -127,4 +128,21 @@ fn unknown_keys_would_widen_an_entry_and_are_refused() {
     let policy = r#"[{"users": {"projects": ["p1"], "groups": ["admins"]},
         "resource_permissions": {"*/*": ["*"]}}]"#;
     assert!(refused(policy).contains("rule 1: unknown key \"groups\""));
+}
+
+#[test]
+fn finding_s10_an_entry_without_users_would_be_about_everybody_and_is_refused() {
+    for policy in [
+        r#"[{"resource_permissions": {"*/*": ["get"]}}]"#,
+        r#"[{"nonresource_permissions": {"/healthz": ["get"]}}]"#,
+        r#"[{"users": null, "resource_permissions": {}}]"#,
+        // match is version 1's: with these permissions it is not looked at
+        r#"[{"match": [{"type": "role", "values": ["dev"]}], "resource_permissions": {"*/*": ["get"]}}]"#,
+    ] {
+        let error = refused(policy);
+        assert!(
+            error.starts_with("rule 1: without users it would"),
+            "{policy}: {error}"
+        );
+    }
 }

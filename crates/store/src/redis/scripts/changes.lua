@@ -2,17 +2,11 @@
 
 -- position: where the feed ends
 function actions.position()
-  if not is_store() then
-    return NO_STORE
-  end
   return redis.call('GET', prefix .. 'feed') or '0'
 end
 
 -- since POSITION LIMIT: where the feed ends, and the changes after a position
 function actions.since()
-  if not is_store() then
-    return NO_STORE
-  end
   local last = redis.call('GET', prefix .. 'feed') or '0'
   return { last, redis.call('ZRANGEBYSCORE', prefix .. 'changes', '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3]) }
 end

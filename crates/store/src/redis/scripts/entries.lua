@@ -64,10 +64,10 @@ local function known_session(id)
 end
 local NO_SESSION = redis.error_reply('NOSESSION there is no such session')
 
--- what is not found in a store that is none at all has not ended
-local NO_STORE = redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
-local function is_store()
-  return redis.call('EXISTS', prefix .. 'schema') == 1
+-- A server that lost its data must not look like a store in which nothing exists: nothing is read from it or written to
+-- it until `portico migrate` has run.
+if redis.call('EXISTS', prefix .. 'schema') == 0 then
+  return redis.error_reply('NOSTORE nothing has been migrated here, or everything was lost')
 end
 
 -- The feed of changes, in the script that makes them: `changes` by position, and `feed`, the last position. Each change

@@ -70,10 +70,7 @@ end
 function actions.find()
   local pointer = redis.call('GET', key('session_secret', ARGV[2]))
   if not pointer then
-    if is_store() then
-      return false
-    end
-    return NO_STORE
+    return false
   end
   local id = string.match(pointer, '^[^.]+')
   return { pointer, redis.call('HGETALL', key('session', id)) }
@@ -81,11 +78,7 @@ end
 
 -- get ID
 function actions.get()
-  local found = redis.call('HGETALL', key('session', ARGV[2]))
-  if #found == 0 and not is_store() then
-    return NO_STORE
-  end
-  return found
+  return redis.call('HGETALL', key('session', ARGV[2]))
 end
 
 -- live_of_user USER_ID: those that have not ended

@@ -61,29 +61,66 @@ function actions.of_secret()
   return redis.call('HGETALL', key(ARGV[2], id))
 end
 
--- failed SUBJECT_HASH NOW WINDOW_STARTED_BEFORE EXPIRES_AT: how many failures in the running window
-function actions.failed()
+-- reserve SUBJECT_HASH NOW FORGOTTEN MOVES FREE EXPIRES_AT BEFORE…: whether there was room, the failures, and their time
+function actions.reserve()
   local name = key('throttle', ARGV[2])
-  local started = redis.call('HGET', name, 'window_started_at')
-  if not started or tonumber(started) <= tonumber(ARGV[4]) then
-    redis.call('HSET', name, 'failures', 1, 'window_started_at', ARGV[3])
-    keep(name, ARGV[5], DAY)
-    redis.call('ZADD', prefix .. 'expiry', ARGV[5], 'throttle:' .. ARGV[2])
-    return 1
+  local now, forgotten, free = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[6])
+  local found = redis.call('HMGET', name, 'failures', 'window_started_at')
+  local failures, at = tonumber(found[1] or 0), tonumber(found[2] or now)
+  if not found[1] or at <= forgotten then
+    failures, at = 0, now
+  elseif failures >= free then
+    local before = ARGV[8 + math.min(failures - free, #ARGV - 8)]
+    if at > tonumber(before) then
+      return { 0, failures, at }
+    end
   end
-  return redis.call('HINCRBY', name, 'failures', 1)
+  failures = failures + 1
+  if ARGV[5] == '1' then
+    at = now
+  end
+  redis.call('HSET', name, 'failures', failures, 'window_started_at', at)
+  keep(name, ARGV[7], DAY)
+  redis.call('ZADD', prefix .. 'expiry', ARGV[7], 'throttle:' .. ARGV[2])
+  return { 1, failures, at }
 end
 
-function actions.undecided()
-  local failures = field('throttle', ARGV[2], 'failures')
-  if failures and tonumber(failures) > 0 then
-    redis.call('HINCRBY', key('throttle', ARGV[2]), 'failures', -1)
+-- give_back SUBJECT_HASH FAILURES AT REOPENED LATEST
+function actions.give_back()
+  local name = key('throttle', ARGV[2])
+  local found = redis.call('HMGET', name, 'failures', 'window_started_at')
+  local failures, at = tonumber(found[1] or 0), tonumber(found[2] or 0)
+  if failures <= 0 or at < tonumber(ARGV[4]) or at > tonumber(ARGV[6]) then
+    return 0
   end
+  if failures == tonumber(ARGV[3]) and at == tonumber(ARGV[4]) then
+    redis.call('HSET', name, 'window_started_at', ARGV[5])
+  end
+  redis.call('HINCRBY', name, 'failures', -1)
   return 1
 end
 
 function actions.succeeded()
   return drop('throttle', ARGV[2])
+end
+
+-- account_failed ACCOUNT_HASH KNOWN_BROWSER NOW: nothing for an account that has not signed in
+function actions.account_failed()
+  local name = key('account', ARGV[2])
+  if not exists('account', ARGV[2]) then
+    return 0
+  end
+  redis.call('HINCRBY', name, 'failures', 1)
+  redis.call('HINCRBY', name, 'known_failures', ARGV[3])
+  redis.call('HSET', name, 'last_failed_at', ARGV[4])
+  return 1
+end
+
+-- account_signed_in ACCOUNT_HASH EXPIRES_AT FIELD VALUE …: the entry as it was
+function actions.account_signed_in()
+  local before = redis.call('HGETALL', key('account', ARGV[2]))
+  put('account', ARGV[2], ARGV[3], 4)
+  return before
 end
 
 return actions[ARGV[1]]()

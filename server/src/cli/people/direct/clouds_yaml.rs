@@ -1,6 +1,7 @@
 //! `clouds.yaml` and `secure.yaml`, found and merged as openstacksdk does.
 use super::error::DirectError;
 use crate::cli::people::private_file;
+use portico_runtime::yaml;
 use serde_norway::{Mapping, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,7 +89,7 @@ fn parse(text: &str) -> Option<Mapping> {
     if text.trim().is_empty() {
         return Some(Mapping::new());
     }
-    serde_norway::from_str(text.trim_start_matches('\u{feff}')).ok()
+    yaml::from_user_file(text.trim_start_matches('\u{feff}')).ok()
 }
 
 fn of_cloud<'a>(document: &'a Mapping, cloud: &str) -> Option<&'a Mapping> {

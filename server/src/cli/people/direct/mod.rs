@@ -2,7 +2,6 @@
 //! the token to the cluster's key here. For CI and for machines without a browser.
 //!
 //! [`pin`] says where things are and is the only word on it; [`settings`] say who signs in.
-mod again;
 mod clouds_yaml;
 mod error;
 mod method;
@@ -20,10 +19,10 @@ use super::{
     exec_info::ExecInfo,
     login::LoginArgs,
     private_file, profile,
+    refresh_detection::{TokenHolder, TokenHolders},
     terminal::{say, somebody_is_there},
     token_cache::{Cached, TokenCache},
 };
-use again::{Asker, Askers};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_openstack::KeystoneConfig;
@@ -84,20 +83,20 @@ pub async fn credential(
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let session = KeystoneSession::new(sign_in)?;
     let cache = TokenCache::open(&parts)?;
-    let asker = Asker::parent().filter(|_| asked.from_kubectl);
-    let askers = cache.beside("askers").map(Askers::read);
-    let (Some(asker), Some(mut askers)) = (asker, askers) else {
+    let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
+    let holders = cache.beside("askers").map(TokenHolders::read);
+    let (Some(holder), Some(mut holders)) = (holder, holders) else {
         return cache
             .get(async || seal(&pin, pinned, &settings, &session).await)
             .await;
     };
     if let Some(known) = cache.known()?
-        && askers.comes_again(&asker, &known)
+        && holders.was_refused(&holder, &known)
     {
         // one question to Keystone and the gateway, no sign-in: was it the token, or the cluster?
         let key = pin.sealing_key(pinned).await?;
         if session.still_stands().await? && key.kid() == pinned.sealing_key.kid {
-            askers.confirmed();
+            holders.confirmed();
         } else {
             cache.forget(&known)?;
         }
@@ -105,7 +104,7 @@ pub async fn credential(
     let token = cache
         .get(async || seal(&pin, pinned, &settings, &session).await)
         .await?;
-    askers.note(asker, &token);
+    holders.add(holder, &token);
     Ok(token)
 }
 

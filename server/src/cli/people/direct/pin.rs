@@ -62,6 +62,17 @@ impl Pin {
         Ok(found.filter(|pin| pin.cloud == cloud))
     }
 
+    /// Every pinned cloud of this machine.
+    pub fn all() -> Result<Vec<Self>, PeopleError> {
+        let mut pins = Vec::new();
+        for path in private_file::json_files(&directory()?)? {
+            if let Some(text) = private_file::read(&path)? {
+                pins.push(Self::parse(&text, &path)?);
+            }
+        }
+        Ok(pins)
+    }
+
     /// The pin of a cloud.
     pub fn load(cloud: &str) -> Result<Self, PeopleError> {
         Self::find(cloud)?.ok_or_else(|| DirectError::NotPinned(cloud.to_owned()).into())
@@ -213,6 +224,7 @@ mod tests {
             api_url: "https://a:6443".to_owned(),
             ca_data: None,
             sealing_key: key.map(|key| PublishedKey::new(key.public())),
+            project: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A kubeconfig as a tree: named entries in lists, of which only ours are touched.
 use crate::cli::people::{PeopleError, private_file, terminal::say};
+use portico_runtime::yaml;
 use serde_norway::{Mapping, Value};
 use std::path::Path;
 
@@ -53,7 +54,7 @@ impl Document {
             return Ok(Self::default());
         }
         // the parser's words quote the file, in which secrets may be
-        let root: Mapping = serde_norway::from_str(text)
+        let root: Mapping = yaml::from_user_file(text)
             .map_err(|_| "not a kubeconfig, so nothing was changed".to_owned())?;
         for list in [CLUSTERS, USERS, CONTEXTS] {
             let value = root.get(list.name).unwrap_or(&Value::Null);

@@ -158,6 +158,7 @@ fn of_cloud(cloud: &str, cluster: Option<&str>) -> Result<(Plugin, Cluster), Peo
         api_url: pinned.api_url.clone(),
         ca_data: pinned.ca_data.clone(),
         sealing_key: None,
+        project: None,
     });
     let cluster = find(clusters.collect(), cluster).map_err(|error| match cluster {
         Some(asked) => pin.unknown(asked).into(),

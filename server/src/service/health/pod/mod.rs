@@ -1,14 +1,24 @@
 //! Pods: the state that `kubectl get pods` shows, with the reason behind it.
 mod containers;
+mod crash_loop;
+mod not_started;
 
 pub use containers::containers;
+pub use not_started::not_started;
 
 use super::{Judgement, counted, scheduling, sentence};
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
 
 /// Judges a pod by its phase, conditions and containers, the most telling first.
 pub fn pod(pod: &Pod) -> Judgement {
+    pod_at(pod, Timestamp::now())
+}
+
+/// The same at a moment: a container that crashes again and again is judged as crashing for some
+/// minutes after each crash.
+fn pod_at(pod: &Pod, now: Timestamp) -> Judgement {
     let status = pod.status.clone().unwrap_or_default();
     let phase = status.phase.as_deref().unwrap_or("Unknown");
     if pod.metadata.deletion_timestamp.is_some() {
@@ -28,6 +38,12 @@ pub fn pod(pod: &Pod) -> Judgement {
             {
                 return judgement;
             }
+        }
+        let mut containers = init.iter().chain(&main);
+        if let Some(judgement) =
+            containers.find_map(|container| crash_loop::remembered(pod, container, now))
+        {
+            return judgement;
         }
     }
     match phase {
@@ -84,7 +100,7 @@ fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement>
         let prefix = if init { "Init:" } else { "" };
         let failed = Judgement::new(Health::Failed, format!("{prefix}{why}"));
         return match why {
-            "CrashLoopBackOff" => Some(failed.because(crash_loop(pod, status))),
+            "CrashLoopBackOff" => Some(failed.because(crash_loop::waiting(pod, status))),
             "ImagePullBackOff" | "ErrImagePull" | "ErrImageNeverPull" | "InvalidImageName" => {
                 Some(failed.because(image(status, message)))
             }
@@ -110,22 +126,6 @@ fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement>
         );
     }
     None
-}
-
-fn crash_loop(pod: &Pod, status: &ContainerStatus) -> String {
-    let name = &status.name;
-    let last = status
-        .last_state
-        .as_ref()
-        .and_then(|state| state.terminated.as_ref());
-    let why = last.map_or_else(String::new, |ended| {
-        format!(": it {}", ending(pod, name, ended))
-    });
-    format!(
-        "Container {name} keeps crashing{why}. It was started again {}; Kubernetes waits longer \
-         before each try. Look at the previous log.",
-        times(status.restart_count)
-    )
 }
 
 fn times(count: i32) -> String {

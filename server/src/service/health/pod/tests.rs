@@ -101,3 +101,76 @@ fn phases_without_trouble_are_told_apart() {
 fn an_object_with_nothing_in_it_is_judged_too() {
     assert_eq!(pod(&Pod::default()).health, Health::Unknown);
 }
+
+const NOW: &str = "2026-11-23T10:00:00Z";
+
+/// A container that started and ended so many seconds before now.
+fn ended(from: i64, to: i64, code: i32) -> Value {
+    let at = |ago: i64| {
+        let now: Timestamp = NOW.parse().unwrap();
+        (now - jiff::SignedDuration::from_secs(ago)).to_string()
+    };
+    json!({"terminated": {"exitCode": code, "reason": "Error",
+        "startedAt": at(from), "finishedAt": at(to)}})
+}
+
+fn judged_at_now(policy: &str, containers: Value) -> Judgement {
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": {"name": "web-1"},
+        "spec": {"restartPolicy": policy, "containers": [{"name": "web", "image": "web:1"}]},
+        "status": {"phase": "Running", "containerStatuses": containers},
+    }))
+    .unwrap();
+    pod_at(&pod, NOW.parse().unwrap())
+}
+
+#[test]
+fn finding_p11_a_crash_loop_is_the_same_in_each_of_its_states() {
+    let last = ended(70, 60, 3);
+    let running = |ready: bool| {
+        let mut containers = container(json!({"running": {}}), last.clone(), 4);
+        containers[0]["ready"] = ready.into();
+        containers
+    };
+    for containers in [
+        container(
+            json!({"waiting": {"reason": "CrashLoopBackOff"}}),
+            last.clone(),
+            4,
+        ),
+        running(false),
+        // without a readiness probe a container is ready as soon as it runs
+        running(true),
+        container(ended(5, 1, 3), last.clone(), 4),
+        container(ended(5, 1, 3), json!({}), 1),
+    ] {
+        let judgement = judged_at_now("Always", containers.clone());
+        assert_eq!(judgement.health, Health::Failed, "{containers}");
+        assert_eq!(judgement.status, "CrashLoopBackOff", "{containers}");
+        let reason = judgement.reason.unwrap();
+        assert!(reason.contains("exit code 3"), "{reason}");
+    }
+}
+
+#[test]
+fn finding_p11_what_is_no_crash_loop_is_not_made_one() {
+    let running = json!({"running": {}});
+    for (what, containers) in [
+        ("one crash", container(running.clone(), ended(70, 60, 3), 1)),
+        ("the first crash", container(ended(5, 1, 3), json!({}), 0)),
+        (
+            "a crash an hour ago",
+            container(running.clone(), ended(3700, 3600, 3), 4),
+        ),
+        (
+            "a crash after a day of running",
+            container(running.clone(), ended(86_460, 60, 3), 4),
+        ),
+    ] {
+        let judgement = judged_at_now("Always", containers);
+        assert_ne!(judgement.status, "CrashLoopBackOff", "{what}");
+    }
+    let succeeded = container(running, ended(70, 60, 0), 4);
+    let of_a_job = judged_at_now("OnFailure", succeeded);
+    assert_ne!(of_a_job.status, "CrashLoopBackOff");
+}

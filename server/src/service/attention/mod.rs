@@ -1,4 +1,7 @@
-//! What needs a person in a cluster, worst first, with the reason.
+//! What needs attention in a cluster, worst first, with the reason.
+pub mod alerts;
+mod restarts;
+
 use super::health::{self, Judgement};
 use crate::kube::{
     Api, KubeError, discovery,
@@ -15,16 +18,59 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects of one kind that are read for their reason.
 const MAX_READ: usize = 12;
+/// Pods that run, but were restarted just now, that are read: between two crashes a pod looks well.
+const MAX_RESTARTED: usize = 12;
 const PARALLEL: usize = 6;
 
 /// What was found, and what could not be looked at.
 #[derive(Debug, Default)]
 pub struct Findings {
-    pub attention: Vec<Attention>,
+    pub troubles: Vec<Trouble>,
     pub gaps: Vec<String>,
 }
 
-/// Looks at pods, workloads, jobs and claims of every namespace that the person may read.
+/// The rows for a page.
+pub fn rows(troubles: Vec<Trouble>) -> Vec<Attention> {
+    troubles
+        .into_iter()
+        .map(|trouble| trouble.attention)
+        .collect()
+}
+
+/// One row, with every object that it stands for: an alert about one of them is the same trouble.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    pub attention: Attention,
+    keys: Vec<TroubleKey>,
+}
+
+/// An object of a cluster; its API version does not tell it from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TroubleKey {
+    plural: String,
+    namespace: Option<String>,
+    name: String,
+}
+
+impl TroubleKey {
+    fn new(plural: &str, namespace: Option<&str>, name: &str) -> Self {
+        Self {
+            plural: plural.to_owned(),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        }
+    }
+
+    fn of(object: &ObjectRef) -> Self {
+        Self::new(
+            &object.resource.plural,
+            object.namespace.as_deref(),
+            &object.name,
+        )
+    }
+}
+
+/// Looks at pods, workloads, jobs and claims of every namespace that the caller may read.
 pub async fn look(api: &Api, cluster: &Named) -> Findings {
     // jobs first: what a job says of its failed pods is worth more than what each pod says
     let kinds = [
@@ -64,7 +110,7 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
                         .or_default()
                         .push(words);
                 }
-                merge(&mut out.attention, found, cluster, &mut explained);
+                merge(&mut out.troubles, found, cluster, &mut explained);
             }
             Err(error) => out
                 .gaps
@@ -79,21 +125,26 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
             places.join(", ")
         ));
     }
-    out.attention.sort_by(worst_first);
+    out.troubles
+        .sort_by(|a, b| worst_first(&a.attention, &b.attention));
     out
 }
 
-/// A cluster that could not be looked at needs somebody itself.
+/// A cluster that could not be looked at needs attention itself.
 pub fn unavailable(health: Health, cluster: Named, why: String) -> Findings {
     Findings {
-        attention: vec![Attention {
-            health,
-            title: "Cluster unavailable".to_owned(),
-            reason: why,
-            cluster: Some(cluster),
-            object: None,
-            since: None,
-            count: 0,
+        troubles: vec![Trouble {
+            keys: Vec::new(),
+            attention: Attention {
+                health,
+                title: "Cluster unavailable".to_owned(),
+                reason: why,
+                cluster: Some(cluster),
+                object: None,
+                since: None,
+                count: 0,
+                alerts: Vec::new(),
+            },
         }],
         gaps: Vec::new(),
     }
@@ -121,8 +172,8 @@ struct Judged {
     object: ObjectRef,
     row: TableRow,
     judgement: Judgement,
-    /// Others of the same owner that this one stands for.
-    others: u32,
+    /// Names of others of the same owner that this one stands for.
+    others: Vec<String>,
     /// A pod that failed for good.
     ended: bool,
 }
@@ -147,12 +198,21 @@ async fn unhealthy(
     let resource = discovery::reference(kind);
     let scope = namespaces::scope(api, kind, None, "list").await?;
     let merged = listing::list(api, kind, &scope, &Selection::default()).await?;
-    let rows = merged
+    let restarts = (resource.plural == "pods")
+        .then(|| restarts::Column::of(&merged.columns()))
+        .flatten();
+    let (ill, well): (Vec<_>, Vec<_>) = merged
         .into_rows()
         .into_iter()
-        .filter(|row| needs_a_look(&resource, row))
-        .collect();
-    let mut objects: Vec<_> = stream::iter(one_of_each_owner(rows).into_iter().take(MAX_READ))
+        .partition(|row| needs_a_look(&resource, row));
+    let mut looks = one_of_each_owner(ill);
+    looks.truncate(MAX_READ);
+    if let Some(column) = restarts {
+        let mut restarted = column.recently(well);
+        restarted.retain(|row| !looks.iter().any(|(known, _)| same_owner(known, row)));
+        looks.extend(one_of_each_owner(restarted).into_iter().take(MAX_RESTARTED));
+    }
+    let mut objects: Vec<_> = stream::iter(looks)
         .map(|(row, others)| read(api, &resource, row, others))
         .buffered(PARALLEL)
         .collect()
@@ -179,27 +239,26 @@ fn needs_a_look(resource: &ResourceRef, row: &TableRow) -> bool {
     }
 }
 
-/// One row for each owner, with how many others it stands for.
-fn one_of_each_owner(rows: Vec<TableRow>) -> Vec<(TableRow, u32)> {
-    let mut kept: Vec<(TableRow, u32)> = Vec::new();
+fn same_owner(a: &TableRow, b: &TableRow) -> bool {
+    match (&a.owner, &b.owner) {
+        (Some(a), Some(b)) => a.uid == b.uid,
+        _ => false,
+    }
+}
+
+/// One row for each owner, with the names of the others that it stands for.
+fn one_of_each_owner(rows: Vec<TableRow>) -> Vec<(TableRow, Vec<String>)> {
+    let mut kept: Vec<(TableRow, Vec<String>)> = Vec::new();
     for row in rows {
-        let same = row.owner.as_ref().and_then(|owner| {
-            kept.iter_mut().find(|(first, _)| {
-                first
-                    .owner
-                    .as_ref()
-                    .is_some_and(|known| known.uid == owner.uid)
-            })
-        });
-        match same {
-            Some((_, others)) => *others += 1,
-            None => kept.push((row, 0)),
+        match kept.iter_mut().find(|(first, _)| same_owner(first, &row)) {
+            Some((_, others)) => others.push(row.row.name),
+            None => kept.push((row, Vec::new())),
         }
     }
     kept
 }
 
-async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: u32) -> Judged {
+async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<String>) -> Judged {
     let object = ObjectRef {
         resource: resource.clone(),
         namespace: row.row.namespace.clone(),
@@ -226,7 +285,7 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: u32) -> 
 }
 
 fn merge(
-    attention: &mut Vec<Attention>,
+    troubles: &mut Vec<Trouble>,
     found: Found,
     cluster: &Named,
     explained: &mut BTreeSet<(String, String)>,
@@ -234,32 +293,53 @@ fn merge(
     for judged in found.objects {
         let place = judged.object.namespace.clone().unwrap_or_default();
         if judged.object.resource.plural == "pods" {
-            explained.extend(workloads(&judged.row).map(|name| (place.clone(), name)));
+            let names = workloads(&judged.row).map(|(_, name)| (place.clone(), name));
+            explained.extend(names);
         } else if explained.contains(&(place, judged.object.name.clone())) {
-            // its pods have been told of already, with a better reason
+            // the rows of its pods give a better reason
             continue;
         }
-        attention.push(Attention {
+        troubles.push(trouble(judged, cluster));
+    }
+}
+
+fn trouble(judged: Judged, cluster: &Named) -> Trouble {
+    let mut keys = vec![TroubleKey::of(&judged.object)];
+    if judged.object.resource.plural == "pods" {
+        let namespace = judged.object.namespace.as_deref();
+        let others = judged.others.iter();
+        keys.extend(others.map(|name| TroubleKey::new("pods", namespace, name)));
+        let owners = workloads(&judged.row);
+        keys.extend(owners.map(|(plural, name)| TroubleKey::new(&plural, namespace, &name)));
+    }
+    Trouble {
+        keys,
+        attention: Attention {
             health: judged.judgement.health,
             title: judged.judgement.status,
             reason: judged.judgement.reason.unwrap_or_default(),
             cluster: Some(cluster.clone()),
             object: Some(judged.object),
             since: judged.row.row.created_at,
-            count: judged.others,
-        });
+            count: u32::try_from(judged.others.len()).unwrap_or(u32::MAX),
+            alerts: Vec::new(),
+        },
     }
 }
 
-/// The workloads that a pod belongs to: its owner, and the deployment behind a replica set.
-fn workloads(row: &TableRow) -> impl Iterator<Item = String> {
+/// The workloads that a pod belongs to, by kind (as in a URL) and name: its owner, and the
+/// Deployment behind a ReplicaSet.
+fn workloads(row: &TableRow) -> impl Iterator<Item = (String, String)> {
     let owner = row.owner.clone();
     let deployment = owner
         .as_ref()
         .filter(|owner| owner.kind == "ReplicaSet")
         .and_then(|owner| owner.name.rsplit_once('-'))
-        .map(|(deployment, _)| deployment.to_owned());
-    owner.map(|owner| owner.name).into_iter().chain(deployment)
+        .map(|(deployment, _)| ("deployments".to_owned(), deployment.to_owned()));
+    owner
+        .map(|owner| (format!("{}s", owner.kind.to_lowercase()), owner.name))
+        .into_iter()
+        .chain(deployment)
 }
 
 #[cfg(test)]
@@ -285,26 +365,31 @@ mod tests {
                 cells: Vec::new(),
                 labels: Vec::new(),
                 health: Some(Health::Failed),
+                event: None,
             },
         }
     }
 
     #[test]
-    fn pods_of_one_workload_are_told_of_once() {
+    fn pods_of_one_workload_are_one_row() {
         let kept = one_of_each_owner(vec![
             pod("web-1", Some("web-5c9")),
             pod("web-2", Some("web-5c9")),
             pod("alone", None),
             pod("alone-2", None),
         ]);
-        let told: Vec<_> = kept
+        let shown: Vec<_> = kept
             .iter()
-            .map(|(row, others)| (row.row.name.as_str(), *others))
+            .map(|(row, others)| (row.row.name.as_str(), others.join(" ")))
             .collect();
-        assert_eq!(told, [("web-1", 1), ("alone", 0), ("alone-2", 0)]);
+        let expected = [("web-1", "web-2"), ("alone", ""), ("alone-2", "")];
         assert_eq!(
-            workloads(&kept[0].0).collect::<Vec<_>>(),
-            ["web-5c9", "web"]
+            shown,
+            expected.map(|(name, others)| (name, others.to_owned()))
         );
+        let owners: Vec<_> = workloads(&kept[0].0)
+            .map(|(plural, name)| format!("{plural}/{name}"))
+            .collect();
+        assert_eq!(owners, ["replicasets/web-5c9", "deployments/web"]);
     }
 }

@@ -1,9 +1,13 @@
 //! The way back: whether each API server asks kube-auth, and how long a revoked token still works.
-use super::report::Report;
-use crate::cli::people;
+use crate::cli::doctor::fault::Fault;
+use crate::cli::doctor::finding::Finding;
+use crate::cli::doctor::http;
+use crate::cli::{cluster, people};
 use crate::config::Config;
 use crate::service::authentication::KubeAuthMetrics;
 use anyhow::{Context as _, bail};
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PublicKey, cluster_token};
 use portico_domain::cluster::ClusterRecord;
@@ -19,41 +23,50 @@ const PROMISED: Duration = Duration::from_secs(50);
 const LONGEST: Duration = Duration::from_secs(200);
 const POLL: Duration = Duration::from_millis(500);
 const LOOK_FOR: Duration = Duration::from_secs(10);
+const MAX_CONCURRENT_CLUSTERS: usize = 4;
 
-/// Shows each API server a token of nobody's, and looks whether kube-auth was asked about it.
-pub(super) async fn asked(config: &Config, report: &mut Report) {
-    if config.clusters.is_empty() {
-        return;
-    }
+/// Shows each API server a token that no user has, and looks whether kube-auth was asked about it.
+pub(super) async fn asked(config: &Config) -> Vec<Finding> {
     let configured = config.panel.as_ref();
     let url = configured
         .and_then(|panel| panel.kube_auth_metrics_url.clone())
         .or_else(|| config.kube_auth.as_ref().and(config.own_metrics_url()));
     let metrics = match KubeAuthMetrics::new(url) {
         Ok(metrics) => metrics,
-        Err(error) => return report.fail("kube-auth", error.to_string(), "report this"),
+        Err(error) => {
+            let seen = error.to_string();
+            return vec![Finding::fault(Fault::ClusterUnobserved, "kube-auth", seen)];
+        }
     };
+    // a closure here would not be general enough for the boxed future of a check
+    let mut tries: Vec<BoxFuture<'_, Finding>> = Vec::new();
     for cluster in &config.clusters {
-        let subject = format!("cluster {}", cluster.name);
-        match try_one(cluster, &metrics).await {
-            Ok(true) => report.ok(&subject, "its API server asks kube-auth about tokens"),
-            Ok(false) => report.fail(
-                &subject,
-                "its API server does not ask kube-auth about tokens",
-                "`portico kube-auth config --cluster ID` prints what it needs; it must reach kube_auth.listen",
-            ),
-            Err(error) => report.warn(
-                &subject,
-                format!("cannot say whether its API server asks kube-auth: {error:#}"),
-                "start kube-auth, and set panel.kube_auth_metrics_url where it runs elsewhere",
-            ),
+        tries.push(is_asked(cluster, &metrics).boxed());
+    }
+    futures::stream::iter(tries)
+        .buffered(MAX_CONCURRENT_CLUSTERS)
+        .collect()
+        .await
+}
+
+async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> Finding {
+    let subject = super::clusters::subject(cluster);
+    match try_one(cluster, metrics).await {
+        Ok(true) => Finding::ok(subject, "its API server asks kube-auth about tokens"),
+        Ok(false) => {
+            let seen = cluster.api_url.as_str();
+            Finding::fault(Fault::ClusterNotAsking, subject, seen)
+        }
+        Err(error) => {
+            let seen = format!("{error:#}");
+            Finding::fault(Fault::ClusterUnobserved, subject, seen)
         }
     }
 }
 
 async fn try_one(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> anyhow::Result<bool> {
     let before = reviews(metrics, cluster.id).await?;
-    let client = super::network::client_of(cluster)?;
+    let client = http::client(cluster.ca_file.as_deref())?;
     let nobody = SecretString::from(format!("doctor-{}", Uuid::new_v4()));
     let end = Timestamp::now() + SignedDuration::from_mins(5);
     known(&client, cluster, &seal(cluster, &nobody, end)?).await?;
@@ -95,40 +108,31 @@ async fn known(
 }
 
 /// Signs in as `OS_*` say, revokes that token, and measures how long the API server still takes it.
-pub(super) async fn measure(config: &Config, name: &str, report: &mut Report) {
+pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
     let subject = format!("revocation at {name}");
-    match measured(config, name).await {
-        Ok(took) if took <= PROMISED => report.ok(
-            &subject,
+    vec![match measured(config, name).await {
+        Ok(took) if took <= PROMISED => Finding::ok(
+            subject,
             format!("a revoked token worked for {:.1} s", took.as_secs_f64()),
         ),
-        Ok(took) => report.fail(
-            &subject,
-            format!(
-                "a revoked token worked for {:.1} s, more than the {} s that are promised",
+        Ok(took) => {
+            let seen = format!(
+                "{:.1} s, more than the {} s that are promised",
                 took.as_secs_f64(),
                 PROMISED.as_secs()
-            ),
-            "start the API server with --authentication-token-webhook-cache-ttl=10s",
-        ),
-        Err(error) => report.fail(
-            &subject,
-            format!("{error:#}"),
-            "set OS_AUTH_URL, OS_USERNAME, OS_PASSWORD and OS_PROJECT_ID of somebody whom the cluster accepts",
-        ),
-    }
+            );
+            Finding::fault(Fault::RevocationSlow, subject, seen)
+        }
+        Err(error) => Finding::fault(Fault::RevocationSlow, subject, format!("{error:#}")),
+    }]
 }
 
 async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
-    let cluster = config
-        .clusters
-        .iter()
-        .find(|cluster| cluster.name == name || cluster.id.to_string() == name)
-        .with_context(|| format!("no cluster {name} in the configuration"))?;
+    let cluster = cluster::find(config, name)?;
     let keystone = config.keystone.as_ref().context("[keystone] is missing")?;
     let (keystone, issued) = people::sign_in_at(keystone).await?;
     let token = seal(cluster, &issued.token, issued.details.expires_at)?;
-    let client = super::network::client_of(cluster)?;
+    let client = http::client(cluster.ca_file.as_deref())?;
     let result = async {
         let started = Instant::now();
         while !known(&client, cluster, &token).await? {

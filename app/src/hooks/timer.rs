@@ -1,0 +1,35 @@
+//! A timeout that goes with its component: what it would do concerns a page that has been left.
+use leptos::prelude::*;
+use std::time::Duration;
+
+/// One timeout at a time. `Copy`.
+#[derive(Clone, Copy)]
+pub struct Timer(StoredValue<Option<TimeoutHandle>>);
+
+impl Timer {
+    /// Makes a timer of the current component, whose cleanup stops it.
+    pub fn new() -> Self {
+        let timer = Self(StoredValue::new(None));
+        on_cleanup(move || timer.stop());
+        timer
+    }
+
+    /// Runs `work` after `wait`, in place of what the timer would have run. Does nothing once the
+    /// component has gone.
+    pub fn start(self, wait: Duration, work: impl FnOnce() + 'static) {
+        self.0.try_update_value(|pending| {
+            if let Some(pending) = pending.take() {
+                pending.clear();
+            }
+            *pending = set_timeout_with_handle(work, wait).ok();
+        });
+    }
+
+    fn stop(self) {
+        self.0.try_update_value(|pending| {
+            if let Some(pending) = pending.take() {
+                pending.clear();
+            }
+        });
+    }
+}

@@ -1,0 +1,113 @@
+//! The names of Kubernetes' own kinds in the plural, for headings that are there before the cluster has
+//! answered. Other kinds are named by discovery.
+use crate::format;
+use portico_domain::panel::ResourceRef;
+
+/// The API server's own kinds up to 1.34, as the reference spells them.
+const BUILT_IN: [&str; 65] = [
+    "APIServices",
+    "Bindings",
+    "CertificateSigningRequests",
+    "ClusterRoleBindings",
+    "ClusterRoles",
+    "ClusterTrustBundles",
+    "ComponentStatuses",
+    "ConfigMaps",
+    "ControllerRevisions",
+    "CronJobs",
+    "CSIDrivers",
+    "CSINodes",
+    "CSIStorageCapacities",
+    "CustomResourceDefinitions",
+    "DaemonSets",
+    "Deployments",
+    "DeviceClasses",
+    "Endpoints",
+    "EndpointSlices",
+    "Events",
+    "FlowSchemas",
+    "HorizontalPodAutoscalers",
+    "IngressClasses",
+    "Ingresses",
+    "IPAddresses",
+    "Jobs",
+    "LeaseCandidates",
+    "Leases",
+    "LimitRanges",
+    "MutatingAdmissionPolicies",
+    "MutatingAdmissionPolicyBindings",
+    "MutatingWebhookConfigurations",
+    "Namespaces",
+    "NetworkPolicies",
+    "Nodes",
+    "PersistentVolumeClaims",
+    "PersistentVolumes",
+    "PodDisruptionBudgets",
+    "Pods",
+    "PodSecurityPolicies",
+    "PodTemplates",
+    "PriorityClasses",
+    "PriorityLevelConfigurations",
+    "ReplicaSets",
+    "ReplicationControllers",
+    "ResourceClaims",
+    "ResourceClaimTemplates",
+    "ResourceQuotas",
+    "ResourceSlices",
+    "RoleBindings",
+    "Roles",
+    "RuntimeClasses",
+    "Secrets",
+    "ServiceAccounts",
+    "ServiceCIDRs",
+    "Services",
+    "StatefulSets",
+    "StorageClasses",
+    "StorageVersionMigrations",
+    "StorageVersions",
+    "ValidatingAdmissionPolicies",
+    "ValidatingAdmissionPolicyBindings",
+    "ValidatingWebhookConfigurations",
+    "VolumeAttachments",
+    "VolumeAttributesClasses",
+];
+
+/// The name of a kind that every cluster has; `None` for another.
+pub fn built_in(resource: &ResourceRef) -> Option<&'static str> {
+    let group = resource.group.as_str();
+    if group.contains('.') && !group.ends_with(".k8s.io") {
+        return None;
+    }
+    BUILT_IN
+        .into_iter()
+        .find(|name| name.eq_ignore_ascii_case(&resource.plural))
+}
+
+/// The same, or the plural of the address where that is all there is.
+pub fn plural(resource: &ResourceRef) -> String {
+    built_in(resource).map_or_else(|| format::capitalised(&resource.plural), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding_p9_built_in_kinds_have_the_names_of_the_api() {
+        for (group, plural_of_it, name) in [
+            ("", "persistentvolumeclaims", "PersistentVolumeClaims"),
+            (
+                "autoscaling",
+                "horizontalpodautoscalers",
+                "HorizontalPodAutoscalers",
+            ),
+            ("networking.k8s.io", "networkpolicies", "NetworkPolicies"),
+            ("storage.k8s.io", "csidrivers", "CSIDrivers"),
+        ] {
+            let resource = ResourceRef::new(group, "v1", plural_of_it);
+            assert_eq!(built_in(&resource), Some(name));
+        }
+        let other = ResourceRef::new("data.example.org", "v1", "backups");
+        assert_eq!((built_in(&other), plural(&other)), (None, "Backups".into()));
+    }
+}

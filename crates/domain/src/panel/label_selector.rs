@@ -1,0 +1,315 @@
+//! Label selectors as people type them, checked before a cluster is asked. The grammar is the API
+//! server's (`k8s.io/apimachinery/pkg/labels`), so that what passes here passes there.
+use std::{iter::Peekable, str::Chars};
+
+/// The longest name of a label key, and the longest value.
+const MAX_NAME: usize = 63;
+/// The longest prefix of a label key.
+const MAX_PREFIX: usize = 253;
+
+/// Why a text is not a label selector.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SelectorError {
+    #[error("Expected {expected}, found {found}.")]
+    Unexpected {
+        expected: &'static str,
+        /// The part of the text in quotes, or "the end".
+        found: String,
+    },
+    #[error(
+        "\"{0}\" is not a label key: up to 63 letters, digits, \"-\", \"_\" and \".\", beginning and \
+         ending with a letter or digit, with an optional domain and \"/\" before them."
+    )]
+    Key(String),
+    #[error(
+        "\"{0}\" is not a label value: up to 63 letters, digits, \"-\", \"_\" and \".\", beginning and \
+         ending with a letter or digit."
+    )]
+    Value(String),
+    #[error("\"{0}\" is not a whole number, which < and > compare with.")]
+    Number(String),
+}
+
+/// Checks a label selector. An empty one selects everything.
+///
+/// # Errors
+/// `Unexpected` where the text is not of the grammar's form, `Key`, `Value` and `Number` where a part
+/// of it is not what its place takes.
+pub fn check(text: &str) -> Result<(), SelectorError> {
+    let mut tokens = Tokens::new(text);
+    if matches!(tokens.peek(), Token::End) {
+        return Ok(());
+    }
+    loop {
+        requirement(&mut tokens)?;
+        match tokens.next() {
+            Token::End => return Ok(()),
+            Token::Comma => {}
+            other => return Err(other.instead_of("a comma or the end")),
+        }
+    }
+}
+
+fn requirement(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
+    let negated = matches!(tokens.peek(), Token::Not);
+    if negated {
+        tokens.next();
+    }
+    key(tokens.next().word("a label key")?)?;
+    if negated || matches!(tokens.peek(), Token::End | Token::Comma) {
+        return Ok(());
+    }
+    match tokens.next() {
+        Token::Equals | Token::NotEquals => {
+            if matches!(tokens.peek(), Token::End | Token::Comma) {
+                // the empty value
+                return Ok(());
+            }
+            value(&tokens.next().word("a label value")?)
+        }
+        Token::Less | Token::Greater => {
+            let number = tokens.next().word("a whole number")?;
+            match number.parse::<i64>() {
+                Ok(_) => Ok(()),
+                Err(_) => Err(SelectorError::Number(number)),
+            }
+        }
+        Token::Word(word) if word == "in" || word == "notin" => values(tokens),
+        other => Err(other.instead_of("=, !=, in or notin")),
+    }
+}
+
+/// `(a,b)`; a value may be empty, the set may not.
+fn values(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
+    match tokens.next() {
+        Token::Open => {}
+        other => return Err(other.instead_of("\"(\"")),
+    }
+    let mut any = false;
+    loop {
+        match tokens.next() {
+            Token::Word(word) => {
+                value(&word)?;
+                match tokens.peek() {
+                    Token::Comma | Token::Close => any = true,
+                    _ => return Err(tokens.next().instead_of("a comma or \")\"")),
+                }
+            }
+            Token::Comma => any = true,
+            Token::Close if any => return Ok(()),
+            other => return Err(other.instead_of("a label value")),
+        }
+    }
+}
+
+fn key(text: String) -> Result<(), SelectorError> {
+    let (prefix, name) = match text.split_once('/') {
+        Some((prefix, name)) => (Some(prefix), name),
+        None => (None, text.as_str()),
+    };
+    let is_label = |label: &str| {
+        let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !label.is_empty()
+            && label.chars().all(inside)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let prefix_fits =
+        prefix.is_none_or(|prefix| prefix.len() <= MAX_PREFIX && prefix.split('.').all(is_label));
+    if prefix_fits && !name.is_empty() && is_name(name) {
+        Ok(())
+    } else {
+        Err(SelectorError::Key(text))
+    }
+}
+
+fn value(text: &str) -> Result<(), SelectorError> {
+    if is_name(text) {
+        Ok(())
+    } else {
+        Err(SelectorError::Value(text.to_owned()))
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let end = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
+    text.len() <= MAX_NAME
+        && text.chars().all(inside)
+        && end(text.chars().next())
+        && end(text.chars().next_back())
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token {
+    Word(String),
+    Comma,
+    Open,
+    Close,
+    Not,
+    Equals,
+    NotEquals,
+    Less,
+    Greater,
+    End,
+}
+
+impl Token {
+    fn word(self, expected: &'static str) -> Result<String, SelectorError> {
+        match self {
+            Self::Word(word) => Ok(word),
+            other => Err(other.instead_of(expected)),
+        }
+    }
+
+    fn instead_of(self, expected: &'static str) -> SelectorError {
+        let found = match self {
+            Self::Word(word) => format!("\"{word}\""),
+            Self::Comma => "a comma".to_owned(),
+            Self::Open => "\"(\"".to_owned(),
+            Self::Close => "\")\"".to_owned(),
+            Self::Not => "\"!\"".to_owned(),
+            Self::Equals => "\"=\"".to_owned(),
+            Self::NotEquals => "\"!=\"".to_owned(),
+            Self::Less => "\"<\"".to_owned(),
+            Self::Greater => "\">\"".to_owned(),
+            Self::End => "the end".to_owned(),
+        };
+        SelectorError::Unexpected { expected, found }
+    }
+}
+
+struct Tokens<'a> {
+    rest: Peekable<Chars<'a>>,
+    ahead: Token,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut tokens = Self {
+            rest: text.chars().peekable(),
+            ahead: Token::End,
+        };
+        tokens.ahead = tokens.read();
+        tokens
+    }
+
+    fn peek(&self) -> &Token {
+        &self.ahead
+    }
+
+    fn next(&mut self) -> Token {
+        let following = self.read();
+        std::mem::replace(&mut self.ahead, following)
+    }
+
+    fn read(&mut self) -> Token {
+        while self.rest.next_if(|c| is_space(*c)).is_some() {}
+        let Some(first) = self.rest.next() else {
+            return Token::End;
+        };
+        match first {
+            ',' => Token::Comma,
+            '(' => Token::Open,
+            ')' => Token::Close,
+            '<' => Token::Less,
+            '>' => Token::Greater,
+            '=' => {
+                self.rest.next_if_eq(&'=');
+                Token::Equals
+            }
+            '!' if self.rest.next_if_eq(&'=').is_some() => Token::NotEquals,
+            '!' => Token::Not,
+            first => {
+                let mut word = String::from(first);
+                while let Some(c) = self.rest.next_if(|c| !is_space(*c) && !is_sign(*c)) {
+                    word.push(c);
+                }
+                Token::Word(word)
+            }
+        }
+    }
+}
+
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\r' | '\n')
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, '=' | '!' | '(' | ')' | ',' | '<' | '>')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the API server takes and refuses; `server/tests/services/lists.rs` asks a real one.
+    const EXAMPLES: [(&str, bool); 37] = [
+        ("", true),
+        ("  ", true),
+        ("app", true),
+        ("!app", true),
+        ("! app", true),
+        ("app=web", true),
+        ("app==web", true),
+        ("app = web", true),
+        ("app=", true),
+        ("app=,tier=db", true),
+        ("app!=web", true),
+        ("app=web,tier!=db", true),
+        ("tier in (web,db)", true),
+        ("tier in(web)", true),
+        ("tier notin (web, db)", true),
+        ("tier in (,web)", true),
+        ("tier in (web,)", true),
+        ("in in (in)", true),
+        ("app.kubernetes.io/name=shop", true),
+        ("count>3", true),
+        ("count<3", true),
+        ("==nope(", false),
+        ("app in", false),
+        ("app in (", false),
+        ("app in (web", false),
+        ("app in ()", false),
+        ("app web", false),
+        ("app=web,", false),
+        ("app=web tier=db", false),
+        (",", false),
+        ("=web", false),
+        ("app=-web", false),
+        ("-app=web", false),
+        ("a/b/c=web", false),
+        ("App.Io/x=web", false),
+        ("count>many", false),
+        ("!app=web", false),
+    ];
+
+    #[test]
+    fn finding_p13_selectors_are_told_apart_as_the_api_server_does() {
+        for (text, valid) in EXAMPLES {
+            assert_eq!(check(text).is_ok(), valid, "{text:?}: {:?}", check(text));
+        }
+        let long = "x".repeat(64);
+        assert_eq!(
+            check(&format!("app={long}")),
+            Err(SelectorError::Value(long.clone()))
+        );
+        assert_eq!(check(&long), Err(SelectorError::Key(long)));
+    }
+
+    #[test]
+    fn finding_p13_a_wrong_selector_is_explained() {
+        for (text, message) in [
+            ("==nope(", "Expected a label key, found \"=\"."),
+            ("app in (", "Expected a label value, found the end."),
+            ("app web", "Expected =, !=, in or notin, found \"web\"."),
+            ("app=web)", "Expected a comma or the end, found \")\"."),
+            (
+                "n>x",
+                "\"x\" is not a whole number, which < and > compare with.",
+            ),
+        ] {
+            assert_eq!(check(text).unwrap_err().to_string(), message, "{text}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import type { Page } from "@playwright/test";
+import { expect, newContext, takeComplaints, test } from "../support/browser";
+import { admin, apply } from "../support/kubectl";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createNamespace, createPod, deploymentManifest, podManifest, podReady, remove, unique } from "../support/workloads";
+
+const main = (page: Page) => page.getByRole("main");
+const podOf = (app: string) =>
+  admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
+
+/** What Chromium says about statuses is not the page's doing: an object may go while it is looked at. */
+const ofTheBrowser = /Failed to load resource: the server responded with a status of/;
+const complaintsOf = (page: Page) => takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text));
+
+test.describe("finding_p1", () => {
+  test("finding_p1 leaving Logs at any moment leaves no error", async ({ page }) => {
+    test.setTimeout(120_000);
+    const pod = await podOf("checkout");
+    await signIn(page, "ada", path.pod("shop", pod));
+    const tabs = page.getByRole("navigation", { name: "Parts of this object" });
+    await expect(tabs.getByRole("link", { name: "Logs" })).toBeVisible();
+    takeComplaints(page.context());
+    for (let delay = 0; delay <= 300; delay += 15) {
+      await tabs.getByRole("link", { name: "Logs" }).click();
+      await expect(page.getByRole("log")).toBeAttached();
+      // the moment is what is tested: lines come within it, and are shown a little later
+      await page.waitForTimeout(delay);
+      await tabs.getByRole("link", { name: "Overview" }).click();
+      await expect(page.getByRole("log")).toHaveCount(0);
+    }
+    await expect(tabs.getByRole("link", { name: "Overview" })).toHaveAttribute("aria-current", "page");
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
+  test("finding_p1 hopping through all tabs at once leaves no error, for every kind", async ({ page }) => {
+    test.setTimeout(600_000);
+    await signIn(page, "ada", `${path.clusterPage()}/kinds`);
+    const lists = await main(page).locator("[data-row]").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
+    expect(lists.length).toBeGreaterThan(40);
+    let hopped = 0;
+    for (const list of lists) {
+      await page.goto(list);
+      await expect(page.locator("[data-state=loading]")).toHaveCount(0);
+      const first = page.locator("[data-row]").first();
+      if ((await first.count()) === 0) continue;
+      takeComplaints(page.context());
+      await first.click();
+      const tabs = page.locator("nav.tabs a");
+      await tabs.first().waitFor();
+      for (let round = 0; round < 3; round++) {
+        // all in one go, then each for a moment
+        await tabs.evaluateAll((links) => links.forEach((link) => (link as HTMLElement).click()));
+        const count = await tabs.count();
+        for (let at = count - 1; at >= 0; at--) await tabs.nth(at).click();
+      }
+      await expect(tabs.first()).toHaveAttribute("aria-current", "page");
+      expect.soft(complaintsOf(page), list).toEqual([]);
+      hopped++;
+    }
+    expect(hopped).toBeGreaterThan(20);
+  });
+
+  test("finding_p1 leaving a list while its filter is being typed stays left", async ({ page }) => {
+    await signIn(page, "ada", path.list("core/v1/pods"));
+    await expect(main(page).getByText("Live", { exact: true })).toBeVisible();
+    takeComplaints(page.context());
+    await page.getByRole("searchbox", { name: "Name" }).evaluate((field) => {
+      (field as HTMLInputElement).value = "check";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      document.querySelector<HTMLAnchorElement>("a.nav-item[href$='/kinds']")?.click();
+    });
+    await expect(page.getByRole("heading", { level: 1, name: "All kinds" })).toBeVisible();
+    // longer than the filter waits for another key
+    await page.waitForTimeout(400);
+    await expect(page).toHaveURL(/\/kinds$/);
+    expect(complaintsOf(page)).toEqual([]);
+  });
+});
+
+test.describe("finding_p3 the log of a container that has not started", () => {
+  test("finding_p3 says that no node fits, and leads to what explains it", async ({ page }) => {
+    const pod = await podOf("video-encoder");
+    await signIn(page, "vera", path.pod("shop", pod, "logs"));
+    const state = page.locator("[data-state=not-started]");
+    await expect(state).toContainText("The container has not started: no node fits: all 2 nodes have too little free CPU");
+    await expect(page.getByRole("log")).toBeHidden();
+    await expect(main(page)).not.toContainText("204");
+    await expect(state.getByRole("link", { name: "Overview of the pod" })).toHaveAttribute("href", path.pod("shop", pod));
+    await state.getByRole("link", { name: "Events of the pod" }).click();
+    await expect(page).toHaveURL(new RegExp(`${pod}/events$`));
+    await expect(main(page)).toContainText("FailedScheduling");
+  });
+
+  test("finding_p3 is there as soon as the container starts", async ({ page }) => {
+    const namespace = await createNamespace("starts");
+    const pod = podManifest(namespace, "later", "while true; do echo it-runs; sleep 1; done");
+    // the init container ends when its file is there
+    const first = { ...pod.spec.containers[0], name: "first", command: ["sh", "-c", "until [ -e /tmp/go ]; do sleep 0.2; done"] };
+    await apply("acme-prod", { ...pod, spec: { ...pod.spec, initContainers: [first] } });
+    await signIn(page, "vera", path.pod(namespace, "later", "logs"));
+    await expect(page.locator("[data-state=not-started]")).toContainText("init container first has to end first");
+    await expect
+      .poll(() => admin("acme-prod", "get", "pod", "-n", namespace, "later", "-o", "jsonpath={.status.initContainerStatuses[0].state.running.startedAt}"))
+      .not.toBe("");
+    await admin("acme-prod", "exec", "-n", namespace, "later", "-c", "first", "--", "touch", "/tmp/go");
+    await expect(page.getByRole("log")).toContainText("it-runs", { timeout: 20_000 });
+    await expect(page.locator("[data-state=not-started]")).toHaveCount(0);
+    await remove(namespace);
+  });
+});
+
+test.describe("finding_p5", () => {
+  test("finding_p5 an object that never was there is not found, and nothing else is said", async ({ page }) => {
+    await signIn(page, "vera", path.pod("shop", "there-is-no-such-pod"));
+    await expect(page.locator("[data-state=not-found]")).toContainText("Not found");
+    // the stream has answered when it has for another object
+    const answered = page.waitForEvent("websocket", (socket) => socket.url().endsWith("/stream"));
+    await page.reload();
+    await (await answered).waitForEvent("framereceived", ({ payload }) => payload.toString().includes("gone"));
+    await expect(page.locator("[data-state=not-found]")).toBeVisible();
+    await expect(main(page)).not.toContainText("was deleted");
+  });
+
+  test("finding_p5 an object that is deleted while it is looked at says so", async ({ page }) => {
+    const name = unique("goes");
+    await createPod("shop", name);
+    await podReady("shop", name);
+    await signIn(page, "vera", path.pod("shop", name));
+    await expect(main(page)).toContainText("Running");
+    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false", "--grace-period=0", "--force");
+    await expect(main(page)).toContainText("This object was deleted. What you see is how it was.", { timeout: 15_000 });
+    await expect(page.locator("[data-state=not-found]")).toHaveCount(0);
+  });
+});
+
+test("finding_p7 the filter of a log stays when timestamps are shown", async ({ page }) => {
+  const pod = await podOf("checkout");
+  await signIn(page, "vera", path.pod("shop", pod, "logs"));
+  const lines = page.getByRole("log");
+  await expect(lines).toContainText("order=");
+  const filter = page.getByRole("searchbox", { name: "Search in the lines" });
+  await filter.fill("LEVEL=WARN");
+  await expect(lines).not.toContainText("level=info");
+  await page.getByLabel("Timestamps").check();
+  await expect(page).toHaveURL(/timestamps=1/);
+  await expect(filter).toHaveValue("LEVEL=WARN");
+  await expect(lines).toContainText(/\d{4}-\d\d-\d\dT.*level=warn/);
+  await expect(lines).not.toContainText("level=info");
+});
+
+test("finding_p19 replicas that were just asked for are progress, no warning", async ({ page }) => {
+  const namespace = await createNamespace("scales");
+  const manifest = deploymentManifest(namespace, "web", 1);
+  const [container] = manifest.spec.template.spec.containers;
+  // a new replica is ready after a while only
+  const slow = { ...container, readinessProbe: { exec: { command: ["true"] }, initialDelaySeconds: 25, periodSeconds: 1 } };
+  const template = { ...manifest.spec.template, spec: { ...manifest.spec.template.spec, containers: [slow] } };
+  await apply("acme-prod", { ...manifest, spec: { ...manifest.spec, progressDeadlineSeconds: 300, template } });
+  await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/web", "--timeout=60s");
+  await signIn(page, "devi", path.deployment(namespace, "web"));
+  await expect(main(page)).toContainText("1 of 1 ready");
+  await admin("acme-prod", "scale", "-n", namespace, "deployment/web", "--replicas=2");
+  const status = page.locator(".page-title .status");
+  await expect(status).toHaveText("Starting, 1 of 2 ready");
+  await expect(status).toHaveClass(/is-info/);
+  await expect(main(page)).toContainText("If it is not ready after 5 minutes, this becomes a warning.");
+  await expect(status).toHaveText("2 of 2 ready", { timeout: 45_000 });
+  await remove(namespace);
+});
+
+test("finding_p21 without scripts, logs and terminal show the notice only", async ({ browser }) => {
+  const pod = await podOf("checkout");
+  const context = await newContext(browser, { javaScriptEnabled: false });
+  const page = await context.newPage();
+  await signIn(page, "devi", path.pod("shop", pod, "logs"));
+  await expect(main(page)).toContainText(`kubectl logs -f -n shop ${pod}`);
+  await expect(page.getByRole("log")).toHaveCount(0);
+  await expect(main(page).getByRole("combobox")).toHaveCount(0);
+  await expect(main(page).getByRole("checkbox")).toHaveCount(0);
+  await page.goto(path.pod("shop", pod, "terminal"));
+  await expect(main(page)).toContainText(`kubectl exec -it -n shop ${pod}`);
+  await expect(page.locator("portico-terminal")).toHaveCount(0);
+  await expect(main(page).getByRole("button", { name: "Connect again" })).toHaveCount(0);
+  await context.close();
+});

@@ -1,0 +1,40 @@
+//! `GET /api/v1/whoami`: the user, the projects and the end of a command line's session.
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::{IntoResponse as _, Response},
+};
+use http::HeaderMap;
+use serde_json::json;
+
+use crate::{
+    guard::Stop,
+    pages::layout::harden,
+    state::{Context, Shared},
+};
+
+/// Returns whose session the bearer token belongs to. Cookies are not read.
+///
+/// The body has `user` (`id`, `name`, `domain`), `projects`, `session` (`id`, `expires_at` in RFC 3339) and `keystone`
+/// (`ok`, or `stale` while Keystone does not respond). 401 without a valid bearer token.
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.command_line(&context, &headers).await?;
+    let root = caller.live.root();
+    let stale = caller.live.is_stale() || !gateway.keystone_answers();
+    let mut answer = Json(json!({
+        "user": { "id": root.user.id, "name": root.user.name, "domain": root.user.domain },
+        "projects": root.projects,
+        "session": {
+            "id": caller.session.id,
+            "expires_at": caller.session.expires_at().min(root.expires_at()),
+        },
+        "keystone": if stale { "stale" } else { "ok" },
+    }))
+    .into_response();
+    harden(answer.headers_mut());
+    Ok(answer)
+}

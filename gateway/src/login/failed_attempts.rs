@@ -1,0 +1,142 @@
+//! `GET /oauth2/failed_attempts`: after a sign-in, how many attempts failed since the one before.
+//!
+//! It is a step between sign-in and where that leads, shown only where there is something to say: an
+//! attempt from a browser that the account had not signed in with, or several. What it shows is in
+//! the address, signed for the session.
+use axum::{
+    Extension,
+    extract::{OriginalUri, State},
+    response::{IntoResponse as _, Response},
+};
+use http::HeaderMap;
+use jiff::Timestamp;
+use portico_store::{FailedSignIns, Session};
+use uuid::Uuid;
+
+use super::account;
+use crate::{
+    access::return_path::ReturnPath,
+    forms::Fields,
+    guard::{Stop, see_other},
+    pages::failed_attempts::FailedAttempts,
+    state::{Context, Gateway, Shared},
+};
+
+/// From so many on they are shown, even if all were made in browsers that the account knows. Fewer
+/// are mistakes in typing.
+const WORTH_SAYING: i64 = 3;
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = Fields::of_query(&uri)?;
+    let return_path = ReturnPath::from_query(query.optional("rd"));
+    let purpose = purpose(caller.session.id);
+    let mark = gateway
+        .store
+        .browser_marks()
+        .read(&purpose, query.get("seen"));
+    let Some(failed) = mark.and_then(parse) else {
+        return Ok(see_other(return_path.as_str()));
+    };
+    let page = FailedAttempts {
+        user: &caller.session.user.name,
+        failed,
+        return_path: return_path.as_str(),
+    };
+    Ok(page.page().into_response())
+}
+
+impl Gateway {
+    /// Notes a sign-in with the account of a session, and returns where it leads: by way of the page
+    /// about failed attempts, if there is something to say. A store that cannot tell prevents
+    /// no sign-in.
+    pub(super) async fn by_way_of_failed_attempts(
+        &self,
+        session: &Session,
+        return_path: ReturnPath,
+        now: Timestamp,
+    ) -> ReturnPath {
+        let account = account::account(&session.user.name, &session.user.domain.name);
+        let failed = match self.store.sign_in_accounts().signed_in(&account, now).await {
+            Ok(Some(failed)) if is_worth_saying(&failed) => failed,
+            Ok(_) => return return_path,
+            Err(error) => {
+                tracing::warn!(%error, "the failed attempts of an account are unknown");
+                return return_path;
+            }
+        };
+        let marks = self.store.browser_marks();
+        let mark = marks.issue(&purpose(session.id), &text(&failed));
+        return_path.by_way_of_failed_attempts(&mark)
+    }
+}
+
+fn is_worth_saying(failed: &FailedSignIns) -> bool {
+    failed.failures > failed.from_known_browsers || failed.failures >= WORTH_SAYING
+}
+
+fn purpose(session: Uuid) -> String {
+    format!("failed attempts: {session}")
+}
+
+fn text(failed: &FailedSignIns) -> String {
+    format!(
+        "{}-{}-{}-{}",
+        failed.failures,
+        failed.from_known_browsers,
+        failed.since.as_second(),
+        failed.last.as_second()
+    )
+}
+
+fn parse(text: &str) -> Option<FailedSignIns> {
+    let mut numbers = text.split('-').map(|number| number.parse::<i64>().ok());
+    Some(FailedSignIns {
+        failures: numbers.next()??,
+        from_known_browsers: numbers.next()??,
+        since: Timestamp::from_second(numbers.next()??).ok()?,
+        last: Timestamp::from_second(numbers.next()??).ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(failures: i64, from_known_browsers: i64) -> FailedSignIns {
+        FailedSignIns {
+            failures,
+            from_known_browsers,
+            since: Timestamp::from_second(1_800_000_000).expect("time"),
+            last: Timestamp::from_second(1_800_000_600).expect("time"),
+        }
+    }
+
+    #[test]
+    fn finding_s4_what_is_shown_survives_the_address() {
+        let failed = failed(12, 2);
+        assert_eq!(parse(&text(&failed)), Some(failed));
+        for broken in ["", "12", "12-2", "12-2-x-y", "12-2-1800000000"] {
+            assert_eq!(parse(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn finding_s4_mistakes_in_a_known_browser_are_not_worth_a_page() {
+        for (failures, known, said) in [
+            (1, 0, true),
+            (1, 1, false),
+            (2, 2, false),
+            (2, 1, true),
+            (3, 3, true),
+        ] {
+            let failed = failed(failures, known);
+            assert_eq!(is_worth_saying(&failed), said, "{failures} {known}");
+        }
+    }
+}

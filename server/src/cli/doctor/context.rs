@@ -1,0 +1,67 @@
+//! What the checks look at: the configuration, through the eyes of the roles that are checked.
+use crate::config::{Config, Role};
+use gateway::config::GatewayConfig;
+use portico_kube_auth::KubeAuthConfig;
+use portico_openstack::KeystoneConfig;
+use portico_store::StoreConfig;
+use std::path::PathBuf;
+
+use crate::panel::config::PanelConfig;
+
+/// The configuration and the roles. A section is given to checks only when one of its roles is
+/// checked: doctor runs as that role's user, which may not read the files of others.
+pub(super) struct Context {
+    pub config: Config,
+    /// The files that it came from.
+    pub files: Vec<PathBuf>,
+    pub roles: Vec<Role>,
+}
+
+impl Context {
+    /// `roles` empty: every role that has a section.
+    pub fn new(config: Config, files: Vec<PathBuf>, roles: &[Role]) -> Self {
+        let roles = if roles.is_empty() {
+            config.configured_roles()
+        } else {
+            roles.to_vec()
+        };
+        Self {
+            config,
+            files,
+            roles,
+        }
+    }
+
+    pub fn has(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    pub fn gateway(&self) -> Option<&GatewayConfig> {
+        self.config
+            .gateway
+            .as_ref()
+            .filter(|_| self.has(Role::Gateway))
+    }
+
+    pub fn panel(&self) -> Option<&PanelConfig> {
+        self.config.panel.as_ref().filter(|_| self.has(Role::Panel))
+    }
+
+    pub fn kube_auth(&self) -> Option<&KubeAuthConfig> {
+        self.config
+            .kube_auth
+            .as_ref()
+            .filter(|_| self.has(Role::KubeAuth))
+    }
+
+    /// The store is the gateway's; it is also checked before any role has a section.
+    pub fn store(&self) -> Option<&StoreConfig> {
+        let wanted = self.has(Role::Gateway) || self.roles.is_empty();
+        self.config.store.as_ref().filter(|_| wanted)
+    }
+
+    /// Every role may ask Keystone; none has a secret of it but the service account's.
+    pub fn keystone(&self) -> Option<&KeystoneConfig> {
+        self.config.keystone.as_ref()
+    }
+}

@@ -1,0 +1,86 @@
+//! What a check found.
+use super::fault::Fault;
+use serde::Serialize;
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Status {
+    /// It works.
+    Ok,
+    /// It works, or need not work now, but an operator should know.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+impl Status {
+    /// Returns the word of `--json` and of the documentation.
+    #[cfg(test)]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// One line of the report, and one object of `--json`.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Finding {
+    /// The fault's ID; `ok` where there is none.
+    pub id: &'static str,
+    pub status: Status,
+    /// What was looked at.
+    pub subject: String,
+    /// What was seen.
+    pub message: String,
+    /// What to do; `null` where all is well.
+    pub remedy: Option<String>,
+    /// The fault's place in the documentation; `null` where all is well.
+    pub docs: Option<String>,
+    #[serde(skip)]
+    pub fault: Option<Fault>,
+}
+
+impl Finding {
+    /// Nothing is wrong.
+    pub fn ok(subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            id: "ok",
+            status: Status::Ok,
+            subject: subject.into(),
+            message: message.into(),
+            remedy: None,
+            docs: None,
+            fault: None,
+        }
+    }
+
+    /// A fault, with what was seen of it.
+    pub fn fault(fault: Fault, subject: impl Into<String>, seen: impl Into<String>) -> Self {
+        let seen = seen.into();
+        let message = if seen.is_empty() {
+            fault.cause().to_owned()
+        } else {
+            format!("{}: {seen}", fault.cause())
+        };
+        Self {
+            id: fault.id(),
+            status: fault.status(),
+            subject: subject.into(),
+            message,
+            remedy: Some(fault.remedy().to_owned()),
+            docs: None,
+            fault: Some(fault),
+        }
+    }
+
+    /// Replaces the remedy by one that fits the case.
+    #[must_use]
+    pub fn remedy(mut self, remedy: &str) -> Self {
+        self.remedy = Some(remedy.to_owned());
+        self
+    }
+}

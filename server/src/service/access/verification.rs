@@ -1,0 +1,126 @@
+//! Whether the subject of a grant exists, as far as Keystone tells the viewer.
+use portico_domain::panel::{Subject, SubjectKind};
+use portico_openstack::keystone::{Client, Error};
+use secrecy::SecretString;
+
+/// Looks subjects up with the viewer's own token.
+#[derive(Clone, Copy)]
+pub struct KeystoneLookup<'a> {
+    /// None where the panel has no Keystone configured.
+    pub client: Option<&'a Client>,
+    pub token: Option<&'a SecretString>,
+}
+
+impl KeystoneLookup<'_> {
+    /// The subject with its name, and why it could not be verified where that is so.
+    pub async fn verify(
+        &self,
+        subject: Subject,
+        kind: SubjectKind,
+        id: &str,
+    ) -> (Subject, Option<String>) {
+        if name(&subject).is_some() {
+            return (subject, None);
+        }
+        let (Some(client), Some(token)) = (self.client, self.token) else {
+            let why = "This panel is not connected to Keystone, so it cannot look IDs up.";
+            return (subject, Some(why.to_owned()));
+        };
+        let found = match kind {
+            SubjectKind::User => client.user(token, id).await,
+            SubjectKind::Role => client.role(token, id).await,
+            SubjectKind::Project => client
+                .project(token, id)
+                .await
+                .map(|found| found.map(|project| project.name)),
+        };
+        match found {
+            Ok(Some(name)) => (with_name(subject, name), None),
+            other => (subject, Some(reason(kind, &other))),
+        }
+    }
+}
+
+fn reason(kind: SubjectKind, answer: &Result<Option<String>, Error>) -> String {
+    let noun = match kind {
+        SubjectKind::Role => "role",
+        SubjectKind::User => "user",
+        SubjectKind::Project => "project",
+    };
+    match answer {
+        Ok(_) => format!(
+            "Keystone has no {noun} with this ID. Check it for a typing error: \
+             `openstack {noun} show NAME` prints it."
+        ),
+        Err(Error::Forbidden) => format!(
+            "Keystone does not let you look up this {noun}, so it may or may not exist. Compare the \
+             ID with what the {noun}'s owner or an administrator gave you."
+        ),
+        Err(_) => "Keystone did not respond. Go back and try again in a moment.".to_owned(),
+    }
+}
+
+fn name(subject: &Subject) -> Option<&String> {
+    match subject {
+        Subject::KeystoneRole { name, .. }
+        | Subject::KeystoneUser { name, .. }
+        | Subject::KeystoneProject { name, .. } => name.as_ref(),
+        // not what a grant binds
+        Subject::ServiceAccount { name, .. } | Subject::User { name } | Subject::Group { name } => {
+            Some(name)
+        }
+    }
+}
+
+fn with_name(mut subject: Subject, found: String) -> Subject {
+    if let Subject::KeystoneRole { name, .. }
+    | Subject::KeystoneUser { name, .. }
+    | Subject::KeystoneProject { name, .. } = &mut subject
+    {
+        *name = Some(found);
+    }
+    subject
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_openstack::keystone::error::Unavailable;
+
+    #[test]
+    fn finding_p17_what_could_not_be_verified_is_not_called_unknown() {
+        let said = |answer| reason(SubjectKind::User, &answer);
+        let forbidden = said(Err(Error::Forbidden));
+        assert!(
+            forbidden.contains("does not let you look up this user"),
+            "{forbidden}"
+        );
+        let outage = said(Err(Error::Unavailable(Unavailable::Timeout)));
+        assert!(outage.contains("did not respond"), "{outage}");
+        // only Keystone's own "there is none" is passed on as such
+        for unsure in [&forbidden, &outage] {
+            assert!(!unsure.contains("has no user"), "{unsure}");
+        }
+        assert!(said(Ok(None)).contains("Keystone has no user with this ID"));
+    }
+
+    #[tokio::test]
+    async fn finding_p17_a_known_name_needs_no_keystone() {
+        let lookup = KeystoneLookup {
+            client: None,
+            token: None,
+        };
+        let known = Subject::KeystoneUser {
+            id: "u1".to_owned(),
+            name: Some("ada".to_owned()),
+        };
+        let (subject, why) = lookup.verify(known.clone(), SubjectKind::User, "u1").await;
+        assert_eq!((subject, why), (known, None));
+        let unknown = Subject::KeystoneUser {
+            id: "u2".to_owned(),
+            name: None,
+        };
+        let (_, why) = lookup.verify(unknown, SubjectKind::User, "u2").await;
+        assert!(why.unwrap().contains("not connected to Keystone"));
+    }
+}

@@ -1,0 +1,229 @@
+//! Alerts among what needs attention: those of this project's clusters only, and one row where an
+//! alert and an object are the same trouble.
+//!
+//! Which cluster, project and object an alert is about is read from its labels, as the rules of
+//! kube-prometheus and kube-state-metrics write them.
+use super::{Trouble, TroubleKey, worst_first};
+use portico_domain::{
+    cluster::ClusterRecord,
+    identity::{Named, Project},
+    panel::{Alert, AlertRef, Attention, Health, ObjectRef, ResourceRef},
+};
+
+/// Alerts that only prove that alerting works, or that serve other alerts.
+const NO_TROUBLE: [&str; 3] = ["Watchdog", "DeadMansSwitch", "InfoInhibitor"];
+/// Severities that ask for nothing.
+const NO_SEVERITY: [&str; 6] = ["none", "info", "informational", "notice", "debug", "ok"];
+/// Severities of what has failed already.
+const FAILED: [&str; 6] = ["critical", "page", "error", "fatal", "emergency", "high"];
+const CLUSTER_LABELS: [&str; 3] = ["cluster_id", "cluster", "cluster_name"];
+const PROJECT_ID_LABELS: [&str; 2] = ["project_id", "openstack_project_id"];
+/// Labels that name an object, the most exact first; `job` is Prometheus' own word for a target.
+const OBJECT_LABELS: [(&str, &str, &str); 7] = [
+    ("pod", "", "pods"),
+    ("deployment", "apps", "deployments"),
+    ("statefulset", "apps", "statefulsets"),
+    ("daemonset", "apps", "daemonsets"),
+    ("job_name", "batch", "jobs"),
+    ("persistentvolumeclaim", "", "persistentvolumeclaims"),
+    ("node", "", "nodes"),
+];
+
+/// An alert with the app that has it.
+#[derive(Clone, Debug)]
+pub struct Fired {
+    pub alert: Alert,
+    /// The Alertmanager's app.
+    pub app: Named,
+}
+
+/// Which clusters there are, and which of them the project may see.
+pub struct Scope<'a> {
+    pub project: &'a Project,
+    /// Other projects of the viewer, whose names an alert may carry.
+    pub projects: &'a [Project],
+    pub own: Vec<&'a ClusterRecord>,
+    pub all: Vec<&'a ClusterRecord>,
+}
+
+/// Adds the alerts that are trouble of this project to the objects that were found.
+pub fn join(troubles: &mut Vec<Trouble>, fired: Vec<Fired>, scope: &Scope<'_>) {
+    let mut seen: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    for Fired { alert, app } in fired {
+        if !needs_attention(&alert) {
+            continue;
+        }
+        let Some(cluster) = scope.cluster_of(&alert) else {
+            continue;
+        };
+        // two Alertmanagers of one pair have the same alerts
+        let identity = (alert.name.clone(), alert.labels.clone());
+        if seen.contains(&identity) {
+            continue;
+        }
+        seen.push(identity);
+        let object = object_of(&alert);
+        let known = match &object {
+            Some(object) => find(troubles, object, cluster),
+            None => None,
+        };
+        match known {
+            Some(trouble) => merge(trouble, &alert, &app),
+            None => troubles.push(row(alert, app, object, cluster)),
+        }
+    }
+    troubles.sort_by(|a, b| worst_first(&a.attention, &b.attention));
+}
+
+/// Whether an alert asks for an action.
+fn needs_attention(alert: &Alert) -> bool {
+    let severity = alert.severity.to_lowercase();
+    !NO_TROUBLE.contains(&alert.name.as_str()) && !NO_SEVERITY.contains(&severity.as_str())
+}
+
+fn health_of(alert: &Alert) -> Health {
+    if FAILED.contains(&alert.severity.to_lowercase().as_str()) {
+        Health::Failed
+    } else {
+        Health::Warning
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// The cluster that an alert is about: `None` for an alert of another project,
+    /// `Some(None)` where its labels name no cluster that is known here.
+    fn cluster_of(&self, alert: &Alert) -> Option<Option<&'a ClusterRecord>> {
+        let other_id = PROJECT_ID_LABELS
+            .iter()
+            .filter_map(|label| value(alert, label))
+            .any(|id| id != self.project.id);
+        let other_name = value(alert, "project").is_some_and(|named| {
+            let is_own = named == self.project.id || named == self.project.name;
+            !is_own && self.is_other_project(named)
+        });
+        if other_id || other_name {
+            return None;
+        }
+        let named: Vec<&str> = CLUSTER_LABELS
+            .iter()
+            .filter_map(|label| value(alert, label))
+            .collect();
+        let find = |records: &[&'a ClusterRecord]| {
+            records.iter().copied().find(|record| {
+                let id = record.id.to_string();
+                named
+                    .iter()
+                    .any(|name| *name == record.name || name.eq_ignore_ascii_case(&id))
+            })
+        };
+        match (find(&self.own), find(&self.all)) {
+            (Some(own), _) => Some(Some(own)),
+            (None, Some(_)) => None,
+            (None, None) => Some(None),
+        }
+    }
+
+    fn is_other_project(&self, named: &str) -> bool {
+        let of_viewer = self
+            .projects
+            .iter()
+            .any(|project| project.id == named || project.name == named);
+        of_viewer || self.all.iter().any(|record| record.owner_project == named)
+    }
+}
+
+fn value<'a>(alert: &'a Alert, label: &str) -> Option<&'a str> {
+    alert
+        .labels
+        .iter()
+        .find(|(name, value)| name == label && !value.is_empty())
+        .map(|(_, value)| value.as_str())
+}
+
+/// The object that an alert names.
+fn object_of(alert: &Alert) -> Option<ObjectRef> {
+    OBJECT_LABELS.iter().find_map(|(label, group, plural)| {
+        let name = value(alert, label)?;
+        let namespace = match *plural {
+            "nodes" => None,
+            _ => Some(value(alert, "namespace")?.to_owned()),
+        };
+        Some(ObjectRef {
+            resource: ResourceRef::new(group, "v1", plural),
+            namespace,
+            name: name.to_owned(),
+        })
+    })
+}
+
+/// The row that is about the same object. An alert without a cluster matches in any of the
+/// project's: its Prometheus watches one of them only.
+fn find<'t>(
+    troubles: &'t mut [Trouble],
+    object: &ObjectRef,
+    cluster: Option<&ClusterRecord>,
+) -> Option<&'t mut Trouble> {
+    let key = TroubleKey::of(object);
+    let cluster = cluster.map(|record| record.id.to_string());
+    troubles.iter_mut().find(|trouble| {
+        let own = trouble.attention.cluster.as_ref();
+        let same_cluster = match (&cluster, own) {
+            (Some(id), Some(own)) => *id == own.id,
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        same_cluster && trouble.keys.contains(&key)
+    })
+}
+
+fn merge(trouble: &mut Trouble, alert: &Alert, app: &Named) {
+    let attention = &mut trouble.attention;
+    if health_of(alert) == Health::Failed {
+        attention.health = Health::Failed;
+    }
+    if attention.reason.is_empty() {
+        attention.reason.clone_from(&alert.summary);
+    }
+    attention.alerts.push(reference(alert, app));
+}
+
+fn reference(alert: &Alert, app: &Named) -> AlertRef {
+    AlertRef {
+        name: alert.name.clone(),
+        app: app.clone(),
+    }
+}
+
+fn row(
+    alert: Alert,
+    app: Named,
+    object: Option<ObjectRef>,
+    cluster: Option<&ClusterRecord>,
+) -> Trouble {
+    let keys = object.iter().map(TroubleKey::of).collect();
+    Trouble {
+        keys,
+        attention: Attention {
+            health: health_of(&alert),
+            alerts: vec![reference(&alert, &app)],
+            reason: if alert.summary.is_empty() {
+                format!("{} reports it as firing.", app.name)
+            } else {
+                alert.summary
+            },
+            title: alert.name,
+            cluster: cluster.map(|record| Named {
+                id: record.id.to_string(),
+                name: record.name.clone(),
+            }),
+            // without its cluster an object has no address
+            object: object.filter(|_| cluster.is_some()),
+            since: alert.starts_at,
+            count: 0,
+        },
+    }
+}
+
+#[cfg(test)]
+#[path = "alerts_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! Replicas that are not ready because they have only just been made: that is progress, until their
+//! deadline has passed.
+use super::{Judgement, counted, pod as judge_pod};
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::Pod;
+use portico_domain::panel::Health;
+use serde_json::Value;
+
+/// `spec.progressDeadlineSeconds` where a workload has none: the default of deployments
+/// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#progress-deadline-seconds>).
+const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
+
+/// Judges a workload whose replicas are not all ready again, by its pods: while each of those that are
+/// not ready is younger than the deadline and none has failed, the workload is progressing.
+pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Timestamp) -> Judgement {
+    let Some(not_ready) = judgement.not_ready else {
+        return judgement;
+    };
+    let deadline = workload
+        .pointer("/spec/progressDeadlineSeconds")
+        .and_then(Value::as_i64)
+        // the API server's word for "never"
+        .filter(|seconds| *seconds < i64::from(i32::MAX))
+        .map_or(PROGRESS_DEADLINE, SignedDuration::from_secs);
+    let is_young = |made: Timestamp| now.duration_since(made) < deadline;
+    let waiting: Vec<_> = pods.iter().filter(|pod| !is_ready(pod)).collect();
+    let progressing = if waiting.is_empty() {
+        // they are not made yet
+        let created = workload
+            .pointer("/metadata/creationTimestamp")
+            .and_then(Value::as_str)
+            .and_then(|text| text.parse().ok());
+        has_new_spec(workload) || created.is_some_and(is_young)
+    } else {
+        waiting.iter().all(|pod| {
+            let made = pod.metadata.creation_timestamp.as_ref();
+            made.is_some_and(|made| is_young(made.0)) && judge_pod(pod).health != Health::Failed
+        })
+    };
+    if !progressing {
+        return judgement;
+    }
+    let replicas = counted(i64::from(not_ready), "replica");
+    let (verb, they) = if not_ready == 1 {
+        ("is", "it is")
+    } else {
+        ("are", "they are")
+    };
+    Judgement::new(
+        Health::Progressing,
+        format!("Starting, {}", judgement.status),
+    )
+    .because(format!(
+        "{replicas} {verb} starting. If {they} not ready after {}, this becomes a warning.",
+        minutes(deadline)
+    ))
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    // one that ends is not waited for
+    if pod.metadata.deletion_timestamp.is_some() {
+        return true;
+    }
+    let conditions = pod
+        .status
+        .as_ref()
+        .and_then(|status| status.conditions.as_ref());
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+/// Whether its controller has not seen the newest specification.
+fn has_new_spec(workload: &Value) -> bool {
+    let number = |pointer: &str| workload.pointer(pointer).and_then(Value::as_i64);
+    number("/metadata/generation") > number("/status/observedGeneration")
+}
+
+fn minutes(deadline: SignedDuration) -> String {
+    let seconds = deadline.as_secs();
+    if seconds % 60 == 0 {
+        counted(seconds / 60, "minute")
+    } else {
+        counted(seconds, "second")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const NOW: &str = "2026-11-21T10:20:00Z";
+
+    fn deployment() -> Value {
+        json!({"metadata": {"generation": 2, "creationTimestamp": "2026-11-20T10:00:00Z"},
+            "spec": {"replicas": 3, "selector": {}, "template": {}, "progressDeadlineSeconds": 600},
+            "status": {"observedGeneration": 2, "readyReplicas": 2, "updatedReplicas": 3}})
+    }
+
+    fn judged(deployment: &Value, pods: &[Value]) -> Judgement {
+        let pods: Vec<Pod> = pods
+            .iter()
+            .map(|pod| serde_json::from_value(pod.clone()).unwrap())
+            .collect();
+        let before = super::super::deployment(&serde_json::from_value(deployment.clone()).unwrap());
+        starting(before, deployment, &pods, NOW.parse().unwrap())
+    }
+
+    fn pod(created: &str, ready: bool, state: Value) -> Value {
+        json!({"metadata": {"name": "web", "creationTimestamp": created}, "spec": {"containers": []},
+            "status": {"phase": "Pending",
+                "conditions": [{"type": "Ready", "status": if ready { "True" } else { "False" }}],
+                "containerStatuses": [{"name": "web", "image": "i", "imageID": "", "ready": ready,
+                    "restartCount": 0, "state": state}]}})
+    }
+
+    #[test]
+    fn finding_p19_a_replica_that_has_just_been_made_is_progress_until_its_deadline() {
+        let creating = json!({"waiting": {"reason": "ContainerCreating"}});
+        let old = pod("2026-11-20T10:00:00Z", true, json!({"running": {}}));
+        let at = |created: &str| {
+            judged(
+                &deployment(),
+                &[old.clone(), pod(created, false, creating.clone())],
+            )
+        };
+        let young = at("2026-11-21T10:19:30Z");
+        assert_eq!(young.health, Health::Progressing);
+        assert_eq!(young.status, "Starting, 2 of 3 ready");
+        assert_eq!(
+            young.reason.as_deref(),
+            Some(
+                "1 replica is starting. If it is not ready after 10 minutes, this becomes a warning."
+            )
+        );
+        let late = at("2026-11-21T10:09:59Z");
+        assert_eq!(
+            (late.health, late.status.as_str()),
+            (Health::Warning, "2 of 3 ready")
+        );
+        let mut hasty = deployment();
+        hasty["spec"]["progressDeadlineSeconds"] = json!(20);
+        let over = judged(&hasty, &[pod("2026-11-21T10:19:30Z", false, creating)]);
+        assert_eq!(over.health, Health::Warning);
+    }
+
+    #[test]
+    fn finding_p19_a_young_replica_that_has_failed_is_no_progress() {
+        let crashing = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+        let judgement = judged(
+            &deployment(),
+            &[pod("2026-11-21T10:19:30Z", false, crashing)],
+        );
+        assert_eq!(judgement.health, Health::Warning);
+    }
+
+    #[test]
+    fn finding_p19_replicas_that_are_not_made_yet_are_progress_while_the_scale_is_new() {
+        assert_eq!(judged(&deployment(), &[]).health, Health::Warning);
+        let mut scaled = deployment();
+        scaled["metadata"]["generation"] = json!(3);
+        assert_eq!(judged(&scaled, &[]).health, Health::Progressing);
+        let mut new = deployment();
+        new["metadata"]["creationTimestamp"] = json!("2026-11-21T10:19:59Z");
+        assert_eq!(judged(&new, &[]).health, Health::Progressing);
+    }
+
+    #[test]
+    fn finding_p19_a_rollout_past_its_deadline_stays_failed() {
+        let mut stuck = deployment();
+        stuck["status"]["conditions"] = json!([{"type": "Progressing", "status": "False",
+            "reason": "ProgressDeadlineExceeded"}]);
+        let creating = json!({"waiting": {"reason": "ContainerCreating"}});
+        let judgement = judged(&stuck, &[pod("2026-11-21T10:19:30Z", false, creating)]);
+        assert_eq!(judgement.health, Health::Failed);
+    }
+}

@@ -1,0 +1,52 @@
+//! The replicas of a workload that are not ready, read for their age.
+use super::selector;
+use crate::{
+    kube::{Api, path},
+    service::health::{self, Judgement},
+};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use portico_domain::panel::{ObjectRef, ResourceRef};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Pods that are looked at; a workload with more keeps the judgement of its counts.
+const MAX_PODS: &str = "500";
+
+/// Judges a workload again by its pods where replicas are not ready. Without an answer, or the right to
+/// list pods, the first judgement stays.
+pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Judgement) -> Judgement {
+    if first.not_ready.is_none() {
+        return first;
+    }
+    match pods(api, object, value).await {
+        Some(pods) => health::starting(first, value, &pods, Timestamp::now()),
+        None => first,
+    }
+}
+
+async fn pods(api: &Api, object: &ObjectRef, value: &Value) -> Option<Vec<Pod>> {
+    let selector = selector::of_pods(&object.resource, value)?;
+    let collection =
+        path::collection(&ResourceRef::core("pods"), object.namespace.as_deref()).ok()?;
+    let list = path::with_query(
+        &collection,
+        &[("labelSelector", &selector), ("limit", MAX_PODS)],
+    );
+    let answer = api
+        .get(&list)
+        .await
+        .inspect_err(|error| tracing::debug!(%error, "replicas not read"))
+        .ok()?;
+    if answer
+        .pointer("/metadata/continue")
+        .is_some_and(|more| more != "")
+    {
+        return None;
+    }
+    answer["items"]
+        .as_array()?
+        .iter()
+        .map(|pod| Pod::deserialize(pod).ok())
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! The program's own commands: help, exit codes and output formats.
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Runs the program with an empty home and without the configuration of this process.
+fn portico(home: &TempDir, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_portico"))
+        .args(arguments)
+        .current_dir(home.path())
+        .env_clear()
+        .env("HOME", home.path())
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn finding_o8_bare_portico_prints_help_and_starts_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let output = portico(&home, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let help = text(&output.stderr);
+    let users = help.find("User commands:").unwrap();
+    let operators = help.find("Operator commands:").unwrap();
+    assert!(users < operators, "{help}");
+    assert!(help[users..operators].contains("login"), "{help}");
+    assert!(help[operators..].contains("kube-auth"), "{help}");
+}
+
+#[test]
+fn finding_o8_config_check_without_a_configuration_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    let output = portico(&home, &["config", "check"]);
+    assert_eq!(output.status.code(), Some(64));
+    let error = text(&output.stderr);
+    assert!(error.contains("--config"), "{error}");
+    std::fs::write(home.path().join("empty.toml"), "[log]\nlevel = \"info\"\n").unwrap();
+    let output = portico(&home, &["config", "check", "--config", "empty.toml"]);
+    assert_eq!(output.status.code(), Some(64));
+    let error = text(&output.stderr);
+    assert!(error.contains("configures no role"), "{error}");
+}
+
+#[test]
+fn finding_o12_exit_codes_tell_usage_configuration_outage_and_session_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let code = |arguments: &[&str]| portico(&home, arguments).status.code();
+    assert_eq!(code(&["version"]), Some(0));
+    assert_eq!(code(&["no-such-command"]), Some(2));
+    assert_eq!(code(&["gateway", "--config", "absent.toml"]), Some(64));
+    // nothing listens at port 1
+    assert_eq!(code(&["login", "http://127.0.0.1:1"]), Some(69));
+    for command in ["whoami", "status", "clusters"] {
+        let output = portico(&home, &[command]);
+        assert_eq!(output.status.code(), Some(77), "{command}");
+        let error = text(&output.stderr);
+        assert!(error.contains("portico login"), "{error}");
+    }
+}
+
+#[test]
+fn completion_scripts_know_the_commands() {
+    let home = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = portico(&home, &["completion", shell]);
+        assert!(output.status.success(), "{shell}");
+        let script = text(&output.stdout);
+        for command in ["kubeconfig", "whoami", "doctor"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_printed_for_programs_too() {
+    let home = tempfile::tempdir().unwrap();
+    let output = portico(&home, &["version", "-o", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(value[0]["version"], env!("CARGO_PKG_VERSION"));
+    let output = portico(&home, &["version", "-o", "yaml"]);
+    assert!(text(&output.stdout).contains("version: "), "{output:?}");
+}

@@ -1,0 +1,143 @@
+//! Lists as a real API server answers them: events, label selectors, namespaces to choose from.
+use crate::stack::Stack;
+use app::ports::Panel;
+use k8s_openapi::api::core::v1::Event;
+use kube::{
+    Api,
+    api::{ListParams, PostParams},
+};
+use portico_domain::panel::{ListQuery, ObjectRef, ResourceRef, label_selector};
+use serde_json::json;
+
+fn query(resource: ResourceRef, namespace: &str) -> ListQuery {
+    ListQuery {
+        resource,
+        namespace: Some(namespace.to_owned()),
+        name: String::new(),
+        labels: String::new(),
+        sort: String::new(),
+    }
+}
+
+#[tokio::test]
+async fn finding_p2_events_of_both_groups_have_times_objects_and_the_newest_first() {
+    let stack = Stack::open();
+    let own = stack.namespace("events").await;
+    let events = Api::<Event>::namespaced(own.client.clone(), &own.name);
+    for (name, kind, api_version, seen) in [
+        ("old.1", "Pod", "v1", "2026-01-01T10:00:00Z"),
+        ("new.1", "Deployment", "apps/v1", "2026-01-01T12:00:00Z"),
+        ("between.1", "Unicorn", "x.org/v1", "2026-01-01T11:00:00Z"),
+    ] {
+        let event = serde_json::from_value(json!({
+            "metadata": { "name": name }, "type": "Warning", "reason": "Why", "message": "That is why.",
+            "involvedObject": { "kind": kind, "apiVersion": api_version, "namespace": own.name,
+                "name": name.trim_end_matches(".1") },
+            "lastTimestamp": seen, "count": 3,
+        }))
+        .unwrap();
+        events.create(&PostParams::default(), &event).await.unwrap();
+    }
+    // a viewer's role need not have the newer group
+    for (user, group) in [("vera", ""), ("ada", "events.k8s.io")] {
+        let panel = stack.panel(user).await;
+        let resource = ResourceRef::new(group, "v1", "events");
+        let list = panel
+            .list(stack.acme(), query(resource, &own.name))
+            .await
+            .unwrap();
+        let names: Vec<_> = list
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        assert_eq!(names, ["Last seen", "Type", "Reason", "Object", "Message"]);
+        let rows: Vec<_> = list
+            .rows
+            .iter()
+            .filter(|row| row.cells[2] == "Why")
+            .collect();
+        let order: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(order, ["new.1", "between.1", "old.1"], "{group}");
+        assert_eq!(
+            rows[0].cells[1..],
+            ["Warning", "Why", "Deployment new", "That is why."]
+        );
+        let event = rows[0].event.as_ref().unwrap();
+        assert_eq!((event.last_seen, event.count), (Some(1_767_268_800), 3));
+        assert_eq!(
+            event.object,
+            Some(ObjectRef {
+                resource: ResourceRef::new("apps", "v1", "deployments"),
+                namespace: Some(own.name.clone()),
+                name: "new".to_owned(),
+            })
+        );
+        // a kind that the cluster does not serve leads nowhere
+        assert_eq!(rows[1].event.as_ref().unwrap().object, None);
+    }
+    own.done().await;
+}
+
+#[tokio::test]
+async fn finding_p8_only_kinds_with_namespaces_have_namespaces_to_choose_from() {
+    let stack = Stack::open();
+    let vera = stack.panel("vera").await;
+    let of =
+        async |resource: ResourceRef| vera.namespaces_for(stack.acme(), resource).await.unwrap();
+    assert_eq!(of(ResourceRef::core("nodes")).await, None);
+    assert_eq!(of(ResourceRef::core("persistentvolumes")).await, None);
+    let names = of(ResourceRef::core("pods")).await.unwrap();
+    assert!(names.contains(&"shop".to_owned()), "{names:?}");
+}
+
+/// What is marked in the field before a cluster is asked is exactly what the cluster would refuse.
+#[tokio::test]
+async fn finding_p13_the_api_server_takes_and_refuses_the_same_label_selectors() {
+    let stack = Stack::open();
+    let pods = Api::<k8s_openapi::api::core::v1::Pod>::namespaced(stack.admin().await, "shop");
+    for text in [
+        "app",
+        "!app",
+        "! app",
+        "app=",
+        "app=,tier=db",
+        "app==web",
+        "app = web",
+        "app!=web",
+        "tier in (web, db)",
+        "tier notin(web)",
+        "tier in (,web)",
+        "tier in (web,)",
+        "in in (in)",
+        "app.kubernetes.io/name=shop",
+        "count>3",
+        "==nope(",
+        "app in",
+        "app in (",
+        "app in (web",
+        "app in ()",
+        "app web",
+        "app=web,",
+        "app=web tier=db",
+        ",",
+        "=web",
+        "app=-web",
+        "-app=web",
+        "a/b/c=web",
+        "App.Io/x=web",
+        "count>many",
+        "!app=web",
+    ] {
+        let answer = pods
+            .list(&ListParams::default().labels(text).limit(1))
+            .await;
+        let checked = label_selector::check(text);
+        assert_eq!(
+            checked.is_ok(),
+            answer.is_ok(),
+            "{text:?}: {checked:?}, {:?}",
+            answer.err()
+        );
+    }
+}
