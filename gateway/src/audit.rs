@@ -1,22 +1,27 @@
 //! Who did what at the gateway, in the log (target `audit`) and in the store.
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use portico_domain::identity::User;
 use portico_store::{NewAuditEvent, Outcome, Session};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
-use crate::{
-    access::client_address::ClientAddress,
-    state::{Context, Gateway},
-};
+use crate::state::{Context, Gateway};
 
 /// One thing that happened.
 pub(crate) struct Event<'a> {
-    pub action: &'static str,
+    pub action: Cow<'a, str>,
     pub outcome: Outcome,
     pub session: Option<&'a Session>,
-    /// The name that somebody tried, where there is no session.
+    /// The name that was tried, where there is no session.
     pub name: Option<&'a str>,
+    /// The domain of that name.
+    pub domain: Option<&'a str>,
+    /// The provider that was to vouch for the user.
+    pub provider: Option<&'a str>,
     pub project: Option<&'a str>,
+    pub cluster: Option<Uuid>,
     pub target: &'a str,
     /// Why, in a few words.
     pub reason: &'a str,
@@ -25,13 +30,16 @@ pub(crate) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    pub fn new(action: &'static str, outcome: Outcome) -> Self {
+    pub fn new(action: impl Into<Cow<'a, str>>, outcome: Outcome) -> Self {
         Self {
-            action,
+            action: action.into(),
             outcome,
             session: None,
             name: None,
+            domain: None,
+            provider: None,
             project: None,
+            cluster: None,
             target: "",
             reason: "",
             subject: None,
@@ -45,6 +53,21 @@ impl<'a> Event<'a> {
 
     pub fn name(mut self, name: &'a str) -> Self {
         self.name = Some(name);
+        self
+    }
+
+    pub fn domain(mut self, domain: &'a str) -> Self {
+        self.domain = Some(domain);
+        self
+    }
+
+    pub fn provider(mut self, provider: &'a str) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    pub fn cluster(mut self, cluster: Uuid) -> Self {
+        self.cluster = Some(cluster);
         self
     }
 
@@ -70,8 +93,8 @@ impl<'a> Event<'a> {
 }
 
 impl Gateway {
-    /// Records an event. A store that cannot take it is an error in the log: what happened has
-    /// happened.
+    /// Records an event. A store that cannot take it is an error in the log and counted: what
+    /// happened has happened.
     pub async fn audit(&self, context: &Context, event: Event<'_>) {
         let user = event
             .session
@@ -81,24 +104,35 @@ impl Gateway {
         let address = context.address_text();
         tracing::info!(
             target: "audit",
-            action = event.action,
+            request_id = context.request_id.map(tracing::field::display),
+            action = &*event.action,
             outcome = event.outcome.as_str(),
             user,
             session = event.session.map(|session| tracing::field::display(session.id)),
+            domain = event.domain,
+            provider = event.provider,
             project = event.project,
+            cluster = event.cluster.map(tracing::field::display),
             object = event.target,
             reason = event.reason,
             subject = event.subject.map(|user| user.id.as_str()),
             address,
             "{}", event.action
         );
-        let mut detail = json!({ "address": address });
-        if !event.reason.is_empty() {
-            detail["reason"] = json!(event.reason);
+        let mut detail = Map::new();
+        for (name, value) in [
+            ("address", Some(address.as_str())),
+            ("reason", Some(event.reason)),
+            ("domain", event.domain),
+            ("provider", event.provider),
+        ] {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                detail.insert(name.to_owned(), json!(value));
+            }
         }
         if let Some(user) = event.subject {
-            detail["subject"] =
-                json!({ "id": user.id, "name": user.name, "domain": user.domain.name });
+            let subject = json!({ "id": user.id, "name": user.name, "domain": user.domain.name });
+            detail.insert("subject".to_owned(), subject);
         }
         let row = NewAuditEvent {
             request_id: context.request_id,
@@ -106,16 +140,19 @@ impl Gateway {
             user_id: event.session.map(|session| session.user.id.clone()),
             user_name: (!user.is_empty()).then(|| user.chars().take(255).collect()),
             project_id: event.project.map(str::to_owned),
-            action: event.action.to_owned(),
+            cluster_id: event.cluster.map(|id| id.to_string()),
+            action: event.action.clone().into_owned(),
             target: event.target.to_owned(),
             outcome: event.outcome,
-            detail: match context.client {
-                ClientAddress::Known(_) | ClientAddress::Unknown => detail,
-                ClientAddress::Internal => Value::Null,
+            // the gateway's own work has no address, and may have a reason
+            detail: if detail.is_empty() {
+                Value::Null
+            } else {
+                Value::Object(detail)
             },
         };
         if let Err(error) = self.store.audit().append(&row, Timestamp::now()).await {
-            tracing::error!(%error, action = event.action, "the audit log could not be written");
+            tracing::error!(%error, action = &*event.action, "the audit log could not be written");
         }
     }
 }

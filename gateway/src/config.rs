@@ -1,5 +1,6 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod audit;
 mod connections;
 mod identity;
 pub mod keystone;
@@ -23,6 +24,7 @@ use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
+pub use audit::AuditConfig;
 pub use connections::ConnectionsConfig;
 pub(crate) use identity::header_name;
 pub use identity::{
@@ -89,6 +91,9 @@ pub struct GatewayConfig {
     /// Bounds of what clients may hold open.
     #[serde(default)]
     pub connections: ConnectionsConfig,
+    /// The audit log: retention, and who reads a project's entries.
+    #[serde(default)]
+    pub audit: AuditConfig,
     /// Lists users on the sign-in page. For demonstrations only.
     #[serde(default)]
     pub demo: Option<DemoConfig>,
@@ -180,6 +185,8 @@ pub enum ConfigError {
     AppRule(String),
     #[error("gateway.session.admins: role and project must not be empty")]
     AdminRule,
+    #[error("gateway.audit.project_admin_roles: a role must not be empty")]
+    AuditRole,
     #[error("gateway.session.stay_signed_in_for must be 24h at most")]
     LongStay,
     #[error("gateway.keystone.refusal_time must be 10s at most")]
@@ -280,6 +287,9 @@ impl GatewayConfig {
         }
         if self.session.admins.iter().any(is_incomplete) {
             return Err(ConfigError::AdminRule);
+        }
+        if !self.audit.is_valid() {
+            return Err(ConfigError::AuditRole);
         }
         self.connections.validate()?;
         self.keystone.validate()?;

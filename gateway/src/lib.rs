@@ -10,6 +10,7 @@
 mod access;
 mod api_callers;
 mod audit;
+mod audit_trail;
 mod cli;
 pub mod config;
 mod dispatch;

@@ -8,7 +8,8 @@ mod series;
 
 use std::time::{Duration, Instant};
 
-use portico_store::{EndReason, EndedSession, SessionKind};
+use jiff::Timestamp;
+use portico_store::{AuditSize, EndReason, EndedSession, SessionKind};
 
 pub(crate) use description::describe;
 use series::KNOWN;
@@ -35,6 +36,9 @@ const REFRESHES: &str = "portico_gateway_refreshes_total";
 const API_CALLERS: &str = "portico_gateway_api_callers_total";
 const OPEN: &str = "portico_gateway_open_connections";
 const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
+const AUDIT_ENTRIES: &str = "portico_audit_entries";
+const AUDIT_AGE: &str = "portico_audit_oldest_age_seconds";
+const AUDIT_RETENTION: &str = "portico_audit_retention_seconds";
 const UNREADABLE_ADDRESSES: &str = "portico_gateway_unreadable_client_addresses_total";
 const UNHELD_REFUSALS: &str = "portico_gateway_unheld_refusals_total";
 const SENT_AGAIN: &str = "portico_gateway_upstream_sent_again_total";
@@ -297,6 +301,14 @@ pub(crate) fn revocation(revoked: bool) {
 /// Notes how many tokens of ended sessions still work at Keystone.
 pub(crate) fn pending_revocations(count: i64) {
     metrics::gauge!(PENDING).set(number(count));
+}
+
+/// The audit log's size, the age of its oldest entry, and how old entries may get.
+pub(crate) fn audit_log(size: AuditSize, retention_days: u32, now: Timestamp) {
+    let age = size.oldest.map_or(0, |at| now.as_second() - at.as_second());
+    metrics::gauge!(AUDIT_ENTRIES).set(number(size.entries));
+    metrics::gauge!(AUDIT_AGE).set(number(age.max(0)));
+    metrics::gauge!(AUDIT_RETENTION).set(f64::from(retention_days) * 86_400.0);
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]

@@ -6,8 +6,8 @@ use axum::{
 };
 
 use crate::{
-    cli, dispatch::Dispatcher, endpoints, forward_auth, handover, kept_form, login, pages::assets,
-    problem::Problem, providers, proxy::routes, sessions, state::Shared,
+    audit_trail, cli, dispatch::Dispatcher, endpoints, forward_auth, handover, kept_form, login,
+    pages::assets, problem::Problem, providers, proxy::routes, sessions, state::Shared,
 };
 
 pub(crate) fn dispatcher(gateway: Shared) -> Dispatcher {
@@ -51,6 +51,7 @@ fn main_host(gateway: &Shared) -> Router {
             "/sign_out",
             get(login::sign_out::get).post(login::sign_out::post),
         )
+        .route("/audit", get(audit_trail::get))
         .route("/sessions", get(sessions::list::get))
         .route(
             "/sessions/end",

@@ -33,6 +33,8 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(2), || refresh_active(&gateway)),
             every(Duration::from_secs(60), || discover(&gateway)),
             every(Duration::from_secs(30), || sweep(&gateway)),
+            every(Duration::from_secs(30), || chain_audit(&gateway)),
+            every(Duration::from_secs(900), || trim_audit(&gateway)),
             every(Duration::from_secs(5), || read_certificates(&gateway)),
             every(Duration::from_secs(5), || prune(&gateway)),
             every(Duration::from_secs(3), || read_credentials(&gateway)),
@@ -187,6 +189,41 @@ async fn sweep(gateway: &Shared) {
     }
     gateway.registry.prune(now);
     measure(gateway, now).await;
+}
+
+/// Entries that a version before the chain has written join it, and the sizes are measured.
+async fn chain_audit(gateway: &Shared) {
+    let (audit, now) = (gateway.store.audit(), Timestamp::now());
+    match audit.adopt(now).await {
+        Ok(0) => {}
+        Ok(adopted) => tracing::warn!(
+            adopted,
+            "entries without a place in the audit log's chain have joined it: an earlier version of \
+             Portico runs on the same store, or something else writes to it"
+        ),
+        Err(error) => tracing::warn!(%error, "the audit log's chain cannot be kept"),
+    }
+    if let Ok(size) = audit.size().await {
+        meters::audit_log(size, gateway.config.audit.retention_days, now);
+    }
+}
+
+/// Deletes entries that are older than `gateway.audit.retention_days`.
+async fn trim_audit(gateway: &Shared) {
+    let days = gateway.config.audit.retention_days;
+    if days == 0 {
+        return;
+    }
+    let kept = SignedDuration::from_hours(24 * i64::from(days));
+    let Ok(before) = Timestamp::now().checked_sub(kept) else {
+        // longer than time itself
+        return;
+    };
+    match gateway.store.audit().trim(before).await {
+        Ok(0) => {}
+        Ok(deleted) => tracing::info!(deleted, days, "old entries of the audit log were deleted"),
+        Err(error) => tracing::warn!(%error, "old entries of the audit log cannot be deleted"),
+    }
 }
 
 async fn measure(gateway: &Shared, now: Timestamp) {

@@ -72,6 +72,10 @@ fn UserMenu() -> impl IntoView {
             <Icon icon=icons::SESSIONS />
             "Your sessions"
         </a>
+        <a class="menu-item" href="/oauth2/audit" rel="external">
+            <Icon icon=icons::ACTIVITY />
+            "Your activity"
+        </a>
         <form method="post" action="/oauth2/sign_out" class="border-t border-line mt-1.5 pt-1.5">
             <input
                 type="hidden"

@@ -3,8 +3,8 @@ use leptos::{prelude::*, svg};
 /// The icons in use, from Lucide.
 pub mod icons {
     pub use icondata_lu::{
-        LuArrowDown as ARROW_DOWN, LuArrowUp as ARROW_UP, LuBell as BELL, LuBox as BOX,
-        LuBoxes as BOXES, LuCheck as CHECK, LuChevronDown as CHEVRON_DOWN,
+        LuActivity as ACTIVITY, LuArrowDown as ARROW_DOWN, LuArrowUp as ARROW_UP, LuBell as BELL,
+        LuBox as BOX, LuBoxes as BOXES, LuCheck as CHECK, LuChevronDown as CHEVRON_DOWN,
         LuChevronRight as CHEVRON_RIGHT, LuCircleCheck as OK, LuCircleDashed as UNKNOWN,
         LuCircleHelp as HELP, LuClock as CLOCK, LuCopy as COPY, LuDownload as DOWNLOAD,
         LuExternalLink as EXTERNAL, LuFolder as FOLDER, LuInfo as INFO, LuKeyRound as KEY,

@@ -238,6 +238,8 @@ impl StoreError {
             },
             Self::Key(_) | Self::Url(_) => StoreCause::Configuration,
             Self::Moved { .. } | Self::Corrupt { .. } => StoreCause::Entry,
+            Self::Audit(error) => error.cause(),
+            Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
             Self::NotOnRedis { .. } => StoreCause::Other,
         }
     }

@@ -53,6 +53,15 @@ pub enum StoreError {
         column: &'static str,
         kid: String,
     },
+    /// An entry of the audit log could not be stored, together with others.
+    #[error("{0}")]
+    Audit(std::sync::Arc<StoreError>),
+    /// Too many entries of the audit log wait for the store, or the process stops.
+    #[error("append to the audit log: too many entries wait for the store")]
+    AuditOverflow,
+    /// Other processes kept changing the same entry of Redis.
+    #[error("{operation}: other processes were faster each time")]
+    Contended { operation: &'static str },
     /// A key is not 32 bytes of base64.
     #[error("{0}")]
     Key(String),
@@ -74,6 +83,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether the store answered and refused what it was sent: it may take something else.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Database { error, .. } => error.as_database_error().is_some(),
+            Self::Redis { error, .. } => error.code().is_some(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn database(operation: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
         move |error| crate::backend::database_error(operation, error)
     }

@@ -46,7 +46,10 @@ mod totp_marks;
 
 pub use access_tokens::{AccessTokens, RefreshGrant, Rotation};
 pub use advice::Advice;
-pub use audit::{Audit, AuditEvent, AuditFilter, NewAuditEvent, Outcome};
+pub use audit::{
+    Audit, AuditEvent, AuditFilter, AuditSize, BreakKind, ChainBreak, ChainMark, ChainReport,
+    NewAuditEvent, Outcome,
+};
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
 pub use cause::StoreCause;

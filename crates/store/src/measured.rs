@@ -17,8 +17,9 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares them with the migrations.
-const TABLES: [&str; 21] = [
+const TABLES: [&str; 22] = [
     "access_tokens",
+    "audit_chain",
     "audit_events",
     "authorization_codes",
     "device_codes",
@@ -295,6 +296,16 @@ pub fn describe_metrics() {
         ERRORS,
         "Statements that the database did not carry out, by table and operation."
     );
+    metrics::describe_counter!(
+        crate::audit::LOST,
+        "Entries of the audit log that could not be stored."
+    );
+    metrics::describe_counter!(
+        crate::audit::BREAKS,
+        "Heads of the audit log's chain that were found changed by something else."
+    );
+    metrics::counter!(crate::audit::LOST).increment(0);
+    metrics::counter!(crate::audit::BREAKS).increment(0);
     for table in TABLES {
         for operation in OPERATIONS {
             metrics::counter!(ERRORS, "table" => table, "operation" => operation).increment(0);

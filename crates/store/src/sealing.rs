@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use subtle::ConstantTimeEq as _;
 
 const KID_LEN: usize = 4;
 const NONCE_LEN: usize = 12;
@@ -38,6 +39,16 @@ impl fmt::Debug for KeyRing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.key_ids()).finish()
     }
+}
+
+/// What a signature turns out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signature {
+    Valid,
+    /// Of another text, or made without a key.
+    Invalid,
+    /// Of a key that is not among the configured ones.
+    UnknownKey,
 }
 
 /// The place of a sealed value.
@@ -122,6 +133,36 @@ impl KeyRing {
             .map_err(|_| unsealable())?;
         let plain = String::from_utf8(plain).map_err(|_| unsealable())?;
         Ok(SecretString::from(plain))
+    }
+
+    /// Signs a text with the current key: `<key id>.<HMAC-SHA-256>`.
+    pub(crate) fn sign(&self, purpose: &str, text: &str) -> String {
+        let keys = self.now();
+        let key = &keys.current;
+        format!("{}.{}", hex(&key.kid), key.hash(purpose, text))
+    }
+
+    /// Checks what [`KeyRing::sign`] made.
+    pub(crate) fn check(&self, purpose: &str, text: &str, signature: &str) -> Signature {
+        let Some((kid, given)) = signature.split_once('.') else {
+            return Signature::Invalid;
+        };
+        let keys = self.now();
+        let Some(key) = keys.all().find(|key| hex(&key.kid) == kid) else {
+            return Signature::UnknownKey;
+        };
+        let hash = key.hash(purpose, text);
+        if bool::from(hash.as_bytes().ct_eq(given.as_bytes())) {
+            Signature::Valid
+        } else {
+            Signature::Invalid
+        }
+    }
+
+    /// Returns whether a signature is of the current key.
+    pub(crate) fn is_current(&self, signature: &str) -> bool {
+        let kid = hex(&self.now().current.kid);
+        signature.split_once('.').is_some_and(|(of, _)| of == kid)
     }
 
     /// The hash that a new row is stored under.
@@ -269,6 +310,21 @@ mod tests {
     fn purposes_do_not_share_hashes() {
         let ring = KeyRing::from_base64(&[key(1)]).unwrap();
         assert_ne!(ring.hash("session", "x"), ring.hash("code", "x"));
+    }
+
+    #[test]
+    fn a_signature_is_good_for_its_text_and_purpose_only() {
+        let old = KeyRing::from_base64(&[key(1)]).unwrap();
+        let signature = old.sign("audit", "text");
+        let rotated = KeyRing::from_base64(&[key(2), key(1)]).unwrap();
+        assert_eq!(rotated.check("audit", "text", &signature), Signature::Valid);
+        assert!(old.is_current(&signature) && !rotated.is_current(&signature));
+        assert_eq!(old.check("audit", "other", &signature), Signature::Invalid);
+        assert_eq!(old.check("other", "text", &signature), Signature::Invalid);
+        assert_eq!(old.check("audit", "text", ""), Signature::Invalid);
+        let other = KeyRing::from_base64(&[key(2)]).unwrap();
+        let checked = other.check("audit", "text", &signature);
+        assert_eq!(checked, Signature::UnknownKey);
     }
 
     #[test]

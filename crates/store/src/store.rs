@@ -1,4 +1,5 @@
 use crate::advice::{self, Advice};
+use crate::audit::writer::Writer;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
@@ -11,6 +12,7 @@ use crate::{
     KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
     Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
+use jiff::Timestamp;
 use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{Migrate as _, Migrator};
 use sqlx::{Connection as _, Row as _};
@@ -33,6 +35,7 @@ pub struct Store {
     pub(crate) keys: Arc<KeyRing>,
     /// Tells this process's changes from others'.
     pub(crate) origin: Uuid,
+    pub(crate) audit_writer: Arc<Writer>,
     url_advice: Vec<Advice>,
 }
 
@@ -54,6 +57,7 @@ impl Store {
                 origin: redis.origin,
                 pool: Backend::Redis(redis),
                 keys,
+                audit_writer: Arc::default(),
                 url_advice: advice::on_url(url),
             });
         }
@@ -77,6 +81,7 @@ impl Store {
             },
             keys,
             origin: Uuid::new_v4(),
+            audit_writer: Arc::default(),
             url_advice: advice::on_url(url),
         })
     }
@@ -95,12 +100,18 @@ impl Store {
     /// When a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator, .. } => Ok(migrator.run(pool.unmeasured()).await?),
+            Backend::Sql { pool, migrator, .. } => migrator.run(pool.unmeasured()).await?,
             Backend::Redis(redis) => {
                 redis.migrate().await?;
-                redis.claim(&self.key_ids()).await
+                redis.claim(&self.key_ids()).await?;
             }
         }
+        // entries from before the chain join it in the order of their times
+        let adopted = self.audit().adopt_all(Timestamp::now(), true).await?;
+        if adopted > 0 {
+            tracing::info!(adopted, "entries of the audit log have joined its chain");
+        }
+        Ok(())
     }
 
     /// Takes back every migration; all data is lost.
@@ -206,8 +217,9 @@ impl Store {
         Ok(all)
     }
 
-    /// Closes every connection.
+    /// Closes every connection, once the audit entries that wait have been written.
     pub async fn close(&self) {
+        self.flush_audit().await;
         self.pool.close().await;
     }
 

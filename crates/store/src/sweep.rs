@@ -78,20 +78,4 @@ impl Store {
         }
         Ok(Swept { ended, deleted })
     }
-
-    /// Deletes audit events older than `before`; answers with how many.
-    ///
-    /// # Errors
-    /// When the store cannot say.
-    pub async fn delete_audit_before(&self, before: Timestamp) -> Result<u64, StoreError> {
-        if let Some(redis) = self.redis() {
-            return redis.delete_events_before(before).await;
-        }
-        let deleted = sqlx::query("DELETE FROM audit_events WHERE at_millis < $1")
-            .bind(before.as_millisecond())
-            .execute(&self.pool)
-            .await
-            .map_err(StoreError::database("delete old audit events"))?;
-        Ok(deleted.rows_affected())
-    }
 }

@@ -8,7 +8,8 @@ use crate::proxy::path;
 const LONGEST: usize = 2048;
 
 /// Endpoints of ours that are steps of a longer way and may be returned to.
-pub(crate) const STEPS: [&str; 7] = [
+pub(crate) const STEPS: [&str; 8] = [
+    "/oauth2/audit",
     "/oauth2/authorize",
     "/oauth2/device",
     "/oauth2/handover",

@@ -91,6 +91,7 @@ struct Counter {
 #[must_use = "an attempt without an outcome stays counted as a failure"]
 pub(super) struct Attempt {
     name: String,
+    domain: String,
     method: SignInMethod,
     began: Instant,
     /// Every account that it may be about.
@@ -174,6 +175,10 @@ impl Gateway {
         let counters = counters(method, &accounts, network, browser.as_ref());
         let mut attempt = Attempt {
             name: readings.first().map(|r| r.name.clone()).unwrap_or_default(),
+            domain: readings
+                .first()
+                .map(|r| r.domain.clone())
+                .unwrap_or_default(),
             method,
             began,
             known_browser: browser.as_ref().is_some_and(is_known),
@@ -248,6 +253,8 @@ impl Gateway {
         line::refused("credentials");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
+            .domain(&attempt.domain)
+            .provider(meters::KEYSTONE)
             .reason(attempt.method.as_str());
         self.audit(context, event).await;
         self.refusals.hold(attempt.began).await;
@@ -267,6 +274,8 @@ impl Gateway {
         line::refused("throttled");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
+            .domain(&attempt.domain)
+            .provider(meters::KEYSTONE)
             .reason("too many failures");
         self.audit(context, event).await;
         Failed::Throttled((until.as_second() - now.as_second()).max(1))

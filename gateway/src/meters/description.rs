@@ -3,11 +3,11 @@ use metrics::Unit;
 use portico_store::{EndReason, SessionKind};
 
 use super::{
-    API_CALLER_OUTCOMES, API_CALLERS, BACKEND_UP, DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES,
-    FEED_LAG, KEYSTONE, Kind, OPEN, Outcome, PENDING, PROBLEMS, REFRESHES, REQUEST_SECONDS,
-    REQUESTS, REVOCATIONS, SENT_AGAIN, SESSIONS, SIGN_INS, STARTED, STAY_FETCHES, THROTTLED,
-    THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UNHELD_REFUSALS, UNREADABLE_ADDRESSES,
-    UPSTREAM_SECONDS, VALIDATIONS, provider,
+    API_CALLER_OUTCOMES, API_CALLERS, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, BACKEND_UP,
+    DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Kind, OPEN, Outcome,
+    PENDING, PROBLEMS, REFRESHES, REQUEST_SECONDS, REQUESTS, REVOCATIONS, SENT_AGAIN, SESSIONS,
+    SIGN_INS, STARTED, STAY_FETCHES, THROTTLED, THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation,
+    UNHELD_REFUSALS, UNREADABLE_ADDRESSES, UPSTREAM_SECONDS, VALIDATIONS, provider,
 };
 
 /// Says what the metrics mean, and starts at zero what is counted.
@@ -77,6 +77,17 @@ pub(crate) fn describe() {
         "Bearers of API callers: verified anew, or refused."
     );
     metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
+    metrics::describe_gauge!(AUDIT_ENTRIES, "Entries of the audit log.");
+    metrics::describe_gauge!(
+        AUDIT_AGE,
+        Unit::Seconds,
+        "Age of the audit log's oldest entry."
+    );
+    metrics::describe_gauge!(
+        AUDIT_RETENTION,
+        Unit::Seconds,
+        "How old entries of the audit log may get; 0: any age."
+    );
     metrics::describe_gauge!(
         PENDING,
         "Tokens of ended sessions that Keystone has not taken back yet."

@@ -1,6 +1,7 @@
 //! The pages that the gateway shows itself: plain HTML that works without scripts.
 pub(crate) mod app;
 pub(crate) mod assets;
+pub(crate) mod audit;
 pub(crate) mod cli;
 pub(crate) mod failed_attempts;
 pub(crate) mod kept_form;

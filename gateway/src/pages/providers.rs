@@ -47,6 +47,7 @@ pub(crate) fn without_keystone(
         }
         p.hint {
             a href="/oauth2/sessions" { "Your sessions" } " · "
+            a href="/oauth2/audit" { "Your activity" } " · "
             a href="/oauth2/sign_out" { "Sign out" }
         }
     };

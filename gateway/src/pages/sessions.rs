@@ -97,7 +97,10 @@ impl Sessions<'_> {
                 p.hint.apart { a href=(PATH) { "Your own sessions" } }
             }
             (request_line(self.request_id))
-            div.row { a.button.quiet href="/" { "Back to Portico" } }
+            div.row {
+                a.button.quiet href="/oauth2/audit" { "Your activity" }
+                a.button.quiet href="/" { "Back to Portico" }
+            }
         };
         Page::new(title.as_str(), body).wide().script(Asset::Times)
     }

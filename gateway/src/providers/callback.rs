@@ -142,6 +142,7 @@ impl Gateway {
         meters::sign_in(&provider.config.id, "refused");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .target(&provider.config.id)
+            .provider(&provider.config.id)
             .reason(reason);
         self.audit(context, event).await;
     }
@@ -176,6 +177,7 @@ impl Gateway {
         let text = error.to_string();
         let event = Event::new("session.sign_in", Outcome::Failed)
             .target(&provider.config.id)
+            .provider(&provider.config.id)
             .reason(&text);
         self.audit(context, event).await;
         let outcome = if error.is_outage() {

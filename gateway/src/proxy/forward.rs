@@ -83,7 +83,8 @@ pub(crate) struct Forwarder {
 
 impl Forwarder {
     /// Sends the request to the upstream. Nothing of the client's own claims about itself
-    /// arrives there; what the gateway says is added after the cleaning.
+    /// arrives there; what the gateway says is added after the cleaning. `on_head` sees the
+    /// response's headers as the upstream has sent them.
     pub async fn forward(
         &self,
         mut request: Request<Body>,
@@ -91,6 +92,7 @@ impl Forwarder {
         trust: Trust,
         added: Added,
         connection: Connection,
+        on_head: impl FnOnce(&HeaderMap),
     ) -> Result<Response<Body>, ForwardError> {
         let limits = &upstream.limits;
         if headers::size(request.headers()) > limits.headers {
@@ -145,6 +147,7 @@ impl Forwarder {
             error = overdue(flow, limits.response) => return Err(error),
             _ = connection.closed() => return Err(ForwardError::SessionEnded),
         };
+        on_head(response.headers());
         if headers::size(response.headers()) > limits.headers {
             return Err(ForwardError::AnswerTooLarge);
         }

@@ -10,6 +10,7 @@ pub(crate) mod forward;
 pub(crate) mod headers;
 pub(crate) mod health;
 pub(crate) mod kept;
+mod panel_audit;
 mod pass_on;
 pub(crate) mod path;
 mod path_route;

@@ -5,7 +5,13 @@ use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use tracing::{Instrument as _, field::Empty};
 
-use super::{connections::Connection, forward::Added, headers::Trust, upstream::Upstream};
+use super::{
+    connections::Connection,
+    forward::{Added, ForwardError},
+    headers::Trust,
+    panel_audit::OnBehalf,
+    upstream::Upstream,
+};
 use crate::{
     access::line,
     guard::Stop,
@@ -17,6 +23,21 @@ use crate::{
 };
 
 impl Gateway {
+    /// What the panel answers, or why it does not.
+    pub(super) async fn pass_on_to_panel(
+        &self,
+        context: &Context,
+        connection: Connection,
+        on_behalf: OnBehalf,
+        identity: Vec<(HeaderName, HeaderValue)>,
+        request: Request<Body>,
+    ) -> Result<Response, Stop> {
+        let upstream = &self.panel;
+        let added = self.added(context, upstream, identity);
+        let forwarding = self.forward_to_panel(context, request, added, connection, on_behalf);
+        self.measured(upstream, forwarding).await
+    }
+
     /// What the upstream answers, or why it does not.
     pub(super) async fn pass_on(
         &self,
@@ -27,12 +48,32 @@ impl Gateway {
         identity: Vec<(HeaderName, HeaderValue)>,
         request: Request<Body>,
     ) -> Result<Response, Stop> {
-        let added = Added {
+        let added = self.added(context, upstream, identity);
+        let forwarding =
+            self.forwarder
+                .forward(request, upstream, trust, added, connection, |_| {});
+        self.measured(upstream, forwarding).await
+    }
+
+    fn added(
+        &self,
+        context: &Context,
+        upstream: &Upstream,
+        identity: Vec<(HeaderName, HeaderValue)>,
+    ) -> Added {
+        Added {
             scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
             identity,
             named: self.identities.named(&upstream.id),
-        };
+        }
+    }
+
+    async fn measured(
+        &self,
+        upstream: &Upstream,
+        forwarding: impl Future<Output = Result<Response, ForwardError>>,
+    ) -> Result<Response, Stop> {
         let started = Instant::now();
         let span = tracing::debug_span!(
             "upstream",
@@ -40,11 +81,7 @@ impl Gateway {
             peer.service = upstream.id,
             http.response.status_code = Empty
         );
-        let result = self
-            .forwarder
-            .forward(request, upstream, trust, added, connection)
-            .instrument(span.clone())
-            .await;
+        let result = forwarding.instrument(span.clone()).await;
         meters::upstream(&upstream.id, started.elapsed());
         if let Ok(response) = &result {
             let status = i64::from(response.status().as_u16());

@@ -6,7 +6,7 @@ use http::{HeaderMap, Request, Uri, header};
 use jiff::Timestamp;
 use portico_assertion::claims::OpenApps;
 
-use super::{headers::Trust, project::project_of};
+use super::{headers::Trust, panel_audit::OnBehalf, project::project_of};
 use crate::{
     access::origin::OriginFault,
     api_callers::{Bearer, watch},
@@ -54,17 +54,13 @@ pub(crate) async fn panel(
         None => OpenApps::new(),
     };
     let identity = gateway.identity_headers(&caller, PANEL, token.as_deref(), apps)?;
-    let upstream = &gateway.panel;
+    let on_behalf = OnBehalf {
+        session: Arc::clone(&caller.session),
+        project: token.map(|token| token.project.id.clone()),
+    };
     let connection = caller.live.connections.open();
     gateway
-        .pass_on(
-            &context,
-            connection,
-            upstream,
-            Trust::Panel,
-            identity,
-            request,
-        )
+        .pass_on_to_panel(&context, connection, on_behalf, identity, request)
         .await
 }
 

@@ -8,6 +8,7 @@
 
 mod access_lines;
 mod apps;
+mod audit;
 mod client_address;
 mod command_line;
 mod forward_auth;

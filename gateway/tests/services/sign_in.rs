@@ -69,6 +69,20 @@ async fn a_wrong_password_keeps_the_name() {
 }
 
 #[tokio::test]
+async fn finding_o10_a_failed_sign_in_carries_domain_and_provider() {
+    let running = running().await;
+    let mut browser = Browser::new(running.stack.address);
+    enter(&mut browser, "/", "vera", "wrong-password").await;
+    let events = running.stack.audited("session.sign_in").await;
+    let [event] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(event.user_name.as_deref(), Some("vera"));
+    assert_eq!(event.detail["domain"], "Default");
+    assert_eq!(event.detail["provider"], "keystone");
+}
+
+#[tokio::test]
 async fn mia_needs_her_code_which_counts_once() {
     let running = running().await;
     let secret = running

@@ -89,6 +89,8 @@ impl Echo {
             .route("/half-a-frame", any(half_a_frame))
             .route("/mirror", any(mirror))
             .route("/pauses", get(pauses))
+            .route("/projects/p1/reports", any(reports))
+            .route("/projects/p1/late-reports", any(late_reports))
             .route("/refuses-upgrade", any(|| async { "no upgrade here" }))
             .fallback(tell)
             .with_state(Arc::clone(&go_on))
@@ -219,6 +221,19 @@ async fn cookies() -> impl IntoResponse {
     headers.insert("connection", HeaderValue::from_static("x-hop"));
     headers.insert("x-hop", HeaderValue::from_static("1"));
     (headers, "cookies")
+}
+
+/// Reports to the audit log what the query says, as the panel does.
+async fn reports(uri: Uri) -> impl IntoResponse {
+    let query = uri.query().unwrap_or_default();
+    let value = query.strip_prefix("value=").unwrap_or_default();
+    [("portico-audit", value.to_owned())]
+}
+
+/// The same, once it is told to go on.
+async fn late_reports(State(go_on): State<Arc<Notify>>, uri: Uri) -> impl IntoResponse {
+    go_on.notified().await;
+    reports(uri).await
 }
 
 /// Sets what the query asks for: `?line=…&line=…`.

@@ -1,6 +1,7 @@
 //! The words that the program understands.
 mod kube_auth;
 
+use super::audit::AuditCommand;
 use super::completion::CompletionArgs;
 use super::init::InitArgs;
 use super::people::{
@@ -76,6 +77,11 @@ pub(super) enum Command {
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// List and verify the audit log, on the database itself
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
     },
     /// Generate key files
     Keys {

@@ -1,6 +1,7 @@
 //! The command line: what can be started, and what the exit code says.
 mod app_policy;
 mod arguments;
+mod audit;
 mod cluster;
 mod completion;
 mod config;
@@ -69,6 +70,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Sessions { command } => {
             sessions::sessions(&Config::load(&files)?, &command).await?
         }
+        Command::Audit { command } => audit::audit(&Config::load(&files)?, &command).await?,
         Command::Init(arguments) => init::init(*arguments).await?,
         Command::Keys { command } => keys::keys(&command)?,
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,

@@ -1,6 +1,7 @@
 //! `portico sessions`: lists and ends sessions on the store itself, for operators without a browser.
 use super::error::CliError;
 use super::migrate::open_store;
+use super::output::{self, OutputFormat, TableRow};
 use super::people::one_line;
 use super::print_for_people;
 use crate::config::Config;
@@ -10,8 +11,8 @@ use jiff::Timestamp;
 use portico_domain::identity::User;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{EndReason, NewAuditEvent, Outcome, Session, SessionKind, Store};
+use serde::Serialize;
 use serde_json::json;
-use std::fmt::Write as _;
 use uuid::Uuid;
 
 #[derive(Debug, Subcommand)]
@@ -21,6 +22,9 @@ pub(super) enum SessionsCommand {
         /// Name (in any case), name@domain, or ID
         #[arg(long, value_name = "USER")]
         user: String,
+        /// How to print the list
+        #[arg(short, long, value_enum, default_value_t)]
+        output: OutputFormat,
     },
     End(EndArgs),
 }
@@ -54,49 +58,71 @@ pub(super) async fn sessions(config: &Config, command: &SessionsCommand) -> Resu
     let store = open_store(section).await?;
     store.ensure_migrated().await.context("look at the store")?;
     let text = match command {
-        SessionsCommand::List { user } => list(&store, user).await?,
+        SessionsCommand::List { user, output } => list(&store, user, *output).await?,
         SessionsCommand::End(arguments) => end(&store, arguments).await?,
     };
     store.close().await;
     print_for_people(&text)
 }
 
-async fn list(store: &Store, typed: &str) -> anyhow::Result<String> {
+/// A live session in the list.
+#[derive(Serialize)]
+struct SessionRow {
+    session: Uuid,
+    kind: &'static str,
+    device: String,
+    address: String,
+    last_use: Timestamp,
+    expires: Timestamp,
+}
+
+impl TableRow for SessionRow {
+    const HEADINGS: &'static [&'static str] = &[
+        "SESSION", "KIND", "DEVICE", "ADDRESS", "LAST USE", "EXPIRES",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.session.to_string(),
+            self.kind.to_owned(),
+            self.device.clone(),
+            self.address.clone(),
+            at(self.last_use),
+            at(self.expires),
+        ]
+    }
+}
+
+async fn list(store: &Store, typed: &str, format: OutputFormat) -> anyhow::Result<String> {
     let now = Timestamp::now();
     let user = the_user(store, typed, now).await?;
-    let mut text = format!(
-        "{} in domain {} ({})\n",
-        one_line(&user.name),
-        one_line(&user.domain.name),
-        one_line(&user.id)
-    );
     let sessions = live(store, &user, now).await?;
-    let _ = writeln!(
-        text,
-        "{:36}  {:12}  {:28}  {:39}  {:20}  EXPIRES",
-        "SESSION", "KIND", "DEVICE", "ADDRESS", "LAST USE"
-    );
-    for session in sessions {
-        let (kind, device) = match session.kind {
-            SessionKind::CommandLine => (
-                "command line",
-                one_line(session.client.as_deref().unwrap_or_default()),
-            ),
-            SessionKind::Browser | SessionKind::App => (
-                "browser",
-                one_line(&gateway::device_in_words(&session.user_agent)),
-            ),
-        };
-        let _ = writeln!(
-            text,
-            "{:36}  {kind:12}  {device:28}  {:39}  {:20}  {}",
-            session.id.to_string(),
-            session.address,
-            at(session.last_seen_at),
-            at(session.expires_at()),
-        );
+    let rows: Vec<SessionRow> = sessions.iter().map(row).collect();
+    let list = output::list(format, &rows)?;
+    Ok(if format == OutputFormat::Table {
+        let [name, domain, id] =
+            [&user.name, &user.domain.name, &user.id].map(|text| one_line(text));
+        format!("{name} in domain {domain} ({id})\n{list}")
+    } else {
+        list
+    })
+}
+
+fn row(session: &Session) -> SessionRow {
+    let (kind, device) = match session.kind {
+        SessionKind::CommandLine => ("command line", session.client.clone().unwrap_or_default()),
+        SessionKind::Browser | SessionKind::App => {
+            ("browser", gateway::device_in_words(&session.user_agent))
+        }
+    };
+    SessionRow {
+        session: session.id,
+        kind,
+        device,
+        address: session.address.clone(),
+        last_use: session.last_seen_at,
+        expires: session.expires_at(),
     }
-    Ok(text)
 }
 
 async fn end(store: &Store, arguments: &EndArgs) -> anyhow::Result<String> {
@@ -251,7 +277,7 @@ mod tests {
         let store = store(&dir).await;
         let (secret, ada) = signed_in(&store, "ada").await;
         let (other, vera) = signed_in(&store, "vera").await;
-        let text = list(&store, "Ada").await.unwrap();
+        let text = list(&store, "Ada", OutputFormat::Table).await.unwrap();
         assert!(text.contains(&ada.id.to_string()), "{text}");
         assert!(!text.contains(&vera.id.to_string()), "{text}");
 
@@ -289,7 +315,9 @@ mod tests {
     async fn nobody_of_that_name_is_said() {
         let dir = tempfile::tempdir().unwrap();
         let store = store(&dir).await;
-        let error = list(&store, "nobody").await.unwrap_err();
+        let error = list(&store, "nobody", OutputFormat::Table)
+            .await
+            .unwrap_err();
         assert!(error.to_string().contains("nobody called"), "{error}");
     }
 
@@ -299,7 +327,9 @@ mod tests {
         let store = store(&dir).await;
         let hostile = "ada\u{1b}[2J\u{9b}31m\nSESSION\u{202e}gnp\r";
         let (_, session) = signed_in(&store, hostile).await;
-        let text = list(&store, &session.user.id).await.unwrap();
+        let text = list(&store, &session.user.id, OutputFormat::Table)
+            .await
+            .unwrap();
         // the heading, the table's head and one session
         assert_eq!(text.lines().count(), 3, "{text:?}");
         assert!(

@@ -1,4 +1,5 @@
 //! Who is asking. A [`Caller`] comes from a verified assertion and from nowhere else.
+use super::audit::Reports;
 use crate::kube::credential::KeystoneToken;
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -31,6 +32,7 @@ pub struct Caller {
     identity: Arc<Identity>,
     token: Option<KeystoneToken>,
     request_id: Arc<str>,
+    reports: Reports,
 }
 
 /// Checks what the gateway sends.
@@ -80,6 +82,7 @@ impl Gatekeeper {
             claims: Arc::new(claims),
             token,
             request_id: request_id.into(),
+            reports: Reports::default(),
         })
     }
 }
@@ -95,6 +98,11 @@ impl Caller {
 
     pub fn request_id(&self) -> &str {
         &self.request_id
+    }
+
+    /// What the request has to report for the audit log.
+    pub(super) fn reports(&self) -> &Reports {
+        &self.reports
     }
 
     /// The project-scoped Keystone token; none without a role in the URL's project.

@@ -1,6 +1,6 @@
 //! Routes and layers of the panel, in order.
 use super::{
-    app_addresses, body_limit,
+    app_addresses, audit, body_limit,
     caller::{self, Gatekeeper},
     config::PanelConfig,
     csrf, download, forms, headers, ssr,
@@ -135,6 +135,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .layer(from_fn_with_state(services, app_addresses::lead_to_app))
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
+        .layer(from_fn(audit::report))
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (

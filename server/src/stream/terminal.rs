@@ -3,7 +3,11 @@
 //! Binary frames are what is typed and what is shown. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
 //! `{"type":"ended","reason":"…","exit_code":0}`.
-use super::{PING, RECHECK, TOKEN_OVER, budget::Resource, check, token_over};
+use super::{
+    PING, RECHECK, TOKEN_OVER,
+    budget::{LimitReached, Resource, Share},
+    check, token_over,
+};
 use crate::{
     kube::{exec, reviews},
     panel::{
@@ -65,9 +69,59 @@ pub async fn open(
     if let Err(refusal) = check(&services, &caller, &target.project, &headers) {
         return refusal.into_response();
     }
+    // before the upgrade, so that the answer's head can report it
+    let shell = connect(&services, &caller, &target, &container).await;
     upgrade
         .max_message_size(MAX_FRAME)
-        .on_upgrade(move |socket| run(socket, services, caller, target, container))
+        .on_upgrade(move |socket| run(socket, services, caller, target, container, shell))
+}
+
+/// An open shell, and its share of what the session may keep open.
+type Shell = (kube::client::Connection, Share);
+
+/// Opens the shell, and records whether.
+async fn connect(
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+    container: &str,
+) -> Result<Shell, End> {
+    let shell = within_budget(services, caller, target, container).await;
+    let outcome = shell
+        .as_ref()
+        .map_or_else(|end| end.outcome, |_| Outcome::Started);
+    audit::record(
+        caller,
+        "exec",
+        target.cluster,
+        &name(target, container),
+        outcome,
+    );
+    shell
+}
+
+/// Opens the shell, when the session may have one more.
+async fn within_budget(
+    services: &Services,
+    caller: &Caller,
+    target: &Target,
+    container: &str,
+) -> Result<Shell, End> {
+    let share = services
+        .budgets
+        .take(caller.session_id(), Resource::Terminals, 1)
+        .map_err(End::no_room)?;
+    let opened = async {
+        let (api, _) = services.api(caller, target.cluster).await?;
+        let connection = exec::open(&api, &target.namespace, &target.pod, container).await;
+        connection.map_err(ServiceError::from)
+    };
+    let connection = opened.await.map_err(|error| End::failed(&error))?;
+    Ok((connection, share))
+}
+
+fn name(target: &Target, container: &str) -> String {
+    format!("{}/pods/{}/{container}", target.namespace, target.pod)
 }
 
 /// How a terminal ended.
@@ -91,6 +145,14 @@ impl End {
         }
     }
 
+    fn no_room(reached: LimitReached) -> Self {
+        Self {
+            message: reached.to_string(),
+            exit_code: None,
+            outcome: Outcome::Refused,
+        }
+    }
+
     fn done(message: &str) -> Self {
         Self {
             message: message.to_owned(),
@@ -106,20 +168,18 @@ async fn run(
     caller: Caller,
     target: Target,
     container: String,
+    shell: Result<Shell, End>,
 ) {
-    let name = format!("{}/pods/{}/{container}", target.namespace, target.pod);
-    let share = services
-        .budgets
-        .take(caller.session_id(), Resource::Terminals, 1);
-    let end = match &share {
-        Ok(_) => session(&mut socket, &services, &caller, &target, &container, &name).await,
-        Err(reached) => End {
-            message: reached.to_string(),
-            exit_code: None,
-            outcome: Outcome::Refused,
-        },
+    let end = match shell {
+        // the share is given back when the shell has ended
+        Ok((connection, _share)) => {
+            let end = session(&mut socket, &services, &caller, &target, connection).await;
+            let name = name(&target, &container);
+            audit::record(&caller, "exec", target.cluster, &name, end.outcome);
+            end
+        }
+        Err(end) => end,
     };
-    audit::record(&caller, "exec", target.cluster, &name, end.outcome);
     let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
     // the browser may have gone already
     let _ = socket
@@ -133,18 +193,8 @@ async fn session(
     services: &Services,
     caller: &Caller,
     target: &Target,
-    container: &str,
-    name: &str,
+    connection: kube::client::Connection,
 ) -> End {
-    let api = match services.api(caller, target.cluster).await {
-        Ok((api, _)) => api,
-        Err(error) => return End::failed(&error),
-    };
-    let connection = match exec::open(&api, &target.namespace, &target.pod, container).await {
-        Ok(connection) => connection,
-        Err(error) => return End::failed(&error.into()),
-    };
-    audit::record(caller, "exec", target.cluster, name, Outcome::Started);
     let mut shell = connection.into_stream();
     let started = json!({ "type": "started" }).to_string();
     if socket

@@ -5,6 +5,7 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
+mod audit;
 mod command_line;
 mod doctor;
 mod forward_auth;

@@ -1,5 +1,7 @@
 //! The panel's HTTP side.
 use crate::stack::{CSRF, PUBLIC_URL, Stack};
+use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
+use portico_domain::panel::{ObjectRef, ResourceRef};
 
 fn client() -> reqwest::Client {
     reqwest::Client::builder()
@@ -80,6 +82,44 @@ async fn a_change_needs_the_sessions_secret() {
         .await
         .unwrap();
     assert_eq!(large.status(), 413);
+}
+
+#[tokio::test]
+async fn finding_o5_what_was_done_is_reported_to_the_gateway() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let read = async |user: &str, resource: &str, namespace: Option<&str>, name: &str| {
+        let object = ObjectRef {
+            resource: ResourceRef::core(resource),
+            namespace: namespace.map(str::to_owned),
+            name: name.to_owned(),
+        };
+        let headers = stack.headers(user, stack.var("PROJECT_ID_ACME")).await;
+        let answer = client()
+            .post(format!("http://{address}/api/objects/yaml"))
+            .headers(headers)
+            .header("x-csrf-token", CSRF)
+            .json(&serde_json::json!({ "cluster": stack.acme(), "object": object }))
+            .send()
+            .await
+            .unwrap();
+        let value = answer.headers().get(audit_report::HEADER);
+        audit_report::decode(value.expect("a report").as_bytes()).unwrap()
+    };
+    let expected = |object: &str, outcome| {
+        [AuditReport {
+            action: "yaml".to_owned(),
+            cluster: stack.acme(),
+            object: object.to_owned(),
+            outcome,
+        }]
+    };
+    let reports = read("ada", "namespaces", None, "shop").await;
+    let succeeded = ReportedOutcome::Succeeded;
+    assert_eq!(reports, expected("namespaces/shop", succeeded));
+    let reports = read("vera", "secrets", Some("shop"), "any").await;
+    let denied = ReportedOutcome::Denied;
+    assert_eq!(reports, expected("shop/secrets/any", denied));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Live lists, logs and terminals over the panel's own WebSockets.
 use crate::stack::{PUBLIC_URL, Stack};
 use futures::{SinkExt, StreamExt};
+use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_domain::{
     panel::{ListQuery, ResourceRef},
     stream::{LogQuery, Message, Request},
@@ -32,6 +33,21 @@ async fn connect(
         .headers_mut()
         .insert("origin", origin.parse().unwrap());
     connect_async(request).await.map(|(socket, _)| socket)
+}
+
+/// What the panel reports to the gateway when a terminal is opened.
+async fn reported(stack: &Stack, address: &str, user: &str, path: &str) -> Vec<AuditReport> {
+    let mut request = format!("ws://{address}{path}")
+        .into_client_request()
+        .unwrap();
+    let headers = stack.headers(user, stack.var("PROJECT_ID_ACME")).await;
+    request.headers_mut().extend(headers);
+    request
+        .headers_mut()
+        .insert("origin", PUBLIC_URL.parse().unwrap());
+    let (_, answer) = connect_async(request).await.unwrap();
+    let value = answer.headers().get(audit_report::HEADER);
+    audit_report::decode(value.expect("a report").as_bytes()).unwrap()
 }
 
 async fn tab(stack: &Stack, user: &str) -> Socket {
@@ -230,6 +246,14 @@ async fn a_terminal_opens_for_a_developer_only() {
         end.to_text().unwrap().contains("cannot get resource"),
         "{end}"
     );
+    for (user, outcome) in [
+        ("vera", ReportedOutcome::Denied),
+        ("devi", ReportedOutcome::Succeeded),
+    ] {
+        let reports = reported(&stack, &address, user, &path).await;
+        assert_eq!((&*reports[0].action, reports[0].outcome), ("exec", outcome));
+        assert_eq!(reports.len(), 1);
+    }
     let mut shell = connect(&stack, &address, "devi", &path, PUBLIC_URL)
         .await
         .unwrap();

@@ -17,6 +17,10 @@ use tracing_subscriber::registry::LookupSpan;
 /// The names under which a line may say itself which request it is about.
 const REQUEST_NAMES: [&str; 2] = ["request_id", "request.id"];
 
+/// The members that every line has: an event's field of such a name gets another, since parsers keep
+/// one of two members with the same name.
+const RESERVED: [&str; 4] = ["timestamp", "level", "target", "span"];
+
 /// What a line takes at least, in bytes.
 const USUAL: usize = 512;
 
@@ -107,8 +111,12 @@ impl Members<'_> {
     fn name(&mut self, field: &Field) {
         let name = field.name();
         self.names_request |= REQUEST_NAMES.contains(&name);
+        let name = name.strip_prefix("r#").unwrap_or(name);
         self.line.push_str(",\"");
-        self.line.push_str(name.strip_prefix("r#").unwrap_or(name));
+        if RESERVED.contains(&name) {
+            self.line.push_str("event.");
+        }
+        self.line.push_str(name);
         self.line.push_str("\":");
     }
 }
@@ -261,6 +269,29 @@ mod tests {
             ids,
             [&Value::Null, &json!(id.to_string()), &json!("its own")]
         );
+    }
+
+    #[test]
+    fn finding_o10_no_line_has_two_members_of_one_name() {
+        let lines = Lines::default();
+        let written = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || written.clone())
+            .fmt_fields(JsonFields::new())
+            .event_format(JsonLine)
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let target = "shop/pods/web-1";
+            tracing::info!(target: "audit", target, level = 3_u64, span = true, "deleted");
+        });
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.matches("\"target\":").count(), 1, "{text}");
+        let line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(line["target"], "audit");
+        assert_eq!(line["event.target"], "shop/pods/web-1");
+        assert_eq!(line["level"], "INFO");
+        assert_eq!(line["event.level"], 3);
+        assert_eq!(line["event.span"], true);
     }
 
     #[test]

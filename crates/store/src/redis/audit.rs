@@ -1,156 +1,368 @@
 //! The audit log; see [`crate::Audit`].
+//!
+//! Scripts cannot compute the hashes of the chain, so a writer reads the head, computes, and writes
+//! by a script that does so only while the head is as it was read; else the writer begins anew.
 use super::Redis;
-use super::binding::{self, FIELD};
-use super::entry::{Entry, Fields, Found, or_empty};
+use super::entry::{Entry as Row, Fields, Found};
 use super::scripts::AUDIT;
-use crate::audit::{AuditEvent, AuditFilter, NewAuditEvent};
+use crate::audit::chain::{Head, Link, Record};
+use crate::audit::filter::{AuditFilter, Order};
+use crate::audit::{Entry, MAX_LIST, TABLE};
 use crate::error::StoreError;
-use crate::row::to_json;
-use crate::sealing::KeyRing;
+use crate::sealing::{KeyRing, Signature};
+use ::redis::ScriptInvocation;
 use jiff::Timestamp;
-use serde_json::json;
-use std::cmp::Reverse;
-use uuid::Uuid;
+use std::time::Duration;
 
-const TABLE: &str = "audit_events";
-const UNVERIFIED: &str = "changed since, or written with a key that is configured no longer";
-const DELETE_AT_ONCE: u16 = 500;
+/// Writers of other processes may be first so often; each time one of them has got on.
+const MAX_TRIES: u32 = 200;
+/// Entries that are read at once.
+const PAGE: i64 = 500;
 
 impl Redis {
-    /// Appends an event. Redis cannot refuse a later change as the databases do: the binding tells.
-    pub async fn append_event(
+    /// Appends records.
+    pub async fn append_records(
         &self,
         keys: &KeyRing,
-        event: &NewAuditEvent,
-        now: Timestamp,
+        records: &[Record],
     ) -> Result<(), StoreError> {
-        let id = Uuid::new_v4().to_string();
-        let at = now.as_millisecond();
-        let detail = to_json(TABLE, "detail", &event.detail)?;
-        let fields = Fields::default()
-            .with("id", &id)
-            .with("at_millis", at)
-            .optional("request_id", event.request_id)
-            .optional("session_id", event.session)
-            .optional("user_id", event.user_id.as_ref())
-            .optional("user_name", event.user_name.as_ref())
-            .optional("project_id", event.project_id.as_ref())
-            .with("action", &event.action)
-            .with("target", &event.target)
-            .with("outcome", event.outcome.as_str())
-            .with("detail", &detail)
-            .with(FIELD, bound(keys, &id, at, event, &detail));
-        let mut call = self.call(&AUDIT, "append");
-        call.arg(&id)
-            .arg(at)
-            .arg(or_empty(event.user_id.as_ref()))
-            .arg(or_empty(event.session));
-        fields.append_to(&mut call);
-        let _done: i64 = self.script("append to the audit log", &call).await?;
-        Ok(())
+        const OPERATION: &str = "append to the audit log";
+        for attempt in 0..MAX_TRIES {
+            let found = self.audit_head().await?;
+            let (mut head, broken) = self.resume(keys, found.clone(), false).await?;
+            let mut entries = Vec::with_capacity(records.len() + 1);
+            for record in broken.iter().chain(records) {
+                entries.push((head.extend(keys, record), record));
+            }
+            head.seal(keys);
+            if self.write(OPERATION, found, &head, &entries).await? {
+                return Ok(());
+            }
+            pause(attempt).await;
+        }
+        Err(StoreError::Contended {
+            operation: OPERATION,
+        })
     }
 
-    /// The newest events that fit.
-    pub async fn list_events(
+    /// Gives a place in the chain to at most `limit` entries that have none; returns how many.
+    pub async fn adopt_events(
         &self,
         keys: &KeyRing,
+        now: Timestamp,
+        limit: u16,
+        is_migration: bool,
+    ) -> Result<u64, StoreError> {
+        const OPERATION: &str = "append older audit events";
+        for attempt in 0..MAX_TRIES {
+            let found = self.audit_head().await?;
+            let mut call = self.call(&AUDIT, "unchained");
+            call.arg(limit);
+            let rows: Vec<Found> = self.script("read the audit log", &call).await?;
+            let is_current = found
+                .as_ref()
+                .is_some_and(|head| keys.is_current(&head.seal));
+            if rows.is_empty() && is_current {
+                return Ok(0);
+            }
+            let resumed = self.resume(keys, found.clone(), is_migration).await?;
+            let (mut head, broken) = resumed;
+            let mut records = Vec::with_capacity(rows.len());
+            for row in rows.into_iter().filter_map(|row| Row::of(TABLE, row)) {
+                records.push(Record {
+                    adopted_millis: Some(now.as_millisecond()),
+                    ..record(&row)?
+                });
+            }
+            let mut entries = Vec::with_capacity(records.len() + 1);
+            for record in broken.iter().chain(&records) {
+                entries.push((head.extend(keys, record), record));
+            }
+            head.seal(keys);
+            if self.write(OPERATION, found, &head, &entries).await? {
+                return Ok(records.len() as u64);
+            }
+            pause(attempt).await;
+        }
+        Err(StoreError::Contended {
+            operation: OPERATION,
+        })
+    }
+
+    /// Removes at most `limit` of the oldest entries, as far as they are older than `before`;
+    /// returns how many.
+    pub async fn trim_events(
+        &self,
+        keys: &KeyRing,
+        before: Timestamp,
+        limit: u16,
+    ) -> Result<u64, StoreError> {
+        const OPERATION: &str = "delete old audit events";
+        for attempt in 0..MAX_TRIES {
+            let oldest = self
+                .read_events(
+                    &AuditFilter::default(),
+                    Order::OldestFirst,
+                    i64::from(limit),
+                )
+                .await?;
+            let mut old = oldest.iter();
+            let mut last = None;
+            while let Some(entry) = old
+                .next()
+                .filter(|e| e.record.at_millis < before.as_millisecond())
+            {
+                last = Some(&entry.link);
+            }
+            let Some(last) = last else {
+                return Ok(0);
+            };
+            let found = self.audit_head().await?;
+            let (mut head, broken) = self.resume(keys, found.clone(), false).await?;
+            if let Some(record) = broken {
+                // noted before the ends of the chain are moved
+                let link = head.extend(keys, &record);
+                head.seal(keys);
+                let noted = [(link, &record)];
+                self.write(OPERATION, found, &head, &noted).await?;
+                continue;
+            }
+            head.start_sequence = last.sequence;
+            head.start_hash.clone_from(&last.hash);
+            head.seal(keys);
+            let mut call = self.call(&AUDIT, "trim");
+            head_arguments(&mut call, &found.unwrap_or_default());
+            head_arguments(&mut call, &head);
+            call.arg(last.sequence);
+            let (done, deleted): (u8, u64) = self.script(OPERATION, &call).await?;
+            if done == 1 {
+                return Ok(deleted);
+            }
+            pause(attempt).await;
+        }
+        Err(StoreError::Contended {
+            operation: OPERATION,
+        })
+    }
+
+    /// Reads entries that fit.
+    pub async fn read_events(
+        &self,
         filter: &AuditFilter,
+        order: Order,
         limit: i64,
-    ) -> Result<Vec<AuditEvent>, StoreError> {
-        let index = match (filter.session, &filter.user_id) {
-            (Some(session), _) => format!("audit_session:{session}"),
-            (None, Some(user_id)) => format!("audit_user:{user_id}"),
-            (None, None) => "audit".to_owned(),
+    ) -> Result<Vec<Entry>, StoreError> {
+        let index = match (filter.session, &filter.user_id, &filter.project_id) {
+            (Some(session), _, _) => format!("audit_of_session:{session}"),
+            (None, Some(user), _) => format!("audit_of_user:{user}"),
+            (None, None, Some(project)) => format!("audit_of_project:{project}"),
+            (None, None, None) => "audit_sequence".to_owned(),
         };
-        // of two filters one is left for us: then all of the index is looked at
-        let two = filter.session.is_some() && filter.user_id.is_some();
-        let mut call = self.call(&AUDIT, "list");
-        call.arg(index)
-            .arg(filter.since.map_or(0, Timestamp::as_millisecond))
-            .arg(if two { -1 } else { limit });
-        let found: Vec<Found> = self.script("read the audit log", &call).await?;
-        let mut events = Vec::with_capacity(found.len());
-        for entry in found
-            .into_iter()
-            .filter_map(|fields| Entry::of(TABLE, fields))
-        {
-            let event = event(keys, &entry)?;
-            if filter.user_id.is_none() || filter.user_id == event.event.user_id {
-                events.push(event);
+        let (mut after, mut before) = (filter.after, filter.before);
+        let wanted = usize::try_from(limit.clamp(0, MAX_LIST)).unwrap_or_default();
+        let mut entries = Vec::new();
+        while entries.len() < wanted {
+            let action = match order {
+                Order::NewestFirst => "newest_first",
+                Order::OldestFirst => "oldest_first",
+            };
+            let mut call = self.call(&AUDIT, action);
+            call.arg(&index)
+                .arg(after.map_or_else(|| "-inf".to_owned(), |n| format!("({n}")))
+                .arg(before.map_or_else(|| "+inf".to_owned(), |n| format!("({n}")))
+                .arg(PAGE);
+            let page: Vec<Found> = self.script("read the audit log", &call).await?;
+            let full = i64::try_from(page.len()).unwrap_or(PAGE) >= PAGE;
+            let mut last = None;
+            for row in page.into_iter().filter_map(|row| Row::of(TABLE, row)) {
+                let entry = entry(&row)?;
+                last = Some(entry.link.sequence);
+                if fits(filter, &entry.record) && entries.len() < wanted {
+                    entries.push(entry);
+                }
+            }
+            match order {
+                _ if !full || last.is_none() => break,
+                Order::NewestFirst => before = last,
+                Order::OldestFirst => after = last,
             }
         }
-        events.sort_by_key(|event| (Reverse(event.at), event.id));
-        events.truncate(usize::try_from(limit).unwrap_or(0));
-        Ok(events)
+        Ok(entries)
     }
 
-    /// Deletes events older than `before`.
-    pub async fn delete_events_before(&self, before: Timestamp) -> Result<u64, StoreError> {
-        let mut all = 0;
-        loop {
-            let mut call = self.call(&AUDIT, "delete");
-            call.arg(before.as_millisecond()).arg(DELETE_AT_ONCE);
-            let deleted: u64 = self.script("delete old audit events", &call).await?;
-            all += deleted;
-            if deleted < u64::from(DELETE_AT_ONCE) {
-                return Ok(all);
-            }
+    /// Reads the head of the chain.
+    pub async fn audit_head(&self) -> Result<Option<Head>, StoreError> {
+        type Fields = (
+            Option<i64>,
+            Option<String>,
+            Option<i64>,
+            Option<String>,
+            Option<String>,
+        );
+        let call = self.call(&AUDIT, "head");
+        let found: Fields = self.script("read the audit log", &call).await?;
+        let (Some(sequence), Some(hash), Some(start_sequence), Some(start_hash), Some(seal)) =
+            found
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Head {
+            sequence,
+            hash,
+            start_sequence,
+            start_hash,
+            seal,
+        }))
+    }
+
+    /// Counts entries without a place in the chain, and those ahead of its start.
+    pub async fn audit_outside(&self, head: &Head) -> Result<(i64, i64), StoreError> {
+        let mut call = self.call(&AUDIT, "outside");
+        call.arg(head.start_sequence);
+        self.script("read the audit log", &call).await
+    }
+
+    /// Decides where to continue, see [`Head::resume`]; a migration may begin a chain.
+    async fn resume(
+        &self,
+        keys: &KeyRing,
+        found: Option<Head>,
+        may_begin: bool,
+    ) -> Result<(Head, Option<Record>), StoreError> {
+        let good = found
+            .as_ref()
+            .is_some_and(|head| head.check(keys) == Signature::Valid);
+        let last = if good {
+            None
+        } else {
+            let all = AuditFilter::default();
+            let mut newest = self.read_events(&all, Order::NewestFirst, 1).await?;
+            newest.pop().map(|entry| entry.link)
+        };
+        if may_begin && last.is_none() && found.is_none() {
+            return Ok((Head::default(), None));
         }
+        let now = Timestamp::now().as_millisecond();
+        Ok(Head::resume(found, keys, last.as_ref(), now))
+    }
+
+    /// Writes entries and the new head, unless the head is another one than `found` by now.
+    async fn write(
+        &self,
+        operation: &'static str,
+        found: Option<Head>,
+        head: &Head,
+        entries: &[(Link, &Record)],
+    ) -> Result<bool, StoreError> {
+        let mut call = self.call(&AUDIT, "write");
+        match &found {
+            Some(found) => head_arguments(&mut call, found),
+            None => (0..5).for_each(|_| {
+                call.arg("");
+            }),
+        }
+        head_arguments(&mut call, head);
+        for (link, record) in entries {
+            let fields = fields(link, record);
+            call.arg(&record.id)
+                .arg(link.sequence)
+                .arg(2 * fields.len());
+            fields.append_to(&mut call);
+        }
+        let written: u8 = self.script(operation, &call).await?;
+        Ok(written == 1)
     }
 }
 
-fn bound(keys: &KeyRing, id: &str, at: i64, event: &NewAuditEvent, detail: &str) -> String {
-    with_parts(id, at, event, detail, |parts| {
-        binding::of(keys, TABLE, parts)
+/// Waits a little, not as long as the others.
+async fn pause(attempt: u32) {
+    let longest = 1_u64 << attempt.min(6);
+    tokio::time::sleep(Duration::from_millis(rand::random_range(0..=longest))).await;
+}
+
+fn head_arguments(call: &mut ScriptInvocation<'_>, head: &Head) {
+    call.arg(head.sequence)
+        .arg(&head.hash)
+        .arg(head.start_sequence)
+        .arg(&head.start_hash)
+        .arg(&head.seal);
+}
+
+fn fields(link: &Link, record: &Record) -> Fields {
+    Fields::default()
+        .with("id", &record.id)
+        .with("at_millis", record.at_millis)
+        .optional("adopted_millis", record.adopted_millis)
+        .optional("request_id", record.request_id.as_ref())
+        .optional("session_id", record.session_id.as_ref())
+        .optional("user_id", record.user_id.as_ref())
+        .optional("user_name", record.user_name.as_ref())
+        .optional("project_id", record.project_id.as_ref())
+        .optional("cluster_id", record.cluster_id.as_ref())
+        .with("action", &record.action)
+        .with("target", &record.target)
+        .with("outcome", &record.outcome)
+        .with("detail", &record.detail)
+        .with("sequence", link.sequence)
+        .with("hash", &link.hash)
+        .with("seal", &link.seal)
+}
+
+fn entry(row: &Row) -> Result<Entry, StoreError> {
+    Ok(Entry {
+        record: record(row)?,
+        link: Link {
+            sequence: row.integer("sequence")?,
+            hash: row.optional_owned("hash").unwrap_or_default(),
+            seal: row.optional_owned("seal").unwrap_or_default(),
+        },
     })
 }
 
-fn with_parts<T>(
-    id: &str,
-    at: i64,
-    event: &NewAuditEvent,
-    detail: &str,
-    then: impl FnOnce(&[&str]) -> T,
-) -> T {
-    then(&[
-        id,
-        &at.to_string(),
-        &or_empty(event.request_id),
-        &or_empty(event.session),
-        event.user_id.as_deref().unwrap_or_default(),
-        event.user_name.as_deref().unwrap_or_default(),
-        event.project_id.as_deref().unwrap_or_default(),
-        &event.action,
-        &event.target,
-        event.outcome.as_str(),
-        detail,
-    ])
+fn record(row: &Row) -> Result<Record, StoreError> {
+    Ok(Record {
+        id: row.owned("id")?,
+        at_millis: row.integer("at_millis")?,
+        adopted_millis: row.optional("adopted_millis")?,
+        request_id: row.optional_owned("request_id"),
+        session_id: row.optional_owned("session_id"),
+        user_id: row.optional_owned("user_id"),
+        user_name: row.optional_owned("user_name"),
+        project_id: row.optional_owned("project_id"),
+        cluster_id: row.optional_owned("cluster_id"),
+        action: row.owned("action")?,
+        target: row.owned("target")?,
+        outcome: row.owned("outcome")?,
+        detail: row.owned("detail")?,
+    })
 }
 
-fn event(keys: &KeyRing, entry: &Entry) -> Result<AuditEvent, StoreError> {
-    let at = entry.integer("at_millis")?;
-    let mut event = NewAuditEvent {
-        request_id: entry.optional("request_id")?,
-        session: entry.optional("session_id")?,
-        user_id: entry.optional_owned("user_id"),
-        user_name: entry.optional_owned("user_name"),
-        project_id: entry.optional_owned("project_id"),
-        action: entry.owned("action")?,
-        target: entry.owned("target")?,
-        outcome: entry.parsed("outcome")?,
-        detail: entry.json("detail")?,
+/// What the index that was read does not say.
+fn fits(filter: &AuditFilter, record: &Record) -> bool {
+    let is = |wanted: &Option<String>, found: &Option<String>| {
+        wanted.is_none() || wanted.as_deref() == found.as_deref()
     };
-    let (id, detail) = (entry.text("id")?, entry.text("detail")?);
-    let checked = with_parts(id, at, &event, detail, |parts| {
-        binding::check_entry(keys, TABLE, parts, entry)
+    let session = filter.session.map(|id| id.to_string());
+    let user = filter.user.as_ref().is_none_or(|user| {
+        let name = record.user_name.as_ref().map(|name| name.to_lowercase());
+        record.user_id.as_ref() == Some(user) || name == Some(user.to_lowercase())
     });
-    if checked.is_err() {
-        // the log outlives the keys: it is shown, with a word of doubt
-        event.detail = json!({ "unverified": UNVERIFIED, "detail": event.detail });
-    }
-    Ok(AuditEvent {
-        id: entry.uuid("id")?,
-        at: Timestamp::from_millisecond(at).map_err(|error| entry.corrupt("at_millis", error))?,
-        event,
-    })
+    let action = filter.action.as_ref().is_none_or(|action| {
+        let rest = record.action.strip_prefix(action.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    });
+    let at = record.at_millis;
+    is(&filter.user_id, &record.user_id)
+        && is(&session, &record.session_id)
+        && is(&filter.project_id, &record.project_id)
+        && is(&filter.cluster_id, &record.cluster_id)
+        && user
+        && action
+        && filter
+            .outcome
+            .is_none_or(|outcome| outcome.as_str() == record.outcome)
+        && filter
+            .since
+            .is_none_or(|since| at >= since.as_millisecond())
+        && filter.until.is_none_or(|until| at < until.as_millisecond())
 }

@@ -133,6 +133,11 @@ impl Fields {
         self.with(column, STANDARD.encode(value))
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Appends the fields to the arguments of a script, each followed by its value.
     pub fn append_to(&self, invocation: &mut ScriptInvocation<'_>) {
         for (column, value) in &self.0 {

@@ -1,4 +1,5 @@
 //! Every repository on Redis, and what is said about Redis only.
+mod audit;
 mod changes;
 mod dump;
 mod outage;

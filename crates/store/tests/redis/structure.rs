@@ -179,6 +179,7 @@ async fn whatever_ends_has_a_time_to_live() {
         let endless = [
             "schema",
             "keys",
+            "audit_chain",
             "live",
             "browsers",
             "ended",
@@ -206,13 +207,11 @@ async fn after_the_last_sweep_nothing_is_left() {
     store.sweep(at(day)).await.unwrap();
     store.sweep(at(9 * day)).await.unwrap();
     let mut raw = Raw::connect(&database.url).await;
-    // the feed goes on where it was
+    // the feed goes on where it was, and so does the audit log
     let mut left = raw.keys("").await;
     left.sort();
-    assert_eq!(
-        left,
-        ["feed", "keys", "schema"].map(|key| raw.prefix.clone() + key)
-    );
+    let expected = ["audit_chain", "feed", "keys", "schema"];
+    assert_eq!(left, expected.map(|key| raw.prefix.clone() + key));
 }
 
 #[tokio::test]
@@ -277,5 +276,6 @@ async fn the_prefix_is_part_of_the_url() {
     let store = Store::connect(&url, 1, keys(&[1])).await.unwrap();
     store.migrate().await.unwrap();
     let mut raw = Raw::connect(&url).await;
-    assert_eq!(raw.keys("").await.len(), 2);
+    // the version, the IDs of the keys, and the head of the audit log
+    assert_eq!(raw.keys("").await.len(), 3);
 }

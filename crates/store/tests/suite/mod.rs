@@ -1,5 +1,6 @@
 //! What every store must do; the binaries beside this folder run it on theirs.
 pub mod audit;
+pub mod audit_tampering;
 pub mod browser_marks;
 pub mod changes;
 pub mod command_line;
@@ -120,6 +121,13 @@ macro_rules! each_test {
             command_line: a_reused_refresh_token_is_noticed
             command_line: a_parallel_rotation_has_one_winner_at_most_per_token
             audit: events_are_listed_newest_first
+            audit: audit_filters_are_all_applied
+            audit: finding_o5_retention_leaves_a_log_that_verifies
+            audit: finding_o5_writers_at_once_make_one_chain
+            audit: audit_entry_is_stored_though_its_request_is_given_up
+            audit: audit_entry_that_a_database_would_refuse_is_adapted
+            audit: audit_chain_outlives_its_keys
+            audit: audit_head_that_was_noted_must_stay_in_the_chain
             providers: a_flow_of_a_provider_belongs_to_its_browser_and_is_taken_once
             providers: a_session_keeps_its_provider_for_the_whole_family
             providers: one_holder_refreshes_at_a_time
@@ -146,7 +154,14 @@ pub(crate) use each_test;
 macro_rules! each_sql_test {
     ($database:expr) => {
         crate::suite::each_test! { @list $database;
-            audit: events_cannot_be_changed
+            audit_tampering: events_cannot_be_changed
+            audit_tampering: finding_o5_an_altered_entry_is_found
+            audit_tampering: finding_o5_a_removed_entry_is_found
+            audit_tampering: finding_o5_swapped_entries_are_found
+            audit_tampering: finding_o5_a_cut_end_is_found_now_and_later
+            audit_tampering: finding_o5_a_cut_beginning_is_found
+            audit_tampering: audit_head_that_was_removed_loses_no_entry
+            audit_tampering: audit_entries_of_an_earlier_version_join_the_chain
             structure: migrations_go_up_down_and_up
             structure: a_database_without_migrations_is_noticed
         }

@@ -1,0 +1,139 @@
+//! What the panel reports to the gateway for the audit log: a response header.
+//!
+//! The panel has no store. The gateway, which passes each request on to it, takes the header off the
+//! response and records what it holds, under the user and the session that the gateway knows; it
+//! takes it from the panel only, and never passes it on.
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The name of the response header.
+pub const HEADER: &str = "portico-audit";
+
+/// Entries of one response. A request that changes something reports one or two.
+pub const MAX_ENTRIES: usize = 8;
+/// Characters of an object's name or of a reason.
+const MAX_TEXT: usize = 256;
+/// Bytes of the header's value: what the above can take, and within the limits of responses' headers.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedOutcome {
+    Succeeded,
+    Denied,
+    Failed,
+}
+
+/// Something that the panel did for the request's user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// `scale`, `delete`, `grant`, …
+    pub action: String,
+    /// The cluster's ID.
+    pub cluster: Uuid,
+    /// What it was done to; no values, no tokens.
+    pub object: String,
+    pub outcome: ReportedOutcome,
+}
+
+/// Why a header cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditReportError {
+    #[error("the report is larger than {MAX_BYTES} bytes")]
+    TooLarge,
+    #[error("the report has more than {MAX_ENTRIES} entries")]
+    TooMany,
+    #[error("the report is not base64url of JSON")]
+    Unreadable,
+}
+
+/// Returns the header's value: base64url of JSON. Texts are cut off where they are too long.
+///
+/// # Errors
+/// [`AuditReportError::TooMany`] beyond [`MAX_ENTRIES`].
+pub fn encode(reports: &[AuditReport]) -> Result<String, AuditReportError> {
+    if reports.len() > MAX_ENTRIES {
+        return Err(AuditReportError::TooMany);
+    }
+    let short: Vec<AuditReport> = reports
+        .iter()
+        .map(|report| AuditReport {
+            action: cut(&report.action),
+            object: cut(&report.object),
+            ..report.clone()
+        })
+        .collect();
+    let json = serde_json::to_vec(&short).map_err(|_| AuditReportError::Unreadable)?;
+    let text = URL_SAFE_NO_PAD.encode(json);
+    if text.len() > MAX_BYTES {
+        return Err(AuditReportError::TooLarge);
+    }
+    Ok(text)
+}
+
+/// Reads the header's value.
+///
+/// # Errors
+/// When it is too large, has too many entries or is not what [`encode`] makes.
+pub fn decode(value: &[u8]) -> Result<Vec<AuditReport>, AuditReportError> {
+    if value.len() > MAX_BYTES {
+        return Err(AuditReportError::TooLarge);
+    }
+    let json = URL_SAFE_NO_PAD
+        .decode(value)
+        .map_err(|_| AuditReportError::Unreadable)?;
+    let reports: Vec<AuditReport> =
+        serde_json::from_slice(&json).map_err(|_| AuditReportError::Unreadable)?;
+    if reports.len() > MAX_ENTRIES {
+        return Err(AuditReportError::TooMany);
+    }
+    Ok(reports)
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(object: &str) -> AuditReport {
+        AuditReport {
+            action: "scale".to_owned(),
+            cluster: Uuid::from_u128(7),
+            object: object.to_owned(),
+            outcome: ReportedOutcome::Succeeded,
+        }
+    }
+
+    #[test]
+    fn audit_report_survives_the_header() {
+        let reports = [
+            report("shop/deployments.apps/web to 3"),
+            report("ä\r\nx: y"),
+        ];
+        let value = encode(&reports).unwrap();
+        assert!(
+            value
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        );
+        assert_eq!(decode(value.as_bytes()).unwrap(), reports);
+    }
+
+    #[test]
+    fn audit_report_is_bounded() {
+        let long = report(&"𝄞".repeat(10_000));
+        let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
+        let read = decode(value.as_bytes()).unwrap();
+        assert_eq!(read[0].object.chars().count(), MAX_TEXT);
+        assert!(encode(&vec![report("x"); MAX_ENTRIES + 1]).is_err());
+        assert!(decode(&vec![b'a'; MAX_BYTES + 1]).is_err());
+        assert!(decode(b"not base64!").is_err());
+        assert!(decode(URL_SAFE_NO_PAD.encode("{}").as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! `GET /oauth2/audit`: users read what was recorded about them, administrators of a project what was
+//! recorded about the project. Whose entries are read is decided here, never by the query.
+mod query;
+
+use axum::{
+    Extension,
+    extract::{OriginalUri, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use portico_domain::{access::RoleInProject, identity::Project};
+use portico_store::{AuditEvent, Outcome};
+
+use crate::{
+    audit::Event,
+    forms::Fields,
+    guard::Stop,
+    pages::audit::{Row, Trail, Whose},
+    problem::Problem,
+    session::live::Caller,
+    state::{Context, Gateway, Shared},
+};
+
+pub(crate) use query::{ACTIONS, TrailQuery};
+
+pub(crate) const PATH: &str = "/oauth2/audit";
+/// Entries of a page.
+const PAGE: usize = 50;
+/// Projects that the page offers.
+const MAX_PROJECTS: usize = 20;
+
+pub(crate) async fn get(
+    State(gateway): State<Shared>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Result<Response, Stop> {
+    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let query = TrailQuery::read(&Fields::of_query(&uri)?)?;
+    let mut filter = query.filter();
+    let whose = match &query.project {
+        None => {
+            filter.user_id = Some(caller.session.user.id.clone());
+            Whose::Own
+        }
+        Some(id) => {
+            let project = gateway
+                .project_for_admin(&context, &caller, id, &query)
+                .await?;
+            filter.project_id = Some(project.id.clone());
+            Whose::Project(project)
+        }
+    };
+    let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
+    let mut events = gateway.store.audit().list(&filter, limit).await?;
+    let has_more = events.len() > PAGE;
+    events.truncate(PAGE);
+    let rows: Vec<Row> = events
+        .into_iter()
+        .map(|event| gateway.audit_row(&caller, event))
+        .collect();
+    let page = Trail {
+        whose,
+        user: &caller.session.user,
+        rows: &rows,
+        has_more,
+        query: &query,
+        administered: &gateway.administered(&caller),
+        request_id: &context.request_id_text(),
+    };
+    Ok(page.page().into_response())
+}
+
+impl Gateway {
+    /// The project whose entries the caller may read; everything else is refused in one way, so that
+    /// the answer does not say which projects there are.
+    async fn project_for_admin(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        id: &str,
+        query: &TrailQuery,
+    ) -> Result<Project, Stop> {
+        let rules: Vec<RoleInProject> = self
+            .config
+            .audit
+            .project_admin_roles
+            .iter()
+            .map(|role| RoleInProject {
+                role: role.clone(),
+                project: id.to_owned(),
+            })
+            .collect();
+        let token = match caller.live.project(id) {
+            Some(_) if !rules.is_empty() => self.fitting(&rules, &caller.live).await?,
+            _ => None,
+        };
+        let outcome = match token {
+            Some(_) => Outcome::Succeeded,
+            None => Outcome::Denied,
+        };
+        // one entry for a look, not for each further page of it
+        if query.before.is_none() || token.is_none() {
+            let event = Event::new("audit.read", outcome)
+                .session(&caller.session)
+                .target(id)
+                .project(token.as_ref().map(|token| token.project.id.as_str()));
+            self.audit(context, event).await;
+        }
+        token.map(|token| token.project.clone()).ok_or_else(|| {
+            let roles = &self.config.audit.project_admin_roles;
+            let detail = if roles.is_empty() {
+                "Only users' own activity is shown here: gateway.audit.project_admin_roles names no \
+                 role."
+                    .to_owned()
+            } else {
+                format!(
+                    "A project's activity is for its administrators: users who hold one of these \
+                     roles in it: {}.",
+                    roles.join(", ")
+                )
+            };
+            Problem::downstream(
+                StatusCode::FORBIDDEN,
+                "audit_refused",
+                "Not permitted",
+                detail,
+            )
+            .leads_to("Your own activity", PATH)
+            .into()
+        })
+    }
+
+    /// Projects of which the caller is known to be an administrator, without asking Keystone.
+    fn administered(&self, caller: &Caller) -> Vec<Project> {
+        let roles = &self.config.audit.project_admin_roles;
+        let root = caller.live.root();
+        let tokens = caller.live.projects.lock();
+        let mut projects: Vec<Project> = tokens
+            .values()
+            .filter(|token| {
+                let identity = token.identity(&root);
+                roles.iter().any(|role| {
+                    let rule = RoleInProject {
+                        role: role.clone(),
+                        project: token.project.id.clone(),
+                    };
+                    rule.holds(&identity)
+                })
+            })
+            .map(|token| token.project.clone())
+            .collect();
+        projects.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
+        projects.truncate(MAX_PROJECTS);
+        projects
+    }
+
+    fn audit_row(&self, caller: &Caller, event: AuditEvent) -> Row {
+        let AuditEvent {
+            at,
+            event,
+            sequence,
+            ..
+        } = event;
+        let own = event.user_id.as_deref() == Some(caller.session.user.id.as_str());
+        let text = |name: &str| event.detail[name].as_str().map(str::to_owned);
+        let project = event.project_id.as_deref().map(|id| {
+            let known = caller.live.project(id);
+            known.map_or_else(|| id.to_owned(), |project| project.name)
+        });
+        let cluster = event.cluster_id.as_deref().map(|id| {
+            let mut records = self.clusters.iter().map(|cluster| &cluster.record);
+            let known = records.find(|record| record.id.to_string() == id);
+            known.map_or_else(|| id.to_owned(), |record| record.name.clone())
+        });
+        Row {
+            sequence,
+            at,
+            // where somebody else signs in from is theirs
+            address: text("address").filter(|_| own),
+            reason: text("reason"),
+            user: event.user_name.or(event.user_id).unwrap_or_default(),
+            project,
+            cluster,
+            action: event.action,
+            object: event.target,
+            outcome: event.outcome,
+        }
+    }
+}

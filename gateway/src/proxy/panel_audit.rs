@@ -1,0 +1,127 @@
+//! What the panel did for a user: recorded here, since the panel has no store.
+//!
+//! The panel reports by a response header ([`portico_assertion::audit_report`]), which is read from
+//! the panel's responses only. A request that may change something is carried through to the panel's
+//! answer even if the client leaves meanwhile, so that leaving in time hides nothing.
+use std::{panic::resume_unwind, sync::Arc};
+
+use axum::{body::Body, response::Response};
+use http::{HeaderMap, Request};
+use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
+use portico_store::{Outcome, Session};
+use tracing::Instrument as _;
+
+use super::{
+    connections::Connection,
+    forward::{Added, ForwardError},
+    headers::Trust,
+    upgrade,
+};
+use crate::{
+    audit::Event,
+    state::{Context, Gateway, Shared},
+};
+
+/// For whom a request goes to the panel.
+#[derive(Clone)]
+pub(super) struct OnBehalf {
+    pub session: Arc<Session>,
+    /// The project of the URL, where the user has a role in it.
+    pub project: Option<String>,
+}
+
+impl Gateway {
+    /// Passes a request on to the panel and records what the panel reports.
+    pub(super) async fn forward_to_panel(
+        &self,
+        context: &Context,
+        request: Request<Body>,
+        added: Added,
+        connection: Connection,
+        on_behalf: OnBehalf,
+    ) -> Result<Response, ForwardError> {
+        let Some(gateway) = self.me.upgrade() else {
+            // the process is stopping
+            return Err(ForwardError::SessionEnded);
+        };
+        let may_change = !request.method().is_safe() || upgrade::asked(&request);
+        let work = forward(
+            gateway,
+            context.clone(),
+            request,
+            added,
+            connection,
+            on_behalf,
+        );
+        if !may_change {
+            return work.await;
+        }
+        match tokio::spawn(work.in_current_span()).await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+            Err(_) => Err(ForwardError::SessionEnded),
+        }
+    }
+}
+
+async fn forward(
+    gateway: Shared,
+    context: Context,
+    request: Request<Body>,
+    added: Added,
+    connection: Connection,
+    on_behalf: OnBehalf,
+) -> Result<Response, ForwardError> {
+    let may_change = !request.method().is_safe();
+    let path = request.uri().path().to_owned();
+    let mut reports = Vec::new();
+    let result = gateway
+        .forwarder
+        .forward(
+            request,
+            &gateway.panel,
+            Trust::Panel,
+            added,
+            connection,
+            |headers| reports = read(headers),
+        )
+        .await;
+    for report in &reports {
+        let action = format!("panel.{}", report.action);
+        let outcome = match report.outcome {
+            ReportedOutcome::Succeeded => Outcome::Succeeded,
+            ReportedOutcome::Denied => Outcome::Denied,
+            ReportedOutcome::Failed => Outcome::Failed,
+        };
+        let event = Event::new(action, outcome)
+            .session(&on_behalf.session)
+            .project(on_behalf.project.as_deref())
+            .cluster(report.cluster)
+            .target(&report.object);
+        gateway.audit(&context, event).await;
+    }
+    if let Err(error) = &result
+        && may_change
+    {
+        // the panel may have done it: the API server's audit log says
+        let reason = format!("no answer from the panel: {error}");
+        let event = Event::new("panel.request", Outcome::Failed)
+            .session(&on_behalf.session)
+            .project(on_behalf.project.as_deref())
+            .target(&path)
+            .reason(&reason);
+        gateway.audit(&context, event).await;
+    }
+    result
+}
+
+fn read(headers: &HeaderMap) -> Vec<AuditReport> {
+    let mut all = Vec::new();
+    for value in headers.get_all(audit_report::HEADER) {
+        match audit_report::decode(value.as_bytes()) {
+            Ok(reports) => all.extend(reports),
+            Err(error) => tracing::error!(%error, "an audit report of the panel cannot be read"),
+        }
+    }
+    all
+}
