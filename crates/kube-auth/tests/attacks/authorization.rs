@@ -1,5 +1,4 @@
 //! 46 to 51: what the authorization webhook is made to allow, at a real API server.
-use crate::api_server::{Webhook, closed_port, cluster};
 use crate::lab::{Lab, eventually};
 use crate::reviews::CLUSTER;
 use crate::world::World;
@@ -7,6 +6,7 @@ use axum::body::Body;
 use axum::http::Method;
 use portico_kube_auth::policy::Policy;
 use portico_runtime::metrics::Metrics;
+use portico_test_support::webhook::{Webhook, closed_port, cluster};
 use portico_testkit::Bearer;
 use serde_json::json;
 use std::time::Duration;

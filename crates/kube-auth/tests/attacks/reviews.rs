@@ -1,8 +1,8 @@
 //! Cluster tokens around anything, and what their reviews say.
-use crate::api_server::{ApiServer, Reply, V1, Webhook, cluster};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PublicKey, cluster_token};
 use portico_domain::cluster::ClusterRecord;
+use portico_test_support::webhook::{ApiServer, Reply, V1, Webhook, cluster};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use std::collections::BTreeSet;

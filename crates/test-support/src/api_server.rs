@@ -5,12 +5,10 @@ use portico_testkit::TestEnv;
 use serde_json::json;
 
 use crate::{
+    browser::Browser,
+    form::enter,
     keystone::Running,
-    support::{
-        browser::Browser,
-        form::enter,
-        stack::{APP, MAIN, Stack, Wanted},
-    },
+    stack::{APP, MAIN, Stack, Wanted},
 };
 
 /// The API server as an app that viewers may open, too.
