@@ -75,8 +75,8 @@ impl Stack {
             .filter_map(|line| line.trim_start_matches("export ").split_once('='))
             .map(|(name, value)| (name.to_owned(), value.trim_matches(['\'', '"']).to_owned()))
             .collect();
-        let text = std::fs::read_to_string(&env["PORTICO_CONFIG"]).unwrap();
-        let mut config: Config = toml::from_str(&text).unwrap();
+        let files: Vec<PathBuf> = std::env::split_paths(&env["PORTICO_CONFIG"]).collect();
+        let mut config: Config = portico_runtime::config::load(&files, Vec::new()).unwrap();
         change(&mut config.clusters);
         let signing = SigningKey::generate();
         let services = Services {

@@ -334,16 +334,15 @@ async fn attack_51_without_kube_auth_nothing_is_allowed_that_it_would_have_to() 
             "--structured-authorization",
             "--cluster",
             &program.1,
-            "--config",
-            &program.2,
         ])
+        .env("PORTICO_CONFIG", &program.2)
         .output()
         .unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains("failurePolicy: Deny"), "{printed}");
 }
 
-/// The program, a cluster of the stack's and the stack's configuration.
+/// The program, a cluster of the stack's and the list of the stack's configuration files.
 fn world_program() -> (String, String, String) {
     let env = portico_testkit::TestEnv::load().unwrap();
     let get = |name: &str| env.get(name).unwrap().to_owned();
