@@ -3,6 +3,7 @@ mod gateway;
 mod keys;
 mod kube_auth;
 mod panel;
+mod reload;
 mod rules;
 mod store_watch;
 
@@ -114,6 +115,7 @@ async fn start(
         behind,
         front: Cell::new(front),
     };
+    reload::follow(&context)?;
     for role in roles {
         match role {
             Role::KubeAuth => kube_auth::start(&context).await,
