@@ -10,6 +10,7 @@ mod schema;
 
 pub(crate) use changes::Changes;
 pub use role::Role;
+pub(crate) use schema::{ConfigSchema, TakesEffect};
 
 use gateway::config::{AppConfig, GatewayConfig};
 use portico_domain::cluster::ClusterRecord;

@@ -1,4 +1,5 @@
 //! Running roles: listeners, the admin port, start-up lines, the stop.
+mod certificate_expiry;
 mod gateway;
 mod keys;
 mod kube_auth;
@@ -124,6 +125,7 @@ async fn start(
         }
         .with_context(|| format!("start {role}"))?;
     }
+    certificate_expiry::follow(&context)?;
     lifecycle.spawn_background(metrics.clone().run_upkeep());
     serve_on(
         "admin",
