@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A configuration file cannot be read.
-    #[error("cannot read the configuration file {}: {source}", path.display())]
+    // the cause is part of the message; as `source` a report of the whole chain would repeat it
+    #[error("cannot read the configuration file {}: {cause}", path.display())]
     Unreadable {
         path: PathBuf,
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// A configuration file is not TOML. The text of the line is left out: it may hold a password.
     #[error("{} is not valid TOML: line {line}, column {column}: {message}", path.display())]
@@ -130,7 +131,11 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
     };
     let origin = variable(error, &path).or_else(|| {
         let metadata = error.metadata.as_ref()?;
-        metadata.source.as_ref().map(ToString::to_string)
+        // figment would print the path relative to the working directory, which is `/` in a unit
+        match metadata.source.as_ref()? {
+            figment::Source::File(path) => Some(path.display().to_string()),
+            source => Some(source.to_string()),
+        }
     });
     Problem {
         key: path.join("."),

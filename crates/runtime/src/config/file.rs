@@ -13,9 +13,9 @@ pub(super) struct FileLayer {
 
 impl FileLayer {
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
-        let unreadable = |source| ConfigError::Unreadable {
+        let unreadable = |cause| ConfigError::Unreadable {
             path: path.to_owned(),
-            source,
+            cause,
         };
         let absolute = std::path::absolute(path).map_err(unreadable)?;
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
