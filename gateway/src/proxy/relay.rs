@@ -363,7 +363,11 @@ mod tests {
         drop(upstream);
         let started = Instant::now();
         relay(ours, theirs, ending).await;
-        assert!(started.elapsed() < 3 * HALF_CLOSED, "{:?}", started.elapsed());
+        assert!(
+            started.elapsed() < 3 * HALF_CLOSED,
+            "{:?}",
+            started.elapsed()
+        );
     }
 
     #[test]
