@@ -14,6 +14,8 @@ for (const [group, user] of [["core/v1", "vera"], ["events.k8s.io/v1", "ada"]] a
     test("finding_p2 have the time first, then type, reason, object and message, newest first", async ({ page }) => {
       await signIn(page, user, path.list(`${group}/events`, "namespace=shop"));
       const table = main(page).getByRole("table");
+      // the table arrives after the page's head
+      await expect(table.getByRole("columnheader").first()).toBeVisible();
       const heads = await table.getByRole("columnheader").allInnerTexts();
       expect(heads.map((head) => head.trim()).slice(0, 5)).toEqual(["Last seen", "Type", "Reason", "Object", "Message"]);
       await expect(table.getByRole("columnheader", { name: "Last seen" })).toHaveAttribute("aria-sort", "ascending");
@@ -100,7 +102,9 @@ test("finding_p9 kinds have the names of the API", async ({ page }) => {
   await expect(title).toHaveText("HorizontalPodAutoscalers");
   await expect(main(page)).toContainText("No HorizontalPodAutoscalers in shop");
   await page.goto(`${path.clusterPage()}/kinds`);
+  await expect(main(page).locator("[data-row]").first()).toBeVisible();
   const kinds = await main(page).locator("[data-row]").allInnerTexts();
+  expect(kinds.length).toBeGreaterThan(40);
   expect(kinds).toEqual([...kinds].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : 0)));
 });
 

@@ -36,6 +36,7 @@ test.describe("finding_p1", () => {
   test("finding_p1 hopping through all tabs at once leaves no error, for every kind", async ({ page }) => {
     test.setTimeout(600_000);
     await signIn(page, "ada", `${path.clusterPage()}/kinds`);
+    await expect(main(page).locator("[data-row]").first()).toBeVisible();
     const lists = await main(page).locator("[data-row]").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
     expect(lists.length).toBeGreaterThan(40);
     let hopped = 0;
