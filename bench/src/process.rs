@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Linux' unit in `/proc/<pid>/stat`, whatever the kernel's own tick is.
 const TICKS_PER_SECOND: f64 = 100.0;
-const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Long enough for a program under valgrind.
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 const LISTENING: &str = "listening on http";
 
 /// A running server. It ends with this value.

@@ -22,10 +22,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn per_second(&self) -> f64 {
-        self.requests as f64 / self.took.as_secs_f64()
-    }
-
     /// In milliseconds.
     pub fn quantile(&self, quantile: f64) -> f64 {
         self.latencies.value_at_quantile(quantile) as f64 / 1e6
@@ -51,6 +47,25 @@ impl Load {
             connections: kept,
             ask: ask.clone(),
         })
+    }
+
+    /// Sends so many requests, equally many over each connection.
+    pub async fn run_requests(self, requests: u64) -> Result<()> {
+        let each = requests / self.connections.len() as u64;
+        let mut tasks = JoinSet::new();
+        for mut connection in self.connections {
+            let ask = self.ask.clone();
+            tasks.spawn(async move {
+                for _ in 0..each {
+                    once(&mut connection, &ask).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        for task in tasks.join_all().await {
+            task?;
+        }
+        Ok(())
     }
 
     /// Runs for so long.

@@ -2,7 +2,7 @@
 use super::contender::Arena;
 use super::portico::{Person, Workplace};
 use super::report::{self, Report, Rest, Sockets};
-use super::{rounds, sockets, storm};
+use super::{instructions, rounds, sockets, storm};
 use crate::machine::{self, Machine};
 use crate::report::Load;
 use anyhow::Result;
@@ -44,8 +44,8 @@ pub struct Effort {
 
 const FULL: Effort = Effort {
     rounds: 15,
-    round: Duration::from_secs(3),
-    large_round: Duration::from_secs(2),
+    round: Duration::from_secs(2),
+    large_round: Duration::from_millis(1_500),
     sockets: 10_000,
 };
 const QUICK: Effort = Effort {
@@ -98,6 +98,7 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
     drop(arena);
     let (rss_mb, processes) = sockets::measure(&place, person, effort.sockets).await?;
     let refresh_storm = storm::run(&place).await?;
+    let instructions = instructions::count(&place, person).await?;
     let load = Load {
         before,
         after: machine::load()?,
@@ -110,6 +111,7 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
         },
         refresh_storm,
         revocations,
+        instructions,
     };
     Ok(Some(Report::new(machine, load, rounds, rest)))
 }

@@ -2,6 +2,7 @@
 mod apache;
 mod browser;
 mod contender;
+mod instructions;
 mod load;
 pub mod measure;
 mod nginx;
@@ -14,3 +15,4 @@ pub mod sockets;
 mod storm;
 mod upstream;
 mod wire;
+mod wrk;
