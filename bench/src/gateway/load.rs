@@ -49,9 +49,10 @@ impl Load {
         })
     }
 
-    /// Sends so many requests, equally many over each connection.
-    pub async fn run_requests(self, requests: u64) -> Result<()> {
-        let each = requests / self.connections.len() as u64;
+    /// Sends about so many requests, equally many over each connection. Returns how many were answered.
+    pub async fn run_requests(self, requests: u64) -> Result<u64> {
+        let connections = self.connections.len() as u64;
+        let each = (requests / connections).max(1);
         let mut tasks = JoinSet::new();
         for mut connection in self.connections {
             let ask = self.ask.clone();
@@ -65,7 +66,7 @@ impl Load {
         for task in tasks.join_all().await {
             task?;
         }
-        Ok(())
+        Ok(each * connections)
     }
 
     /// Runs for so long.

@@ -1,6 +1,7 @@
 //! Measures the gateway beside the proxies that people have now, all before the same upstream.
 mod apache;
 mod browser;
+mod callgrind;
 mod contender;
 mod instructions;
 mod load;

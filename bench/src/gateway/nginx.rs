@@ -1,11 +1,10 @@
 //! nginx: the upstream, a plain proxy with Debian's own configuration, and a proxy that asks the gateway with
 //! `auth_request`.
 use super::portico::APP_HOST;
-use crate::process::Forking;
+use crate::process::{Forking, wrapped};
 use anyhow::{Context as _, Result, ensure};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::Command;
 
 /// The configuration that Debian's package installs.
 const SHIPPED: &str = "/etc/nginx/nginx.conf";
@@ -109,7 +108,7 @@ http {{
         prefix = prefix.display(),
         workers = workers(),
     );
-    launch(&prefix, address, &configuration).await
+    launch(&prefix, address, &configuration, &[]).await
 }
 
 /// Starts one with Debian's own configuration, in which `blocks` take the place of the sites.
@@ -125,7 +124,29 @@ pub async fn start_as_shipped(
     let prefix = dir.join(name);
     std::fs::create_dir_all(&prefix)?;
     let shipped = std::fs::read_to_string(SHIPPED).context(SHIPPED)?;
-    launch(&prefix, address, &relocated(&shipped, &prefix, blocks)?).await
+    let configuration = relocated(&shipped, &prefix, blocks)?;
+    launch(&prefix, address, &configuration, &[]).await
+}
+
+/// Starts the same behind `wrapper` (a program and its arguments) and as one process, whose work is then that of all.
+///
+/// # Errors
+/// As [`start_as_shipped`].
+pub async fn start_one_process(
+    dir: &Path,
+    name: &str,
+    address: SocketAddr,
+    blocks: &str,
+    wrapper: &[String],
+) -> Result<Forking> {
+    let prefix = dir.join(name);
+    std::fs::create_dir_all(&prefix)?;
+    let shipped = std::fs::read_to_string(SHIPPED).context(SHIPPED)?;
+    let configuration = format!(
+        "master_process off;\n{}",
+        relocated(&shipped, &prefix, blocks)?
+    );
+    launch(&prefix, address, &configuration, wrapper).await
 }
 
 /// Debian's configuration with its files below `prefix`, and with `blocks` instead of the sites. Every other
@@ -162,10 +183,15 @@ fn relocated(shipped: &str, prefix: &Path, blocks: &str) -> Result<String> {
     Ok(configuration)
 }
 
-async fn launch(prefix: &Path, address: SocketAddr, configuration: &str) -> Result<Forking> {
+async fn launch(
+    prefix: &Path,
+    address: SocketAddr,
+    configuration: &str,
+    wrapper: &[String],
+) -> Result<Forking> {
     let file = prefix.join("nginx.conf");
     std::fs::write(&file, configuration)?;
-    let mut command = Command::new("/usr/sbin/nginx");
+    let mut command = wrapped(wrapper, "/usr/sbin/nginx");
     command.arg("-p").arg(prefix).arg("-c").arg(&file);
     command.args(["-e", "stderr"]);
     Forking::start(&mut command, address, &prefix.join("start.log")).await

@@ -1,7 +1,7 @@
 //! The release build of `portico gateway`, with an app behind it, and people who sign in.
 use super::browser::Browser;
 use super::upstream::SMALL;
-use crate::process::Server;
+use crate::process::{Server, wrapped};
 use anyhow::{Context as _, Result, ensure};
 use portico_testkit::{KeystoneAdmin, OidcPerson, TestEnv, TestUser};
 use secrecy::ExposeSecret as _;
@@ -108,14 +108,7 @@ impl Workplace {
         let file = self.dir.path().join(format!("{name}.toml"));
         std::fs::write(&file, self.configuration(name, upstream, format, more))?;
         self.run(self.command(&file).arg("migrate"))?;
-        let mut command = match wrapper {
-            [] => Command::new(&self.portico),
-            [program, arguments @ ..] => {
-                let mut command = Command::new(program);
-                command.args(arguments).arg(&self.portico);
-                command
-            }
-        };
+        let mut command = wrapped(wrapper, &self.portico);
         command.arg("--config").arg(&file).arg("gateway");
         clean(&mut command);
         Ok(command)

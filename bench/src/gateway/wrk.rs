@@ -35,7 +35,8 @@ pub async fn run(contender: &Contender, time: Duration) -> Result<Outcome> {
     parse(&text).with_context(|| format!("{}: {text}", contender.name))
 }
 
-/// Reads wrk's report. Socket errors and answers that are no success are errors: they would be counted as requests.
+/// Reads wrk's report. Socket errors, error statuses and responses that are too short (redirects to sign-in) are errors:
+/// wrk counts them as requests.
 fn parse(report: &str) -> Result<Outcome> {
     for fault in ["Socket errors:", "Non-2xx or 3xx responses:"] {
         ensure!(!report.contains(fault), "failed requests");
@@ -49,9 +50,16 @@ fn parse(report: &str) -> Result<Outcome> {
         .lines()
         .find_map(|line| line.trim().split_once(" requests in "))
         .context("no number of requests")?;
-    let (took, _) = summary.1.split_once(',').context("no time")?;
+    let (took, read) = summary.1.split_once(',').context("no time")?;
+    let requests: u64 = summary.0.parse()?;
+    let bytes = bytes(read.trim().trim_end_matches(" read"))?;
+    ensure!(requests > 0, "no responses");
+    ensure!(
+        bytes / requests as f64 > SMALL.1 as f64,
+        "responses without the file"
+    );
     Ok(Outcome {
-        requests: summary.0.parse()?,
+        requests,
         seconds: milliseconds(took)? / 1e3,
         p50_ms: milliseconds(field("50%")?)?,
         p99_ms: milliseconds(field("99%")?)?,
@@ -68,6 +76,18 @@ fn milliseconds(text: &str) -> Result<f64> {
         }
     }
     bail!("not a time: {text}")
+}
+
+/// A size as wrk prints it, to the base of 1024: `512.00B`, `9.01KB`, `118.34MB`, `1.20GB`.
+fn bytes(text: &str) -> Result<f64> {
+    for (unit, power) in [("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4), ("B", 0)] {
+        if let Some(number) = text.strip_suffix(unit)
+            && let Ok(number) = number.parse::<f64>()
+        {
+            return Ok(number * 1024_f64.powi(power));
+        }
+    }
+    bail!("not a size: {text}")
 }
 
 #[cfg(test)]
@@ -109,6 +129,9 @@ Transfer/sec:     38.17MB
         ] {
             assert!(parse(&format!("{REPORT}{fault}")).is_err(), "{fault}");
         }
+        let redirects = REPORT.replace("118.34MB read", "18.34MB read");
+        let error = parse(&redirects).unwrap_err().to_string();
+        assert_eq!(error, "responses without the file");
         assert!(parse("").is_err());
     }
 }

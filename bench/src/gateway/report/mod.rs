@@ -1,5 +1,6 @@
 //! The results: JSON for programs, a table and a plot for people.
 mod plot;
+mod ratio;
 mod table;
 
 use super::instructions::Instructions;
@@ -7,6 +8,7 @@ use super::storm::Storm;
 use crate::machine::Machine;
 use crate::report::{self, Load, median};
 use anyhow::Result;
+use ratio::TimesNginx;
 use serde::Serialize;
 use std::path::Path;
 
@@ -115,7 +117,8 @@ pub struct Report {
     pub gateway_human_log: Subject,
     pub nginx_auth_request: Subject,
     pub mod_auth_openidc: Subject,
-    /// User-space instructions of a request to the gateway.
+    /// CPU time of a request of 1 KiB to the gateway beside Debian's nginx.
+    pub times_nginx: TimesNginx,
     pub instructions: Instructions,
     /// Only where it was 10,000.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,6 +147,7 @@ impl Report {
             gateway_human_log: both("gateway_human_log"),
             nginx_auth_request: both("nginx_auth_request"),
             mod_auth_openidc: both("mod_auth_openidc"),
+            times_nginx: TimesNginx::of(&rounds),
             instructions: rest.instructions,
             websockets_10000_rss_mb: (sockets.count == 10_000).then_some(sockets.rss_mb),
             websockets: sockets,
@@ -233,62 +237,4 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-mod tests {
-    use super::*;
-    use serde_json::Value;
-
-    const COMMITTED: &str = include_str!("../../../../docs/performance/gateway.json");
-    const PAGE: &str = include_str!("../../../../docs/performance/gateway.md");
-
-    #[test]
-    fn finding_o18_the_committed_results_have_every_figure() {
-        let results: Value = serde_json::from_str(COMMITTED).unwrap();
-        // where nothing is committed the page must not look as if something were
-        if results == serde_json::json!({}) {
-            assert!(PAGE.contains("No results are committed yet"));
-            return;
-        }
-        let number = |pointer: &str| {
-            let found = results.pointer(pointer).and_then(Value::as_f64);
-            assert!(
-                found.is_some_and(|found| found > 0.0),
-                "{pointer}: {found:?}"
-            );
-        };
-        for (subject, _) in SUBJECTS {
-            for figure in [
-                "cpu_us_per_request",
-                "requests_per_second",
-                "p50_ms",
-                "p99_ms",
-                "rss_mb",
-            ] {
-                number(&format!("/{subject}/{figure}"));
-                number(&format!("/{subject}/one_mib/{figure}"));
-            }
-            number(&format!("/{subject}/wrk/cpu_us_per_request"));
-        }
-        number("/instructions/json_log");
-        number("/instructions/human_log");
-        for pointer in [
-            "/websockets_10000_rss_mb",
-            "/refresh_storm/parallel",
-            "/refresh_storm/refreshes",
-            "/cores",
-        ] {
-            number(pointer);
-        }
-        assert_eq!(results["refresh_storm"]["sign_outs"], 0);
-        for pointer in ["/commit", "/cpu", "/date", "/kernel"] {
-            let text = results.pointer(pointer).and_then(Value::as_str);
-            assert!(text.is_some_and(|text| !text.is_empty()), "{pointer}");
-        }
-        assert!(results["load"]["before"].is_number());
-        let rounds = results["rounds"].as_array().unwrap();
-        assert!(
-            rounds.len() >= 5 * SUBJECTS.len() * 3,
-            "{} rounds",
-            rounds.len()
-        );
-    }
-}
+mod tests;

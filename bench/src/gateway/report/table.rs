@@ -1,4 +1,5 @@
 //! The results as Markdown, which a terminal shows well enough.
+use super::ratio::Ratio;
 use super::{Figures, Report, SUBJECTS, Subject};
 use std::fmt::Write as _;
 
@@ -52,25 +53,29 @@ impl Report {
     /// CPU time and instructions of the gateway with either log format, beside nginx by either client.
     fn ratios(&self) -> String {
         let mut text = format!(
-            "| Portico on {}, 1 KiB | times nginx | times nginx, client wrk | instructions a request |\n\
-             |---|---:|---:|---:|\n",
+            "| Portico beside nginx on {}, 1 KiB | CPU, times nginx | the same, client wrk \
+             | instructions a request | times nginx |\n|---|---:|---:|---:|---:|\n",
             self.machine.cpu
         );
-        let counts = [self.instructions.json_log, self.instructions.human_log];
-        let logs = [
-            ("JSON log", &self.gateway),
-            ("human log (the default)", &self.gateway_human_log),
-        ];
-        let nginx = &self.nginx_proxy;
-        for ((name, gateway), instructions) in logs.into_iter().zip(counts) {
-            let times = |pick: fn(&Subject) -> &Figures| {
-                pick(gateway).cpu_us_per_request / pick(nginx).cpu_us_per_request
-            };
+        let counts = &self.instructions;
+        let nginx = counts.nginx_proxy;
+        let of = |subject: &str| {
+            let found = SUBJECTS.iter().find(|(name, _)| *name == subject);
+            found.map_or("", |(_, name)| name)
+        };
+        let _ = writeln!(text, "| {} | 1 | 1 | {nginx} | 1 |", of("nginx_proxy"));
+        let times = &self.times_nginx;
+        for (subject, times, count) in [
+            ("gateway", &times.json_log, counts.json_log),
+            ("gateway_human_log", &times.human_log, counts.human_log),
+        ] {
             let _ = writeln!(
                 text,
-                "| {name} | {:.2} | {:.2} | {instructions} |",
-                times(|of| &of.small),
-                times(|of| &of.wrk),
+                "| {} | {} | {} | {count} | {:.2} |",
+                of(subject),
+                ratio(&times.ours),
+                ratio(&times.wrk),
+                count as f64 / nginx as f64
             );
         }
         text.push('\n');
@@ -134,6 +139,14 @@ impl Report {
             ),
         ]
     }
+}
+
+/// The median, and between which values half of the rounds are.
+fn ratio(ratio: &Ratio) -> String {
+    format!(
+        "{:.2} ({:.2} to {:.2})",
+        ratio.median, ratio.lower_quartile, ratio.upper_quartile
+    )
 }
 
 fn row(text: &mut String, name: &str, figures: &Figures) {
