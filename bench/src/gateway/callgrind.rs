@@ -92,13 +92,14 @@ fn cause(log: &str) -> String {
     }
 }
 
-/// Returns the sum of all dumps in a directory.
+/// Returns the sum of all dumps in a directory. Valgrind creates the file `out` when it starts, and writes dumps to
+/// `out.1` and so on.
 fn total(folder: &Path) -> Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| name.starts_with("out")) {
+        if name.is_some_and(|name| name.starts_with("out.")) {
             sum +=
                 counted(&fs::read_to_string(&path)?).with_context(|| path.display().to_string())?;
         }
@@ -125,6 +126,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dump = |name, text| fs::write(folder.path().join(name), text).unwrap();
         dump("valgrind.log", "totals: 7");
+        dump("out", "");
         assert!(total(folder.path()).is_err(), "no dump");
         dump("out.1", "events: Ir\nfn=(1) main\n1 5\ntotals: 319204000\n");
         dump("out.2", "events: Ir\nfn=(1) main\n1 5\ntotals: 1000\n");
