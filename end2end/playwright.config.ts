@@ -8,7 +8,7 @@ import { gatewayAuthority, porticoUrl, stateDirectory } from "./support/env";
 function gatewayKey(): string | undefined {
   const authority = gatewayAuthority();
   if (!authority) return undefined;
-  const certificate = new X509Certificate(readFileSync(path.join(stateDirectory, "pki/gateway.crt")));
+  const certificate = new X509Certificate(readFileSync(path.join(stateDirectory, "portico/tls/gateway.crt")));
   if (!certificate.verify(new X509Certificate(authority).publicKey)) {
     throw new Error("the gateway's certificate is not from the stack's authority");
   }

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 
+EFFECTS = {None: "restart", "reload": "reload", "file": "restart; its content: reload"}
 REFERENCE = pathlib.Path(__file__).resolve().parent.parent / "docs/reference"
 MADE = "<!-- Made from the program by scripts/reference.py; change the program's own texts instead. -->\n\n"
 
@@ -56,7 +57,7 @@ class Configuration:
         if resolved.get("description"):
             said = " ".join(resolved["description"].split()).split("]`: ", 1)[-1]
             self.lines += [said[0].upper() + said[1:], ""]
-        self.lines += ["| Key | Value | Default | Meaning |", "|---|---|---|---|"]
+        self.lines += ["| Key | Value | Default | Takes effect | Meaning |", "|---|---|---|---|---|"]
         below = []
         for key, value in sorted(resolved.get("properties", {}).items()):
             inner = self.resolve(value)
@@ -68,7 +69,7 @@ class Configuration:
                 below.append((f"{name}.{key}", inner["items"], True))
             default = "required" if key in resolved.get("required", []) else json.dumps(value.get("default", "")) or ""
             default = default if default == "required" else ("" if default in ('""', "null") else f"`{default}`")
-            self.lines.append(f"| `{key}` | {self.kind(value)} | {default} | {text({'description': inner.get('description', '')})} |")
+            self.lines.append(f"| `{key}` | {self.kind(value)} | {default} | {EFFECTS[value.get('x-portico-takes-effect')]} | {text({'description': inner.get('description', '')})} |")
         self.lines.append("")
         for part in below:
             self.section(*part)
@@ -78,8 +79,13 @@ class Configuration:
             "# Configuration",
             "",
             "TOML files, then the environment (`PORTICO_GATEWAY__LISTEN` is `listen` in `[gateway]`). Unknown keys are errors. "
+            "A list in a variable is written `a,b` or `[\"a\", \"b\"]`; `[[apps]]` and `[[clusters]]` are written in files only. "
             "Relative paths start at the file that names them. `portico config check` tells what is wrong; "
             "`portico config schema` prints the same as JSON Schema, for editors.",
+            "",
+            "*Takes effect* says when a change of the key counts. `restart`: at the next start. `reload`: within seconds, and at "
+            "once on SIGHUP. `restart; its content: reload`: another file name counts at the next start, other content of the "
+            "file within seconds. After SIGHUP the log names each changed key that waits for a restart, and what was read again.",
             "",
         ]
         for name, schema in sorted(self.root["properties"].items()):

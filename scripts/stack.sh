@@ -19,13 +19,18 @@ one_at_a_time() {
 
 start_services() {
   step_begin "Keystone" "about 10 s" "$services/keystone.sh" start
-  step_begin "Kubernetes acme-prod, two nodes" "about 15 s" "$services/kubernetes.sh" start acme-prod
-  step_begin "Kubernetes globex-dev" "about 10 s" "$services/kubernetes.sh" start globex-dev
+  step_begin "etcd and two nodes of acme-prod" "about 8 s" "$services/kubernetes.sh" prepare acme-prod
+  step_begin "etcd of globex-dev" "about 1 s" "$services/kubernetes.sh" prepare globex-dev
   step_begin "Alertmanager" "about 1 s" "$services/alertmanager.sh" start
   step_begin "Registry, with images" "about 2 s" "$services/registry.sh" start
-  if [ "$with_oidc" = yes ]; then step_begin "OpenID Providers, two" "about 2 s" "$services/oidc.sh" start; fi
   if [ "$with_postgres" = yes ]; then step_begin "PostgreSQL" "about 3 s" "$services/postgres.sh" start; fi
   if [ "$with_redis" = yes ]; then step_begin "Redis" "about 1 s" "$services/redis.sh" start; fi
+  steps_finish
+  # it needs Keystone's projects and roles, and the API servers need its webhook files
+  step "Keys, certificates, configuration" "about 1 s" "$services/portico.sh" init
+  step_begin "Kubernetes acme-prod" "about 10 s" "$services/kubernetes.sh" start acme-prod
+  step_begin "Kubernetes globex-dev" "about 8 s" "$services/kubernetes.sh" start globex-dev
+  if [ "$with_oidc" = yes ]; then step_begin "OpenID Providers, two" "about 2 s" "$services/oidc.sh" start; fi
   steps_finish
   step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
   step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev

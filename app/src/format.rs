@@ -138,19 +138,12 @@ pub fn counted(number: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", count(number))
 }
 
-/// `a`, `a and b`, `a, b and 4 more`.
-pub fn some_of(names: &[String], shown: usize) -> String {
+/// `a`, `a and b`, `a, b and c`. A list that may be long is shown by [`crate::components::NameList`].
+pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
-        many if many.len() <= shown => {
-            let (last, rest) = many.split_at(many.len() - 1);
-            format!("{} and {}", last.join(", "), rest.join(""))
-        }
-        many => {
-            let head = &many[..shown.min(many.len())];
-            format!("{} and {} more", head.join(", "), many.len() - head.len())
-        }
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -243,8 +236,10 @@ mod tests {
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(counted(2_000, "row"), "2,000 rows");
         let names = ["a", "b", "c"].map(str::to_owned);
-        assert_eq!(some_of(&names, 3), "a, b and c");
-        assert_eq!(some_of(&names, 2), "a, b and 1 more");
+        assert_eq!(listed(&names), "a, b and c");
+        assert_eq!(listed(&names[..2]), "a and b");
+        assert_eq!(listed(&names[..1]), "a");
+        assert_eq!(listed(&[]), "");
     }
 
     #[test]

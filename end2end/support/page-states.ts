@@ -114,6 +114,7 @@ export const gatewayPages: { name: string; path: string; user?: Viewer }[] = [
   { name: "project", path: "/oauth2/project", user: "devi" },
   { name: "device", path: "/oauth2/device", user: "vera" },
   { name: "sign-out", path: "/oauth2/sign_out", user: "vera" },
+  { name: "audit", path: "/oauth2/audit", user: "vera" },
   { name: "not-found", path: "/oauth2/there-is-no-such-page" },
 ];
 

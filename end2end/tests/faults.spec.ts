@@ -228,6 +228,7 @@ test("afterwards everything is well", async () => {
 
 /** What a cluster's API server shows to kube-auth. */
 function webhookIdentity(name: ClusterName) {
-  const file = (ending: string) => readFileSync(nodePath.join(stateDirectory, "pki", `webhook-${cluster(name).id}.${ending}`));
+  const directory = nodePath.join(stateDirectory, "portico/clusters", name, "api-server");
+  const file = (ending: string) => readFileSync(nodePath.join(directory, `portico-webhook.${ending}`));
   return { cert: file("crt"), key: file("key") };
 }

@@ -1,7 +1,9 @@
 //! `[gateway]` and `[[apps]]`: the configuration that the gateway owns.
 mod app;
+mod app_hosts;
 mod audit;
 mod connections;
+mod error;
 mod identity;
 pub mod keystone;
 pub(crate) mod limits;
@@ -24,8 +26,10 @@ use url::Url;
 
 pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
+pub use app_hosts::{AppHostError, HostCollision};
 pub use audit::AuditConfig;
 pub use connections::ConnectionsConfig;
+pub use error::ConfigError;
 pub(crate) use identity::header_name;
 pub use identity::{
     AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
@@ -48,9 +52,11 @@ pub struct GatewayConfig {
     pub apps_domain: String,
     /// Certificate chain (PEM), to serve HTTPS without a proxy in front.
     #[serde(default)]
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_cert_file: Option<PathBuf>,
     /// Private key (PEM) of `tls_cert_file`.
     #[serde(default)]
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_key_file: Option<PathBuf>,
     /// Certificates for other names, as for `*.apps.example.org`: a client sees the first one that
     /// is good for the host that it asks for, else that of `tls_cert_file`. All files are read
@@ -62,6 +68,7 @@ pub struct GatewayConfig {
     pub tls_min_version: TlsVersion,
     /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
     /// again when it changes; whoever verifies must know the new public key before.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub assertion_key_file: PathBuf,
     /// Networks whose `X-Forwarded-*` are believed. Empty: nobody's.
     #[serde(default)]
@@ -152,75 +159,6 @@ pub struct DemoUser {
     pub note: String,
 }
 
-/// What is wrong with the gateway's configuration.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum ConfigError {
-    #[error("gateway.public_url must be http(s)://host[:port] without a path, not {0}")]
-    PublicUrl(Url),
-    #[error("gateway.public_url is plain HTTP, which only works on localhost, not at {0}")]
-    PlainHttp(String),
-    #[error("gateway.apps_domain {0:?} is not a domain name, or is the main host itself")]
-    AppsDomain(String),
-    #[error("gateway.panel_url must be http://host:port, not {0}")]
-    PanelUrl(Url),
-    #[error(
-        "gateway.tls_cert_file and gateway.tls_key_file belong together, and gateway.tls_certificates \
-         to them"
-    )]
-    HalfTls,
-    #[error("apps.id {0:?} must be one lower-case DNS label of at most 63 characters")]
-    AppId(String),
-    #[error("two apps have the id {0:?}")]
-    AppTwice(String),
-    #[error(
-        "apps.host of {0}: {1:?} is not a lower-case host name (with a port if need be), or another \
-         app or Portico itself lives there"
-    )]
-    AppHost(String, String),
-    #[error(transparent)]
-    Upstream(#[from] upstream::UpstreamConfigError),
-    #[error(transparent)]
-    AppPath(#[from] app::AppPathError),
-    #[error("apps.allow of {0}: role, project, group and provider must not be empty")]
-    AppRule(String),
-    #[error("gateway.session.admins: role and project must not be empty")]
-    AdminRule,
-    #[error("gateway.audit.project_admin_roles: a role must not be empty")]
-    AuditRole,
-    #[error("gateway.session.stay_signed_in_for must be 24h at most")]
-    LongStay,
-    #[error("gateway.keystone.refusal_time must be 10s at most")]
-    LongRefusal,
-    #[error("gateway.keystone.methods names a method twice")]
-    MethodTwice,
-    #[error("gateway.keystone.methods: totp is a second step, and needs password")]
-    TotpAlone,
-    #[error(
-        "gateway.keystone.websso {0:?}: it needs an id of its own (a lower-case label), a label, IDs of \
-         Keystone's, and an https address that ends with /v3"
-    )]
-    WebSso(String),
-    #[error(
-        "apps.bearer of {0}: {1:?} is neither \"keystone\" nor the ID of an OIDC provider with an \
-         api_audience"
-    )]
-    AppBearer(String, String),
-    #[error("apps.id: \"panel\" is the panel's own name; give the app another")]
-    AppIsPanel,
-    #[error("apps.identity of {0}: {1}")]
-    AppIdentity(String, IdentityFault),
-    #[error("gateway.{0} must be longer than zero")]
-    Zero(&'static str),
-    #[error("{0}")]
-    Rules(String),
-    #[error("gateway.connections.{0} must be at least 1")]
-    NoConnections(&'static str),
-    #[error("apps.limits.burst of {0} needs apps.limits.requests_per_second")]
-    BurstAlone(String),
-    #[error(transparent)]
-    Provider(#[from] ProviderError),
-}
-
 fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 8080)
 }
@@ -252,6 +190,11 @@ impl GatewayConfig {
             Some(host) if bare && matches!(url.scheme(), "http" | "https") => host,
             _ => return Err(ConfigError::PublicUrl(url.clone())),
         };
+        if url.scheme() == "http" && self.tls_cert_file.is_some() {
+            let authority = url.as_str().trim_start_matches("http://");
+            let authority = authority.trim_end_matches('/').to_owned();
+            return Err(ConfigError::PlainHttpWithTls(authority));
+        }
         if url.scheme() == "http" && !is_loopback(host) {
             return Err(ConfigError::PlainHttp(host.to_owned()));
         }
@@ -294,7 +237,7 @@ impl GatewayConfig {
         self.connections.validate()?;
         self.keystone.validate()?;
         app::validate(apps)?;
-        app::validate_hosts(apps, url, &self.apps_domain)?;
+        app_hosts::validate(apps, url, &self.apps_domain)?;
         limits::validate(apps)?;
         crate::providers::config::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
@@ -359,6 +302,31 @@ mod tests {
             config.validate(&[]),
             Err(ConfigError::PlainHttp(_))
         ));
+    }
+
+    #[test]
+    fn finding_o12_a_plain_public_url_beside_tls_files_is_refused_with_the_remedy() {
+        for (url, remedy) in [
+            (
+                "http://localhost:8080",
+                "write https://localhost:8080, or remove",
+            ),
+            (
+                "http://portico.example.org",
+                "write https://portico.example.org, or remove",
+            ),
+        ] {
+            let mut config = config(url, "apps.example.org");
+            config.tls_cert_file = Some("gateway.crt".into());
+            config.tls_key_file = Some("gateway.key".into());
+            let refused = config.validate(&[]).expect_err("refused").to_string();
+            assert!(refused.contains(remedy), "{refused}");
+            assert!(refused.contains("gateway.tls_cert_file"), "{refused}");
+        }
+        let mut config = config("https://portico.example.org", "apps.example.org");
+        config.tls_cert_file = Some("gateway.crt".into());
+        config.tls_key_file = Some("gateway.key".into());
+        assert_eq!(config.validate(&[]), Ok(()));
     }
 
     #[test]

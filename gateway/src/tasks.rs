@@ -139,7 +139,11 @@ async fn read_certificates(gateway: &Shared) {
 
 /// Passwords and tokens of apps, which operators replace while people are signed in.
 async fn read_credentials(gateway: &Shared) {
-    gateway.identities.read_again();
+    if gateway.identities.has_files() {
+        let gateway = Arc::clone(gateway);
+        // a failed look leaves what there is; the next one comes soon
+        let _ = tokio::task::spawn_blocking(move || gateway.identities.read_again()).await;
+    }
 }
 
 async fn ask_keystone(gateway: &Shared) {

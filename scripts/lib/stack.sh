@@ -22,10 +22,12 @@ mkdir -p "$cache" "$state"/{log,run}
 cache=$(cd "$cache" && pwd)
 state=$(cd "$state" && pwd)
 env_file=$state/env
+# what `portico init` wrote for this stack; see services/portico/installation.sh
+installation=$state/portico
 
 # Two stacks on one machine must differ in what lives outside their state directories.
 stack_id=$(printf %s "$state" | sha256sum | cut -c1-8)
-readonly root cache profile state env_file stack_id
+readonly root cache profile state env_file installation stack_id
 
 # ports: from the environment, else those of the last start, else the profile's
 load_ports() {

@@ -5,10 +5,11 @@ set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/../lib/stack.sh"
 . "$here/../services/kubernetes/settings.sh"
-. "$here/../services/kubernetes/credentials.sh"
 
 cluster_settings "${1:?usage: apply.sh CLUSTER}"
 volumes=$dir/volumes
+# what `portico init` wrote for this cluster
+portico=$installation/clusters/$cluster
 
 # apply FILE...: placeholders filled in
 apply() {
@@ -21,18 +22,18 @@ apply() {
 }
 
 apply_shared() {
+  # the first three are also in the rbac.yaml of `portico init`; what changes here is applied at the next start
   apply "$here/roles.yaml" "$here/admins.yaml" "$here/bootstrap.yaml" "$here/metrics.yaml"
 }
 
-# account_kubeconfig NAME FILE: a kubeconfig with the token of a service account of kube-system
-account_kubeconfig() {
+# account_token NAME FILE: the token of a service account of kube-system
+account_token() {
   local secret=""
   until [ -n "$secret" ]; do
     secret=$(kubectl_admin get serviceaccount "$1" --namespace kube-system --output 'jsonpath={.secrets[0].name}')
     [ -n "$secret" ] || sleep 0.2
   done
-  kubectl_admin get secret "$secret" --namespace kube-system --output 'jsonpath={.data.token}' | base64 -d > "$dir/$1.token"
-  write_kubeconfig "$2" "$1" "{token: $(cat "$dir/$1.token")}"
+  kubectl_admin get secret "$secret" --namespace kube-system --output 'jsonpath={.data.token}' | base64 -d > "$2"
 }
 
 phase() { kubectl_admin get persistentvolume "$1" --output 'jsonpath={.status.phase}'; }
@@ -71,6 +72,6 @@ if [ "$(seed_version)" != "$(cat "$dir/seeded" 2> /dev/null)" ]; then
   "seed_${cluster//-/_}"
   seed_version > "$dir/seeded"
 fi
-account_kubeconfig portico-bootstrap "$dir/bootstrap.kubeconfig"
-account_kubeconfig prometheus "$dir/prometheus.kubeconfig"
-env_set "${env_prefix}_BOOTSTRAP_KUBECONFIG" "$dir/bootstrap.kubeconfig"
+account_token portico-bootstrap "$portico/bootstrap.token"
+account_token prometheus "$dir/prometheus.token"
+env_set "${env_prefix}_BOOTSTRAP_KUBECONFIG" "$portico/bootstrap.kubeconfig"

@@ -12,7 +12,7 @@ name=bootstrap-$cluster
 start() {
   [ -x "$binary" ] || die "$binary is not there: run scripts/build.sh first"
   running "$name" || launch "$name" env -i PATH="$PATH" HOME="$HOME" "$binary" kube-auth bootstrap --watch \
-    --kubeconfig "$state/$cluster/bootstrap.kubeconfig" --state-file "$state/$cluster/bootstrap.json" \
+    --kubeconfig "$installation/clusters/$cluster/bootstrap.kubeconfig" --state-file "$state/$cluster/bootstrap.json" \
     --developer-role "$(env_get ROLE_ID_K8S_DEVELOPER)" --viewer-role "$(env_get ROLE_ID_K8S_VIEWER)" \
     --exclude-namespace kube-system
 }

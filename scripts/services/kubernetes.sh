@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# kubernetes.sh start|stop|status CLUSTER: one real cluster on this machine (acme-prod with two nodes, globex-dev without).
+# kubernetes.sh prepare|start|stop|status CLUSTER: one real cluster on this machine (acme-prod with two nodes, globex-dev
+# without). `prepare` starts what does not need an API server, which needs the webhook's files of `portico.sh init`.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/../lib/stack.sh"
@@ -9,13 +10,19 @@ here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/kubernetes/control_plane.sh"
 . "$here/kubernetes/node.sh"
 
-usage="usage: kubernetes.sh start|stop|status CLUSTER"
+usage="usage: kubernetes.sh prepare|start|stop|status CLUSTER"
 cluster_settings "${2:?$usage}"
 
-start() {
+prepare() {
   [ -x "$kubernetes/bin/kube-apiserver" ] || die "Kubernetes is not built: run scripts/kubernetes/build.sh first"
-  mkdir -p "$dir"
-  start_control_plane
+  prepare_control_plane
+  prepare_nodes
+}
+
+start() {
+  prepare
+  start_apiserver
+  start_controllers
   env_set "$env_id" "$(cluster_id)" "${env_prefix}_API_URL" "$api_url" "${env_prefix}_ADMIN_KUBECONFIG" "$admin_kubeconfig" \
     "${env_prefix}_CA_FILE" "$pki/ca.crt" "${env_prefix}_AUDIT_LOG" "$state/log/$cluster/audit.log" \
     KUBECTL "$kubernetes/bin/kubectl" KUBECTL_CURRENT "$kubernetes/bin/kubectl-current"
@@ -36,6 +43,6 @@ status() {
 }
 
 case ${1:-} in
-  start | stop | status) "$1" ;;
+  prepare | start | stop | status) "$1" ;;
   *) die "$usage" ;;
 esac

@@ -5,7 +5,6 @@
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/apps.sh"
-. "$root/scripts/lib/pki.sh"
 
 dir=$state/oidc
 names=(corp partner)
@@ -29,10 +28,9 @@ start() {
   local name
   mkdir -p "$dir"
   [ -s "$dir/client-secret" ] || printf portico-secret > "$dir/client-secret"
-  [ "$gateway_tls" = no ] || pki_authority "$state/pki" gateway-ca portico-test-ca
   for name in "${names[@]}"; do
     # the CA of the stack's own HTTPS, for back-channel logout
-    running "oidc-$name" || MODULES=$cache/oidc-provider/node_modules NODE_EXTRA_CA_CERTS=$state/pki/gateway-ca.crt \
+    running "oidc-$name" || MODULES=$cache/oidc-provider/node_modules NODE_EXTRA_CA_CERTS=$installation/tls/ca.crt \
       launch "oidc-$name" node "$root/deploy/demo/oidc-provider/provider.mjs" "${port[oidc_$name]}" "${name^}" "$(clients "$name")"
   done
   for name in "${names[@]}"; do

@@ -33,6 +33,9 @@ pub fn PageHead(
     #[prop(optional)]
     crumbs: Option<Vec<Crumb>>,
     #[prop(into, optional)] lede: String,
+    /// After the lede: words of which some may be folded away.
+    #[prop(into, optional)]
+    lede_end: Option<AnyView>,
     /// Beside the title: badges.
     #[prop(into, optional)]
     aside: Option<AnyView>,
@@ -75,6 +78,7 @@ pub fn PageHead(
             </nav>
         }
     });
+    let has_lede = !lede.is_empty() || lede_end.is_some();
     view! {
         <Title text=format!("{window_title} · Portico") />
         {way}
@@ -84,7 +88,7 @@ pub fn PageHead(
                     <h1>{shown_title()}</h1>
                     {aside}
                 </div>
-                {(!lede.is_empty()).then(|| view! { <p class="page-lede">{lede}</p> })}
+                {has_lede.then(|| view! { <div class="page-lede">{lede}{lede_end}</div> })}
             </div>
             {actions.map(|actions| view! { <div class="page-actions">{actions}</div> })}
         </div>

@@ -1,7 +1,7 @@
 use crate::{
-    components::{ProjectSwitcher, ThemeToggle},
+    components::{NameList, ProjectSwitcher, ThemeToggle},
     context::use_session,
-    format, routes,
+    routes,
     ui::{Button, ButtonKind, Icon, Menu, icons},
 };
 use leptos::prelude::*;
@@ -54,9 +54,9 @@ fn UserMenu() -> impl IntoView {
             .view
             .with(|view| view.roles.iter().map(|role| role.name.clone()).collect());
         if roles.is_empty() {
-            "No role in this project".to_owned()
+            "No role in this project".into_any()
         } else {
-            format!("Roles here: {}", format::some_of(&roles, 6))
+            view! { "Roles here: "<NameList names=roles /> }.into_any()
         }
     };
     view! {
@@ -65,7 +65,7 @@ fn UserMenu() -> impl IntoView {
                 {move || session.view.with(|view| view.user_name.clone())}
                 <span class="text-faint font-normal">" in domain "{domain}</span>
             </p>
-            <p class="text-muted max-w-64">{roles}</p>
+            <div class="text-muted max-w-64">{roles}</div>
         </div>
         <ThemeToggle />
         <a class="menu-item" href="/oauth2/sessions" rel="external">

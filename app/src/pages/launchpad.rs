@@ -1,7 +1,7 @@
 //! The first page of a project: what needs attention, then clusters and apps.
 use crate::{
     api::session::get_launchpad,
-    components::{AttentionList, ErrorState, FormOutcome, PageHead},
+    components::{AttentionList, ErrorState, FormOutcome, NameList, PageHead},
     context::use_session,
     format,
     hooks::keep_fresh,
@@ -29,22 +29,23 @@ pub fn Launchpad() -> impl IntoView {
         })
     };
     let lede = move || {
+        session.view.with(|view| match &view.project {
+            None => "You have no role in this project.".to_owned(),
+            Some(project) => format!("Project in domain {}", project.domain.name),
+        })
+    };
+    let roles = move || {
         session.view.with(|view| {
-            let roles: Vec<String> = view.roles.iter().map(|role| role.name.clone()).collect();
-            match (&view.project, roles.is_empty()) {
-                (None, _) => "You have no role in this project.".to_owned(),
-                (Some(project), true) => format!("Project in domain {}", project.domain.name),
-                (Some(project), false) => format!(
-                    "Project in domain {} · your roles here: {}",
-                    project.domain.name,
-                    format::some_of(&roles, 6)
-                ),
+            let names: Vec<String> = view.roles.iter().map(|role| role.name.clone()).collect();
+            if view.project.is_none() || names.is_empty() {
+                return ().into_any();
             }
+            view! { " · your roles here: "<NameList names /> }.into_any()
         })
     };
     view! {
         <main id="main" tabindex="-1" class="page">
-            {move || view! { <PageHead title=name() lede=lede() /> }}
+            {move || view! { <PageHead title=name() lede=lede() lede_end=roles() /> }}
             <FormOutcome />
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">

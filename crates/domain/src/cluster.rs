@@ -47,6 +47,7 @@ pub struct ClusterRecord {
     /// one of `kube-auth.portico.dev/v1` (YAML). Read again when the file changes. Without one
     /// there is no such endpoint, and RBAC alone decides.
     #[serde(default)]
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub authorization_policy_file: Option<PathBuf>,
     /// The same from a ConfigMap of the cluster, as Magnum makes one for k8s-keystone-auth. Until
     /// the first good policy has been read the endpoint answers 503; a broken or deleted ConfigMap

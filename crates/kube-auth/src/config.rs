@@ -18,10 +18,13 @@ pub struct KubeAuthConfig {
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
     /// Our certificate chain (PEM), for the name or address that API servers connect to.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_cert_file: PathBuf,
     /// Its private key (PEM).
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_key_file: PathBuf,
     /// The authority (PEM) of the API servers' client certificates.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_ca_file: PathBuf,
     /// Private X25519 keys. The first is the current one; the others are retired but still open
     /// what was sealed to them. Remove one 15 minutes after nobody seals to it any more.

@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod client_network;
 pub mod config;
+pub mod file_stamp;
 pub mod lifecycle;
 pub mod listener;
 pub mod metrics;

@@ -1,5 +1,6 @@
 //! Prometheus metrics: one recorder for the process, rendered on the admin port.
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_process::Collector;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,6 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub const KEY_CHANGES: &str = "portico_key_changes_total";
 /// 1 while key files hold what cannot be used (`keys`).
 pub const KEYS_UNUSABLE: &str = "portico_keys_unusable";
+/// When certificates expire, in seconds since 1970, by the configuration's key of their file (`certificate`).
+pub const CERTIFICATE_EXPIRY: &str = "portico_certificate_expiry_timestamp_seconds";
 /// Connections that are open, by `listener`.
 pub(crate) const CONNECTIONS: &str = "portico_listener_connections";
 /// Connections that were one too many, by `listener` and `reason`: `full`, or `address` when one
@@ -49,12 +52,15 @@ impl Metrics {
             .install_recorder()?;
         *installed = Some(handle.clone());
         describe();
+        Collector::default().describe();
         start_process();
         Ok(Self { handle })
     }
 
-    /// The text that Prometheus reads.
+    /// Returns the text that Prometheus reads. Processor time, memory and open files
+    /// (`process_cpu_seconds_total` and the like) are of this moment.
     pub fn render(&self) -> String {
+        Collector::default().collect();
         self.handle.render()
     }
 
@@ -77,6 +83,11 @@ pub fn describe() {
     metrics::describe_gauge!(
         KEYS_UNUSABLE,
         "1 while key files hold what cannot be used, and the last good keys are kept."
+    );
+    metrics::describe_gauge!(
+        CERTIFICATE_EXPIRY,
+        "When a certificate that Portico uses expires, in seconds since 1970, by the key that names its file: of \
+         a chain the first to expire, of authorities the last."
     );
     metrics::describe_counter!(
         REFUSED_HANDSHAKES,
@@ -120,5 +131,27 @@ mod tests {
         Metrics::install().unwrap();
         let text = Metrics::install().unwrap().render();
         assert!(text.contains("portico_build_info{version="), "{text}");
+    }
+
+    #[test]
+    fn finding_o16_the_process_has_the_metrics_that_prometheus_names() {
+        let text = Metrics::install().unwrap().render();
+        for (name, kind) in [
+            ("process_cpu_seconds_total", "counter"),
+            ("process_resident_memory_bytes", "gauge"),
+            ("process_open_fds", "gauge"),
+            ("process_max_fds", "gauge"),
+            ("process_start_time_seconds", "gauge"),
+        ] {
+            assert!(
+                text.contains(&format!("# TYPE {name} {kind}\n")),
+                "{name}: {text}"
+            );
+        }
+        let memory = text
+            .lines()
+            .find_map(|line| line.strip_prefix("process_resident_memory_bytes "))
+            .and_then(|value| value.parse::<f64>().ok());
+        assert!(memory > Some(100_000.0), "{memory:?}");
     }
 }

@@ -20,6 +20,7 @@ pub struct StoreConfig {
     /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. This list
     /// and the files are read again while Portico runs. To rotate, put a new one last at every
     /// replica, then first, and drop the old one when no session of before is left.
+    #[schemars(extend("x-portico-takes-effect" = "reload"))]
     pub key_files: Vec<PathBuf>,
     /// How many connections to a database are kept at most. Redis is asked over one.
     #[serde(default = "default_connections")]

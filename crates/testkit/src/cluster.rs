@@ -35,7 +35,7 @@ impl Cluster {
         let ca = std::fs::read(env.get("KUBE_CA_FILE")?)?;
         Ok(Self {
             id: env.get("CLUSTER_ID")?.parse()?,
-            sealing_key_file: env.state().join("keys/kube-auth-1.pub"),
+            sealing_key_file: env.installation().join("keys/kube-auth-1.pub"),
             url: env.get("KUBE_API_URL")?.to_owned(),
             client: client(&ca)?,
         })

@@ -50,9 +50,14 @@ impl TestEnv {
             .filter(|value| !value.is_empty())
     }
 
-    /// The folder of the stack's state: logs, keys, databases.
+    /// The folder of the stack's state: logs, process IDs, databases.
     pub fn state(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new("."))
+    }
+
+    /// The folder that `portico init` wrote for the stack: keys, certificates, configuration.
+    pub fn installation(&self) -> PathBuf {
+        self.state().join("portico")
     }
 }
 

@@ -116,13 +116,15 @@ async fn free_port() -> Result<u16> {
 }
 
 fn configuration(env: &TestEnv, directory: &Path, port: u16) -> Result<String> {
-    let state = env.state();
-    let state = state.to_str().context("the state's path is no text")?;
+    let installation = env.installation();
+    let installation = installation
+        .to_str()
+        .context("the state's path is not text")?;
     let directory = directory.to_str().context("the directory is no text")?;
     let cluster = |name: &str, id: &str, project: &str, api: &str, ca: &str| -> Result<String> {
         Ok(format!(
             "[[clusters]]\nid = \"{}\"\nname = \"{name}\"\nowner_project = \"{}\"\napi_url = \"{}\"\n\
-             ca_file = \"{}\"\nsealing_key_file = \"{state}/keys/kube-auth-1.pub\"\n\n",
+             ca_file = \"{}\"\nsealing_key_file = \"{installation}/keys/kube-auth-1.pub\"\n\n",
             env.get(id)?,
             env.get(project)?,
             env.get(api)?,
@@ -145,12 +147,12 @@ fn configuration(env: &TestEnv, directory: &Path, port: u16) -> Result<String> {
     )?;
     Ok(format!(
         "[admin]\nlisten = \"127.0.0.1:0\"\n\n\
-         [store]\nurl = \"sqlite://{directory}/portico.db\"\nkey_files = [\"{state}/keys/store-1.key\"]\n\n\
+         [store]\nurl = \"sqlite://{directory}/portico.db\"\nkey_files = [\"{installation}/keys/store-1.key\"]\n\n\
          [keystone]\nurl = \"{keystone}\"\n\n\
          [gateway]\nlisten = \"127.0.0.1:{port}\"\npublic_url = \"https://localhost:{port}\"\n\
-         apps_domain = \"apps.localhost\"\nassertion_key_file = \"{state}/keys/assertion.pem\"\n\
-         panel_url = \"http://127.0.0.1:9\"\npanel_sealing_key_file = \"{state}/keys/panel.pub\"\n\
-         tls_cert_file = \"{state}/pki/gateway.crt\"\ntls_key_file = \"{state}/pki/gateway.key\"\n\n\
+         apps_domain = \"apps.localhost\"\nassertion_key_file = \"{installation}/keys/assertion.pem\"\n\
+         panel_url = \"http://127.0.0.1:9\"\npanel_sealing_key_file = \"{installation}/keys/panel.pub\"\n\
+         tls_cert_file = \"{installation}/tls/gateway.crt\"\ntls_key_file = \"{installation}/tls/gateway.key\"\n\n\
          {acme}{globex}",
         keystone = env.get("KEYSTONE_URL")?,
     ))

@@ -55,6 +55,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("portico-testkit", &["portico-domain"]),
     (
+        "portico-test-support",
+        &[
+            "gateway",
+            "portico-assertion",
+            "portico-domain",
+            "portico-kube-auth",
+            "portico-oidc",
+            "portico-openstack",
+            "portico-runtime",
+            "portico-store",
+            "portico-testkit",
+        ],
+    ),
+    (
         "portico-bench",
         &["portico-assertion", "portico-runtime", "portico-testkit"],
     ),
@@ -64,7 +78,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Libraries that only some packages may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("redis", &["portico-store"]),
-    ("sqlx", &["portico-store"]),
+    // tests tamper with rows
+    ("sqlx", &["portico-store", "portico-test-support"]),
     ("kube", &["server"]),
     ("k8s-openapi", &["server"]),
     (

@@ -83,6 +83,7 @@ pub struct AppConfig {
     /// A file (TOML) with more of them as `[[rules]]`, and with `[[tests]]`. It is read again when it
     /// changes; one that cannot be used, or whose tests fail, changes nothing.
     #[serde(default)]
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub rules_file: Option<PathBuf>,
     /// Passes CORS preflights on to the app, without a session: real ones only.
     #[serde(default)]
@@ -204,7 +205,7 @@ impl AppConfig {
     }
 }
 
-fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+pub(super) fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = match text.split_once(':') {
         Some((host, port)) => (host, Some(port.parse().ok()?)),
         None => (text, None),
@@ -282,25 +283,6 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
     Ok(())
 }
 
-/// Checks that each host is a name, and one app's only.
-pub(super) fn validate_hosts(
-    apps: &[AppConfig],
-    public: &Url,
-    apps_domain: &str,
-) -> Result<(), ConfigError> {
-    let mut seen = HashSet::from([public.host_str().unwrap_or_default().to_ascii_lowercase()]);
-    for app in apps.iter().filter(|app| app.path.is_none()) {
-        let text = app.host.as_deref();
-        let origin = app.origin(public, apps_domain);
-        let host = origin.host_str().unwrap_or_default().to_ascii_lowercase();
-        if text.is_some_and(|text| host_and_port(text).is_none()) || !seen.insert(host) {
-            let text = text.unwrap_or(apps_domain).to_owned();
-            return Err(ConfigError::AppHost(app.id.clone(), text));
-        }
-    }
-    Ok(())
-}
-
 /// Whether neither the panel nor the gateway answers below a path of the main host.
 pub fn is_path_free(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
@@ -344,6 +326,7 @@ pub(super) fn is_incomplete_rule(rule: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::app_hosts::{self, AppHostError};
     use serde_json::{Value, json};
 
     fn app(id: &str, more: Value) -> AppConfig {
@@ -383,7 +366,7 @@ mod tests {
     #[test]
     fn a_host_is_a_name_and_one_apps_only() {
         let public: Url = "https://portico.example.org".parse().expect("url");
-        let check = |apps: &[AppConfig]| validate_hosts(apps, &public, "apps.example.org");
+        let check = |apps: &[AppConfig]| app_hosts::validate(apps, &public, "apps.example.org");
         let with = |id: &str, host: &str| app(id, json!({ "host": host }));
         for host in [
             "grafana.example.org",
@@ -400,14 +383,10 @@ mod tests {
             "grafana.example.org:x",
             "u@grafana.example.org",
             "grafana..org",
-            "portico.example.org",
-            "portico.example.org:8443",
         ] {
-            let refused = ConfigError::AppHost("a".to_owned(), host.to_owned());
+            let refused = AppHostError::NotAName("a".to_owned(), host.to_owned());
             assert_eq!(check(&[with("a", host)]), Err(refused), "{host}");
         }
-        let taken = [app("b", json!({})), with("a", "b.apps.example.org")];
-        assert!(check(&taken).is_err());
         let origin = |app: &AppConfig| app.origin(&public, "apps.example.org").to_string();
         let usual = app("a", json!({}));
         assert_eq!(origin(&usual), "https://a.apps.example.org/");

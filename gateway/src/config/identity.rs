@@ -47,10 +47,13 @@ pub struct IdentityConfig {
     /// `basic`: the user name.
     pub user: Option<Fact>,
     /// `basic`: holds a user name for everybody, in place of `user`.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub user_file: Option<PathBuf>,
     /// `basic`: holds the password, the same for everybody. Read again when it changes.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub password_file: Option<PathBuf>,
     /// `bearer`: holds the token, the same for everybody. Read again when it changes.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub token_file: Option<PathBuf>,
     /// `cluster`: ID or name of an entry of `clusters`.
     pub cluster: Option<String>,

@@ -27,10 +27,13 @@ pub struct UpstreamConfig {
     pub protocol: Protocol,
     /// Certificate authorities (PEM) that the server's certificate must come from, in place of
     /// the public ones. Read again when it changes. There is no way to skip verification.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub ca_file: Option<PathBuf>,
     /// Certificate chain (PEM) that the gateway shows to the server. Read again when it changes.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_cert_file: Option<PathBuf>,
     /// Private key (PEM) of `client_cert_file`. Read again when it changes.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_key_file: Option<PathBuf>,
     /// The name that is asked for (SNI) and that the server's certificate must have, where it is
     /// not the host of the address.

@@ -3,13 +3,16 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderName, HeaderValue, header};
-use portico_runtime::secret_file::{SecretFileError, read_secret_file};
+use portico_runtime::{
+    file_stamp::FileStamp,
+    secret_file::{SecretFileError, read_secret_file},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{facts::Facts, refusal::Refusal};
@@ -28,7 +31,14 @@ pub(super) struct Credential {
     is_token: bool,
     current: Lock<Arc<Content>>,
     reading: AtomicU64,
-    failing: AtomicBool,
+    last: Lock<LastRead>,
+}
+
+/// What the files were when they were read last, and what is wrong with them.
+#[derive(Debug, Default)]
+struct LastRead {
+    stamps: Option<[Option<FileStamp>; 2]>,
+    fault: Option<String>,
 }
 
 #[derive(Debug)]
@@ -63,16 +73,26 @@ impl Credential {
             is_token,
             current: Lock::new(Arc::new(content)),
             reading: AtomicU64::new(0),
-            failing: AtomicBool::new(false),
+            last: Lock::new(LastRead::default()),
         })
     }
 
-    /// Says whether there is another credential now. A file that cannot be used is told of once,
-    /// and the last good credential stays.
+    /// Reads the files again where they have changed; says whether there is another credential now. Each fault is
+    /// logged once, and the last good credential stays. Blocks.
     pub fn read_again(&self, app: &str) -> Result<bool, ()> {
+        let mut last = self.last.lock();
+        let stamps = self.stamps();
+        if stamps.is_some() && last.stamps == stamps {
+            return if last.fault.is_some() {
+                Err(())
+            } else {
+                Ok(false)
+            };
+        }
+        last.stamps = stamps;
         match Content::read(self.user_file.as_ref(), &self.secret_file, self.is_token) {
             Ok(content) => {
-                self.failing.store(false, Ordering::Relaxed);
+                last.fault = None;
                 let mut current = self.current.lock();
                 if current.is(&content) {
                     return Ok(false);
@@ -82,12 +102,26 @@ impl Credential {
                 Ok(true)
             }
             Err(error) => {
-                if !self.failing.swap(true, Ordering::Relaxed) {
+                let fault = error.to_string();
+                if last.fault.as_ref() != Some(&fault) {
                     tracing::error!(app, %error, "an app's credential is not usable, the old one stays");
                 }
+                last.fault = Some(fault);
                 Err(())
             }
         }
+    }
+
+    /// What identifies the contents of both files; `None` while one of them may be in the middle of a change.
+    fn stamps(&self) -> Option<[Option<FileStamp>; 2]> {
+        let stamp = |path: Option<&Path>| match path.map(FileStamp::of) {
+            Some(stamp) if !stamp.is_settled() => None,
+            stamp => Some(stamp),
+        };
+        Some([
+            stamp(self.user_file.as_deref())?,
+            stamp(Some(&self.secret_file))?,
+        ])
     }
 
     /// How often another credential was found.
@@ -181,6 +215,7 @@ fn is_user(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_name_with_a_colon_is_nobodys_password() {
@@ -188,5 +223,51 @@ mod tests {
             assert!(!is_user(name), "{name:?}");
         }
         assert!(is_user("jörg@Default"));
+    }
+
+    #[test]
+    fn finding_o17_a_credential_is_read_again_only_when_its_file_has_changed() {
+        let dir = tempfile::tempdir().expect("directory");
+        let file = dir.path().join("token");
+        // long ago, so that nothing looks like the middle of a change
+        let write = |text: &str, hours: u64| {
+            std::fs::write(&file, text).expect("written");
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(&file, private).expect("private");
+            let time = std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600);
+            let open = std::fs::File::options().write(true).open(&file);
+            open.and_then(|file| file.set_modified(time)).expect("time");
+        };
+        write("first", 9);
+        let app = serde_json::from_value(serde_json::json!({
+            "id": "a", "name": "A", "project": "p", "url": "http://127.0.0.1:1",
+            "identity": { "kind": "bearer", "token_file": file },
+        }));
+        let credential = Credential::read(&app.expect("shape")).expect("read");
+        let stamped = || credential.last.lock().stamps.is_some();
+        assert_eq!(credential.read_again("a"), Ok(false));
+        assert!(stamped());
+        // the file is not read again: a read would notice that this is not its content
+        *credential.current.lock() = Arc::new(Content {
+            user: None,
+            secret: "unread".to_owned().into(),
+        });
+        assert_eq!(credential.read_again("a"), Ok(false));
+        write("second", 8);
+        assert_eq!(credential.read_again("a"), Ok(true));
+        assert_eq!(credential.reading(), 1);
+        write("not a token", 7);
+        assert_eq!(credential.read_again("a"), Err(()));
+        assert_eq!(credential.read_again("a"), Err(()));
+        std::fs::remove_file(&file).expect("removed");
+        assert_eq!(credential.read_again("a"), Err(()));
+        write("third", 6);
+        assert_eq!(credential.read_again("a"), Ok(true));
+        let (_, value) = credential.bearer().unwrap_or_else(|_| panic!("bearer"));
+        assert_eq!(value, "Bearer third");
+        // a file that was changed just now is read each time until it has settled
+        write("fourth", 0);
+        assert_eq!(credential.read_again("a"), Ok(true));
+        assert!(!stamped());
     }
 }

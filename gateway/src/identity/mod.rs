@@ -92,18 +92,20 @@ impl Identities {
         Arc::clone(known.map_or(&self.nothing, |identity| &identity.named))
     }
 
-    /// Reads credentials again whose files have changed. What cannot be used changes nothing.
+    /// Whether an app has a credential in a file.
+    pub fn has_files(&self) -> bool {
+        self.credentials().next().is_some()
+    }
+
+    fn credentials(&self) -> impl Iterator<Item = (&String, &Credential)> {
+        let all = self.by_app.iter();
+        all.filter_map(|(app, identity)| Some((app, identity.credential()?)))
+    }
+
+    /// Reads credentials again whose files have changed. What cannot be used changes nothing. Blocks.
     pub fn read_again(&self) {
-        let mut credentials = self
-            .by_app
-            .iter()
-            .filter_map(|(app, identity)| Some((app, identity.credential()?)))
-            .peekable();
-        if credentials.peek().is_none() {
-            return;
-        }
         let mut failing = false;
-        for (app, credential) in credentials {
+        for (app, credential) in self.credentials() {
             match credential.read_again(app) {
                 Ok(true) => {
                     ::metrics::counter!(KEY_CHANGES, "keys" => "apps").increment(1);

@@ -100,11 +100,12 @@ impl Gateway {
             return_path.clone()
         };
         let leads_to = self
-            .by_way_of_failed_attempts(&session, leads_to, now)
+            .by_way_of_failed_attempts(&session, headers, leads_to, now)
             .await;
         let answer = see_other(&self.arriving_at(&leads_to, now));
         let known = self.remember_browser(headers, &session.user);
         let answer = with_cookie(answer, known);
+        let answer = with_cookie(answer, self.forget_own_attempts(headers));
         let answer = with_cookie(answer, self.count_round(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))

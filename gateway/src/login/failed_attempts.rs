@@ -1,8 +1,9 @@
 //! `GET /oauth2/failed_attempts`: after a sign-in, how many attempts failed since the one before.
 //!
 //! It is a step between sign-in and where that leads, shown only where there is something to say: an
-//! attempt from a browser that the account had not signed in with, or several. What it shows is in
-//! the address, signed for the session.
+//! attempt from a browser that the account had not signed in with, or several. The attempts of the
+//! browser itself just before do not count; see [`super::own_attempts`]. What it shows is in the
+//! address, signed for the session.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -10,15 +11,15 @@ use axum::{
 };
 use http::HeaderMap;
 use jiff::Timestamp;
-use portico_store::{FailedSignIns, Session};
+use portico_store::Session;
 use uuid::Uuid;
 
-use super::account;
+use super::{account, own_attempts::without_own};
 use crate::{
     access::return_path::ReturnPath,
     forms::Fields,
     guard::{Stop, see_other},
-    pages::failed_attempts::FailedAttempts,
+    pages::failed_attempts::{FailedAttempts, Reported},
     state::{Context, Gateway, Shared},
 };
 
@@ -58,25 +59,34 @@ impl Gateway {
     pub(super) async fn by_way_of_failed_attempts(
         &self,
         session: &Session,
+        headers: &HeaderMap,
         return_path: ReturnPath,
         now: Timestamp,
     ) -> ReturnPath {
         let account = account::account(&session.user.name, &session.user.domain.name);
         let failed = match self.store.sign_in_accounts().signed_in(&account, now).await {
-            Ok(Some(failed)) if is_worth_saying(&failed) => failed,
-            Ok(_) => return return_path,
+            Ok(Some(failed)) => {
+                let own = self.own_failures(headers, &account, now);
+                let browser = self.known_browser(headers);
+                let is_known = browser.is_some_and(|browser| browser.id_for(&account).is_some());
+                without_own(&failed, own.as_ref(), is_known)
+            }
+            Ok(None) => return return_path,
             Err(error) => {
                 tracing::warn!(%error, "the failed attempts of an account are unknown");
                 return return_path;
             }
         };
+        if !is_worth_saying(&failed) {
+            return return_path;
+        }
         let marks = self.store.browser_marks();
         let mark = marks.issue(&purpose(session.id), &text(&failed));
         return_path.by_way_of_failed_attempts(&mark)
     }
 }
 
-fn is_worth_saying(failed: &FailedSignIns) -> bool {
+fn is_worth_saying(failed: &Reported) -> bool {
     failed.failures > failed.from_known_browsers || failed.failures >= WORTH_SAYING
 }
 
@@ -84,23 +94,29 @@ fn purpose(session: Uuid) -> String {
     format!("failed attempts: {session}")
 }
 
-fn text(failed: &FailedSignIns) -> String {
+fn text(failed: &Reported) -> String {
+    let last = failed.last.map(|last| last.as_second().to_string());
     format!(
         "{}-{}-{}-{}",
         failed.failures,
         failed.from_known_browsers,
         failed.since.as_second(),
-        failed.last.as_second()
+        last.unwrap_or_default()
     )
 }
 
-fn parse(text: &str) -> Option<FailedSignIns> {
-    let mut numbers = text.split('-').map(|number| number.parse::<i64>().ok());
-    Some(FailedSignIns {
-        failures: numbers.next()??,
-        from_known_browsers: numbers.next()??,
-        since: Timestamp::from_second(numbers.next()??).ok()?,
-        last: Timestamp::from_second(numbers.next()??).ok()?,
+fn parse(text: &str) -> Option<Reported> {
+    let mut parts = text.split('-');
+    let mut next = || parts.next();
+    let time = |text: &str| Timestamp::from_second(text.parse().ok()?).ok();
+    Some(Reported {
+        failures: next()?.parse().ok()?,
+        from_known_browsers: next()?.parse().ok()?,
+        since: time(next()?)?,
+        last: match next()? {
+            "" => None,
+            last => Some(time(last)?),
+        },
     })
 }
 
@@ -108,19 +124,25 @@ fn parse(text: &str) -> Option<FailedSignIns> {
 mod tests {
     use super::*;
 
-    fn failed(failures: i64, from_known_browsers: i64) -> FailedSignIns {
-        FailedSignIns {
+    fn failed(failures: i64, from_known_browsers: i64) -> Reported {
+        Reported {
             failures,
             from_known_browsers,
             since: Timestamp::from_second(1_800_000_000).expect("time"),
-            last: Timestamp::from_second(1_800_000_600).expect("time"),
+            last: Timestamp::from_second(1_800_000_600).ok(),
         }
     }
 
     #[test]
     fn finding_s4_what_is_shown_survives_the_address() {
         let failed = failed(12, 2);
-        assert_eq!(parse(&text(&failed)), Some(failed));
+        let unknown = Reported {
+            last: None,
+            ..failed
+        };
+        for shown in [failed, unknown] {
+            assert_eq!(parse(&text(&shown)), Some(shown));
+        }
         for broken in ["", "12", "12-2", "12-2-x-y", "12-2-1800000000"] {
             assert_eq!(parse(broken), None, "{broken}");
         }
@@ -129,6 +151,7 @@ mod tests {
     #[test]
     fn finding_s4_mistakes_in_a_known_browser_are_not_worth_a_page() {
         for (failures, known, said) in [
+            (0, 0, false),
             (1, 0, true),
             (1, 1, false),
             (2, 2, false),

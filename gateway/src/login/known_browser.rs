@@ -89,7 +89,7 @@ fn new_browser() -> Option<KnownBrowser> {
 }
 
 /// Returns the mark of an account in the cookie.
-fn tag(account: &str) -> String {
+pub(super) fn tag(account: &str) -> String {
     let digest = Sha256::digest(account);
     URL_SAFE_NO_PAD.encode(digest.get(..TAG_BYTES).unwrap_or_default())
 }

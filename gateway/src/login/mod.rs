@@ -7,6 +7,7 @@ pub(crate) mod failed_attempts;
 mod known_browser;
 mod limits;
 pub(crate) mod other_ways;
+mod own_attempts;
 pub(crate) mod project;
 pub(crate) mod reauthenticate;
 pub(crate) mod refusals;

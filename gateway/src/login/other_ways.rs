@@ -22,7 +22,7 @@ use crate::{
     access::return_path::ReturnPath,
     config::KeystoneMethod,
     forms::Fields,
-    guard::{Stop, see_other},
+    guard::{Stop, see_other, with_cookie},
     pages::other_ways::Tried,
     state::{Context, Gateway, Shared},
 };
@@ -82,6 +82,10 @@ pub(crate) async fn application_credential(
         }
         Err(failed) => {
             let retry_after = failed.retry_after();
+            let own = matches!(failed, Failed::Refused).then(|| {
+                let accounts = named.accounts(&gateway.default_domain);
+                gateway.remember_own_attempt(&headers, &accounts)
+            });
             let (text, status) = explained(failed, CREDENTIAL_REFUSED)?;
             let form = Form {
                 retry_after,
@@ -89,7 +93,8 @@ pub(crate) async fn application_credential(
                 tried,
                 ..Form::new(return_path)
             };
-            Ok(gateway.sign_in_page(&headers, form.failed(text, status))?)
+            let page = gateway.sign_in_page(&headers, form.failed(text, status))?;
+            Ok(with_cookie(page, own.flatten()))
         }
     }
 }
@@ -160,28 +165,40 @@ impl<'a> Named<'a> {
         if text.len() > LONGEST_NAME { "" } else { text }
     }
 
-    /// What to ask Keystone for, and the accounts whose counters it falls under.
+    /// The accounts whose counters it falls under.
+    fn accounts(&self, preset: &str) -> Vec<Claimed> {
+        if self.user.is_empty() {
+            return vec![Claimed {
+                name: format!("application credential {}", self.credential),
+                domain: String::new(),
+            }];
+        }
+        Claimed::readings(self.user, self.domain, preset)
+    }
+
+    /// What to ask Keystone for, with the account whose counters it falls under.
     fn readings(
         &self,
         preset: &str,
         secret: &SecretString,
     ) -> Vec<(Claimed, ApplicationCredential)> {
-        let secret = secret.clone();
-        if self.user.is_empty() {
-            let counted = Claimed {
-                name: format!("application credential {}", self.credential),
-                domain: String::new(),
-            };
-            let id = self.credential.to_owned();
-            return vec![(counted, ApplicationCredential::Id { id, secret })];
-        }
-        Claimed::readings(self.user, self.domain, preset)
+        let credential = |claimed: &Claimed| {
+            let (named, secret) = (self.credential.to_owned(), secret.clone());
+            if self.user.is_empty() {
+                return ApplicationCredential::Id { id: named, secret };
+            }
+            let user: UserRef = claimed.user();
+            ApplicationCredential::Name {
+                name: named,
+                user,
+                secret,
+            }
+        };
+        self.accounts(preset)
             .into_iter()
             .map(|claimed| {
-                let user: UserRef = claimed.user();
-                let name = self.credential.to_owned();
-                let secret = secret.clone();
-                (claimed, ApplicationCredential::Name { name, user, secret })
+                let credential = credential(&claimed);
+                (claimed, credential)
             })
             .collect()
     }

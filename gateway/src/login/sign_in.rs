@@ -9,7 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::AuthOutcome;
 use secrecy::SecretString;
 
-use super::{attempt::Claimed, wording};
+use super::{
+    attempt::{Claimed, Failed},
+    wording,
+};
 use crate::{
     access::{csrf, return_path::ReturnPath},
     config::KeystoneMethod,
@@ -139,12 +142,15 @@ pub(crate) async fn post(
         Ok(good) => good,
         Err(failed) => {
             let retry_after = failed.retry_after();
+            let own = matches!(failed, Failed::Refused)
+                .then(|| gateway.remember_own_attempt(&headers, &readings));
             let (text, status) = wording::failure(failed)?;
             let form = Form {
                 retry_after,
                 ..again(&text, status)
             };
-            return Ok(gateway.sign_in_page(&headers, form)?);
+            let page = gateway.sign_in_page(&headers, form)?;
+            return Ok(with_cookie(page, own.flatten()));
         }
     };
     let return_path = if stay {

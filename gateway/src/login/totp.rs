@@ -17,7 +17,7 @@ use super::{
 use crate::{
     access::{csrf, return_path::ReturnPath},
     forms::Fields,
-    guard::{Stop, see_other},
+    guard::{Stop, see_other, with_cookie},
     pages::sign_in::{Notice, totp},
     problem::Problem,
     session::cookie::Purpose,
@@ -88,10 +88,12 @@ pub(crate) async fn post(
             ));
         }
         Err(Failed::Refused) => {
-            return Ok(again(
+            let page = again(
                 "This code is not right. Wait for the next one and try again.",
                 StatusCode::UNAUTHORIZED,
-            ));
+            );
+            let own = gateway.remember_own_attempt(&headers, std::slice::from_ref(&claimed));
+            return Ok(with_cookie(page, own));
         }
         Err(failed) => {
             let retry_after = failed.retry_after();

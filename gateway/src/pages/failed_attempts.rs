@@ -1,6 +1,6 @@
 //! Failed attempts to sign in, shown after the next sign-in.
+use jiff::Timestamp;
 use maud::html;
-use portico_store::FailedSignIns;
 
 use super::{
     assets::Asset,
@@ -9,17 +9,30 @@ use super::{
     time::time,
 };
 
+/// The attempts that are shown: those that failed between two sign-ins of an account, without those
+/// of the browser of the later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reported {
+    pub failures: i64,
+    /// How many of them came from browsers in which the account had signed in before.
+    pub from_known_browsers: i64,
+    /// When the account signed in before.
+    pub since: Timestamp,
+    /// When the last one failed, where that is known.
+    pub last: Option<Timestamp>,
+}
+
 /// What the page shows.
 pub(crate) struct FailedAttempts<'a> {
     pub user: &'a str,
-    pub failed: FailedSignIns,
+    pub failed: Reported,
     /// Where the sign-in leads.
     pub return_path: &'a str,
 }
 
 impl FailedAttempts<'_> {
     pub fn page(&self) -> Page {
-        let FailedSignIns {
+        let Reported {
             failures,
             from_known_browsers,
             since,
@@ -35,7 +48,10 @@ impl FailedAttempts<'_> {
                         (count(many, "failed attempt to sign in", "failed attempts to sign in"))
                         " since " (time(since))
                     }
-                    ", your last sign-in as " (self.user) ". The last one was at " (time(last)) "."
+                    ", your last sign-in as " (self.user) "."
+                    @if let Some(last) = last {
+                        " The last one was at " (time(last)) "."
+                    }
                 }
             }))
             @if known > 0 {

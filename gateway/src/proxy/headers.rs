@@ -33,7 +33,7 @@ const SPOOFABLE_PREFIXES: [&str; 7] = [
 ];
 
 /// The same after `x-`.
-const SPOOFABLE_AFTER_X: [&str; 34] = [
+const SPOOFABLE_AFTER_X: [&str; 42] = [
     "portico",
     "forwarded",
     "auth-",
@@ -68,6 +68,14 @@ const SPOOFABLE_AFTER_X: [&str; 34] = [
     "credential-",
     "sso-",
     "trusted-",
+    "grafana-user",
+    "grafana-id",
+    "vouch-",
+    "dex-user",
+    "openstack-user",
+    "anonymous-consumer",
+    "ms-token-",
+    "is-admin",
 ];
 
 /// Names that pass for such a thing as they are.

@@ -29,6 +29,9 @@ const MOMENT: Duration = Duration::from_millis(400);
 /// a client that was sending.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// How long a client may keep its side open after the upstream has closed its own: it has nothing more to get.
+const HALF_CLOSED: Duration = Duration::from_secs(2);
+
 /// What ends a relay from our side.
 pub(super) struct Ending<'a> {
     pub connection: &'a Connection,
@@ -80,11 +83,14 @@ where
         let up = up(&mut from_client, to_upstream, &ending);
         tokio::pin!(down, up);
         let (mut down_is_over, mut up_is_over) = (false, false);
+        let mut overdue = None;
         loop {
             let over = tokio::select! {
                 biased;
+                () = sleep_until(overdue.unwrap_or_else(Instant::now)), if overdue.is_some() => break None,
                 over = &mut down, if !down_is_over => {
                     down_is_over = true;
+                    overdue = Some(Instant::now() + HALF_CLOSED);
                     over
                 }
                 over = &mut up, if !up_is_over => {
@@ -342,6 +348,26 @@ mod tests {
         let mut frames = Frames::default();
         frames.pass(&[0x83, 0x01], false);
         assert!(!frames.between(), "a reserved opcode");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_close_after_its_upstream_is_let_go() {
+        let connections = crate::proxy::connections::Connections::default();
+        let ending = Ending {
+            connection: &connections.open(),
+            draining: &CancellationToken::new(),
+            silence: None,
+        };
+        let (_client, ours) = tokio::io::duplex(64);
+        let (upstream, theirs) = tokio::io::duplex(64);
+        drop(upstream);
+        let started = Instant::now();
+        relay(ours, theirs, ending).await;
+        assert!(
+            started.elapsed() < 3 * HALF_CLOSED,
+            "{:?}",
+            started.elapsed()
+        );
     }
 
     #[test]

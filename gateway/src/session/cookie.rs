@@ -30,6 +30,8 @@ pub(crate) enum Purpose {
     Provider,
     /// A browser that has signed in before.
     Browser,
+    /// Attempts to sign in that failed in this browser just now.
+    OwnAttempts,
 }
 
 /// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
@@ -63,6 +65,7 @@ impl Purpose {
             Purpose::Rounds => "portico-rounds",
             Purpose::Provider => "portico-provider",
             Purpose::Browser => "portico-browser",
+            Purpose::OwnAttempts => "portico-attempts",
         }
     }
 
@@ -76,6 +79,7 @@ impl Purpose {
             Purpose::Rounds => "__Host-portico-rounds",
             Purpose::Provider => "__Host-portico-provider",
             Purpose::Browser => "__Host-portico-browser",
+            Purpose::OwnAttempts => "__Host-portico-attempts",
         }
     }
 }

@@ -8,8 +8,6 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
-#[path = "../services/api_server.rs"]
-mod api_server;
 mod backchannel;
 mod bearer_confusion;
 mod bearers;
@@ -17,14 +15,8 @@ mod caching;
 mod cookies;
 mod forwarded;
 mod identity;
-#[path = "../services/keystone.rs"]
-#[allow(dead_code, reason = "shared with the tests that use services")]
-mod keystone;
 mod log;
 mod login;
-#[path = "../services/oidc.rs"]
-#[allow(dead_code, reason = "shared with the tests that use services")]
-mod oidc;
 mod outage;
 mod path_apps;
 mod path_confusion;
@@ -34,15 +26,12 @@ mod redirects;
 mod refresh;
 mod rules;
 mod sessions;
-#[path = "../../../crates/oidc/tests/tokens/stand_in.rs"]
-#[allow(dead_code, reason = "shared with the tests of tokens")]
-mod stand_in;
 mod stored;
-#[path = "../support/mod.rs"]
-#[allow(dead_code, reason = "shared with the other test binaries")]
-mod support;
 mod throttle;
 mod tokens;
 mod trusted_proxies;
 mod upstreams;
 mod websso;
+
+use portico_test_support as support;
+use portico_test_support::{api_server, keystone, oidc, provider as stand_in};

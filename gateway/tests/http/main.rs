@@ -25,12 +25,11 @@ mod request_bodies;
 mod rules;
 mod sessions;
 mod sign_out;
-#[path = "../support/mod.rs"]
-#[allow(dead_code, reason = "shared with the tests that use services")]
-mod support;
 mod traces;
 mod troubles;
 mod upstream_backends;
 mod upstream_streams;
 mod upstream_tls;
 mod websocket;
+
+use portico_test_support as support;

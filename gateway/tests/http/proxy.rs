@@ -5,11 +5,11 @@ use jiff::Timestamp;
 use portico_assertion::panel_token;
 use portico_store::EndReason;
 use secrecy::ExposeSecret as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{
     browser::{Browser, Page},
-    stack::{MAIN, MAIN_HOST, Stack, Wanted},
+    stack::{APP, MAIN, MAIN_HOST, Stack, Wanted},
 };
 
 fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
@@ -113,6 +113,48 @@ async fn nothing_that_a_client_says_about_itself_arrives() {
     assert_eq!(header(&told, "cookie"), ["theme=dark"]);
     assert!(header(&told, "x-secret").is_empty());
     assert_eq!(claims(&told)["name"], "ada");
+}
+
+#[tokio::test]
+async fn finding_s6_headers_that_an_app_must_not_get_are_removed() {
+    let sent = [
+        ("x-my-tenant", "forged-1"),
+        ("x-my-tenant", "forged-2"),
+        ("x_my_tenant", "forged-3"),
+        ("x-my-role", "forged-4"),
+        ("x_my_role", "forged-5"),
+        ("x-my-tenants", "another header"),
+    ];
+    for (removed, passes) in [
+        (json!(["X-My-Tenant", "X_My_Role"]), false),
+        // the control case: what is not named passes, where its name has no underscore
+        (json!([]), true),
+    ] {
+        let stack = Stack::start(Wanted {
+            app: json!({ "upstream": { "remove_headers": removed } }),
+            ..Wanted::default()
+        })
+        .await;
+        let (_, session) = stack.session(&["k8s_admin"]).await;
+        let (mut browser, _) = stack.at_app(&session).await;
+        let page = browser
+            .send(Method::GET, &format!("{APP}/d/1"), &sent, String::new())
+            .await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        let told = page.json();
+        assert_eq!(header(&told, "x-my-tenants"), ["another header"]);
+        let (tenant, role) = (header(&told, "x-my-tenant"), header(&told, "x-my-role"));
+        if passes {
+            assert_eq!(tenant, ["forged-1", "forged-2"]);
+            assert_eq!(role, ["forged-4"]);
+        } else {
+            assert!(tenant.is_empty() && role.is_empty(), "{told}");
+            assert!(!page.body.contains("forged"), "{}", page.body);
+        }
+        for underscored in ["x_my_tenant", "x_my_role"] {
+            assert!(header(&told, underscored).is_empty(), "{underscored}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,5 @@ mod outage;
 mod pair;
 mod races;
 mod shared;
-#[path = "../support/mod.rs"]
-#[allow(dead_code, reason = "shared with the tests that need no services")]
-mod support;
+
+use portico_test_support as support;

@@ -2,9 +2,11 @@
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode, header};
+use jiff::Timestamp;
 use portico_testkit::{CountingProxy, KeystoneAdmin, TestEnv, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::{
     keystone::{Running, running_for, running_with, totp},
@@ -148,6 +150,20 @@ async fn signs_in(browser: &mut Browser, user: &TestUser) -> Page {
     page
 }
 
+/// The page to which a sign-in has led.
+async fn reported(browser: &mut Browser, told: &Url) -> Page {
+    assert_eq!(told.path(), "/oauth2/failed_attempts");
+    let page = open_from(browser, "192.0.2.50", told.as_str()).await;
+    assert_eq!(
+        page.status,
+        StatusCode::SEE_OTHER,
+        "the mark of the sign-in goes"
+    );
+    let page = open_from(browser, "192.0.2.50", page.location().as_str()).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    page
+}
+
 #[tokio::test]
 async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owner() {
     let running = running_with(behind_a_proxy()).await;
@@ -169,15 +185,7 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     // the browser that its owner has signed in with goes on, and learns of it
     let page = signs_in(&mut own, &user).await;
     let told = page.location();
-    assert_eq!(told.path(), "/oauth2/failed_attempts");
-    let page = open_from(&mut own, "192.0.2.50", told.as_str()).await;
-    assert_eq!(
-        page.status,
-        StatusCode::SEE_OTHER,
-        "the mark of the sign-in goes"
-    );
-    let page = open_from(&mut own, "192.0.2.50", page.location().as_str()).await;
-    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let page = reported(&mut own, &told).await;
     let said = "24 failed attempts to sign in since";
     assert!(page.body.contains(said), "{}", page.body);
     assert!(page.body.contains("href=\"/projects/x\""), "{}", page.body);
@@ -188,6 +196,53 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     assert!(!elsewhere.body.contains(said));
     let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/projects/x");
+    admin.delete_user(&user.id).await.expect("deleted");
+}
+
+/// The store knows the times of sign-ins by the second.
+async fn next_second() {
+    let now = Timestamp::now().as_second();
+    while Timestamp::now().as_second() == now {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn finding_s4_mistakes_just_before_a_sign_in_are_not_shown_in_their_browser() {
+    let running = running_with(behind_a_proxy()).await;
+    let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
+    let user = admin.create_user("mistaken").await.expect("user");
+    let browser = || Browser::new(running.stack.address);
+    let fails = async |browser: &mut Browser| {
+        let page = enter_from(browser, "192.0.2.50", "/", &user.name, "x").await;
+        assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+    };
+    signs_in(&mut browser(), &user).await;
+
+    // one's own, in a browser that the account has not signed in with
+    let mut fresh = browser();
+    for _ in 0..3 {
+        fails(&mut fresh).await;
+    }
+    let page = signs_in(&mut fresh, &user).await;
+    assert_eq!(page.location().path(), "/projects/x");
+
+    // the control case: of two, one was made elsewhere
+    let (mut elsewhere, mut another) = (browser(), browser());
+    fails(&mut elsewhere).await;
+    next_second().await;
+    fails(&mut another).await;
+    let told = signs_in(&mut another, &user).await.location();
+    let page = reported(&mut another, &told).await;
+    let said = "1 failed attempt to sign in since";
+    assert!(page.body.contains(said), "{}", page.body);
+    assert!(!page.body.contains("The last one was at"), "{}", page.body);
+
+    // what a browser carries from before that sign-in hides nothing that came after it
+    fails(&mut browser()).await;
+    let told = signs_in(&mut elsewhere, &user).await.location();
+    let page = reported(&mut elsewhere, &told).await;
+    assert!(page.body.contains(said), "{}", page.body);
     admin.delete_user(&user.id).await.expect("deleted");
 }
 

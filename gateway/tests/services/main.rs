@@ -7,15 +7,11 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
-mod api_server;
 mod apps;
 mod federation;
 mod forward_auth;
-mod keystone;
 mod kubernetes;
 mod limits;
-#[allow(dead_code, reason = "shared with the attacks")]
-mod oidc;
 mod oidc_sign_in;
 mod oidc_sign_out;
 mod other_ways;
@@ -26,7 +22,7 @@ mod sessions;
 mod sign_in;
 mod standing;
 mod staying;
-#[path = "../support/mod.rs"]
-#[allow(dead_code, reason = "shared with the tests that need no services")]
-mod support;
 mod websso;
+
+use portico_test_support as support;
+use portico_test_support::{api_server, keystone, oidc};

@@ -9,7 +9,19 @@ start_etcd() {
     --client-cert-auth --trusted-ca-file "$pki/etcd-ca.crt" --cert-file "$pki/etcd.crt" --key-file "$pki/etcd.key"
 }
 
+# webhook_flags: sets `webhook` to the flags that `portico init` wrote, with the webhook's files where they are
+webhook_flags() {
+  local directory=$installation/clusters/$cluster flag
+  [ -s "$directory/apiserver.flags" ] || die "the webhook's files of $cluster are not there: scripts/stack.sh up writes them"
+  webhook=()
+  while read -r flag; do
+    webhook+=("${flag/=\/etc\/kubernetes\/portico\//=$directory/api-server/}")
+  done < "$directory/apiserver.flags"
+}
+
 start_apiserver() {
+  local webhook
+  webhook_flags
   running "$cluster/kube-apiserver" || launch "$cluster/kube-apiserver" "$kubernetes/bin/kube-apiserver" \
     --bind-address=127.0.0.1 --secure-port="${port[${prefix}_api]}" --advertise-address=127.0.0.1 \
     --endpoint-reconciler-type=none --profiling=false \
@@ -28,8 +40,7 @@ start_apiserver() {
     --proxy-client-cert-file="$pki/front-proxy-client.crt" --proxy-client-key-file="$pki/front-proxy-client.key" \
     --audit-policy-file="$root/deploy/demo/audit-policy.yaml" --audit-log-path="$state/log/$cluster/audit.log" \
     --audit-log-maxsize=100 --audit-log-maxbackup=2 --event-ttl=24h \
-    --authentication-token-webhook-config-file="$dir/conf/token-webhook.kubeconfig" \
-    --authentication-token-webhook-version=v1 --authentication-token-webhook-cache-ttl=10s
+    "${webhook[@]}"
   wait_until 120 "$cluster/kube-apiserver" kubectl_admin get --raw /readyz
 }
 
@@ -55,16 +66,15 @@ start_controllers() {
   wait_until 120 "$cluster/kube-controller-manager" kubectl_admin get serviceaccount default --namespace default
 }
 
-start_control_plane() {
+# `portico init` needs the authority and the ID that are made here, and the API server needs what it writes
+prepare_control_plane() {
   mkdir -p "$pki" "$dir/conf" "$state/log/$cluster" "$state/run/$cluster"
   make_certificates
   kubeconfig_by_certificate "$admin_kubeconfig" admin
   kubeconfig_by_certificate "$dir/conf/controller-manager.kubeconfig" controller-manager
   kubeconfig_by_certificate "$dir/conf/scheduler.kubeconfig" scheduler
-  write_webhook_kubeconfig
+  cluster_id > /dev/null
   start_etcd
-  start_apiserver
-  start_controllers
 }
 
 stop_control_plane() {

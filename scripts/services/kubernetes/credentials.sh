@@ -43,28 +43,3 @@ kubeconfig_by_certificate() {
   write_kubeconfig "$1" "$2" \
     "{client-certificate-data: $(base64 -w0 < "$pki/$2.crt"), client-key-data: $(base64 -w0 < "$pki/$2.key")}"
 }
-
-# the API server's way to kube-auth: mutual TLS with a client certificate that names this cluster and no other
-write_webhook_kubeconfig() {
-  local auth=$state/pki id
-  id=$(cluster_id)
-  pki_authority "$auth" kube-auth-ca portico-kube-auth-ca
-  pki_authority "$auth" kube-auth-clients-ca portico-kube-auth-clients-ca
-  pki_leaf "$auth" "webhook-$id" kube-auth-clients-ca "/CN=kube-apiserver $cluster" clientAuth "URI:portico:cluster:$id"
-  cat > "$dir/conf/token-webhook.kubeconfig" <<YAML
-apiVersion: v1
-kind: Config
-clusters:
-- name: kube-auth
-  cluster:
-    server: https://127.0.0.1:${port[kube_auth]}/clusters/$id/tokenreview
-    certificate-authority: $auth/kube-auth-ca.crt
-users:
-- name: kube-apiserver
-  user: {client-certificate: $auth/webhook-$id.crt, client-key: $auth/webhook-$id.key}
-contexts:
-- name: kube-auth
-  context: {cluster: kube-auth, user: kube-apiserver}
-current-context: kube-auth
-YAML
-}

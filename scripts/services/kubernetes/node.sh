@@ -153,20 +153,21 @@ import_images() {
   done
 }
 
-start_node() {
+# containerd with the images; the kubelet waits for the API server
+prepare_node() {
   node_settings "$1"
   mkdir -p "$node_dir"/{containerd,kubelet,cni,var-lib,volume-plugins,logs/pods,logs/containers,run/containerd,run/netns} "$socket_dir"
   pki_leaf "$pki" "kubelet-client-$number" ca "/O=system:nodes/CN=system:node:$node" clientAuth
   pki_leaf "$pki" "kubelet-server-$number" ca "/O=system:nodes/CN=system:node:$node" serverAuth "DNS:$node,DNS:localhost,IP:127.0.0.1"
   kubeconfig_by_certificate "$node_dir/kubeconfig" "kubelet-client-$number"
   write_node_configuration
-  ! running "$cluster/node-$number" || return 0
-  rm -f "$node_dir/images-imported" "$socket"
-  make_cgroup
-  register_node
-  launch "$cluster/node-$number" unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
-    bash "$root/scripts/services/kubernetes/node_init.sh" "$kubernetes" "$node_dir" "$node" "$socket" "$state/log/$cluster/node-$number"
-  import_images
+  if ! running "$cluster/node-$number"; then
+    rm -f "$node_dir/images-imported" "$node_dir/registered" "$socket"
+    make_cgroup
+    launch "$cluster/node-$number" unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
+      bash "$root/scripts/services/kubernetes/node_init.sh" "$kubernetes" "$node_dir" "$node" "$socket" "$state/log/$cluster/node-$number"
+  fi
+  [ -e "$node_dir/images-imported" ] || import_images
   touch "$node_dir/images-imported"
 }
 
@@ -185,15 +186,23 @@ link_local_addresses() {
   [ ! -w "$setting" ] || echo "$1" > "$setting"
 }
 
-start_nodes() {
-  local i since fresh=()
+prepare_nodes() {
+  local i
   [ "$nodes" -gt 0 ] || return 0
   [ "$(id -u)" = 0 ] || die "nodes need root"
   link_local_addresses 1
+  for ((i = 1; i <= nodes; i++)); do prepare_node "$i"; done
+}
+
+start_nodes() {
+  local i since fresh=()
   since=$(date -u +%FT%TZ)
   for ((i = 1; i <= nodes; i++)); do
-    running "$cluster/node-$i" || fresh+=("$i")
-    start_node "$i"
+    node_settings "$i"
+    [ ! -e "$node_dir/registered" ] || continue
+    register_node
+    touch "$node_dir/registered"
+    fresh+=("$i")
   done
   for i in ${fresh[@]+"${fresh[@]}"}; do
     wait_until 120 "$cluster/node-$i" node_ready "$node_prefix$i" "$since"

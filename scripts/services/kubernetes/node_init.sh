@@ -21,7 +21,8 @@ bind_over "$dir/run/netns" /run/netns
 bind_over "$dir/var-lib" /var/lib/kubelet
 
 containerd --config "$dir/containerd.toml" >> "$log-containerd.log" 2>&1 &
-until [ -e "$dir/images-imported" ]; do sleep 0.1; done
+# written once the images are imported and the Node object is there
+until [ -e "$dir/registered" ]; do sleep 0.1; done
 kubelet --config "$dir/kubelet.yaml" --kubeconfig "$dir/kubeconfig" --root-dir "$dir/kubelet" \
   --hostname-override "$node" --cloud-provider external --container-runtime remote \
   --container-runtime-endpoint "unix://$socket" --pod-infra-container-image localhost/pause:1 \

@@ -31,7 +31,7 @@ pub(super) enum AuditCommand {
     Verify(VerifyArgs),
 }
 
-/// Lists entries of the audit log, oldest first
+/// List entries of the audit log, oldest first
 ///
 /// The newest entries that fit are shown. Failed sign-ins have the name that was typed and no user ID.
 #[derive(Args, Debug)]
@@ -74,7 +74,7 @@ pub(super) struct ListArgs {
     output: OutputFormat,
 }
 
-/// Verifies the audit log's chain, and reports the first break
+/// Verify the audit log's chain, and reports the first break
 ///
 /// Each entry has a hash over the entry before it, sealed with the store's keys. An entry that was
 /// altered, removed, moved or inserted breaks the chain. The head that is printed proves later, by

@@ -2,11 +2,15 @@
 //!
 //! Every role may read the same file; a role needs its own sections only, and opens no secret
 //! file of another's.
+mod changes;
 mod print;
 mod role;
 mod rules;
+mod schema;
 
+pub(crate) use changes::Changes;
 pub use role::Role;
+pub(crate) use schema::{ConfigSchema, TakesEffect};
 
 use gateway::config::{AppConfig, GatewayConfig};
 use portico_domain::cluster::ClusterRecord;
@@ -30,7 +34,8 @@ const FILES_VARIABLE: &str = "PORTICO_CONFIG";
 /// Read when no file is named.
 const DEFAULT_FILES: [&str; 2] = ["portico.toml", "/etc/portico/portico.toml"];
 
-/// Portico's configuration file (TOML). `PORTICO_<SECTION>__<KEY>` in the environment wins.
+/// Portico's configuration file (TOML). `PORTICO_<SECTION>__<KEY>` in the environment wins; a list in
+/// a variable is written `a,b` or `["a", "b"]`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Portico configuration")]

@@ -1,7 +1,10 @@
 //! What the sections' types cannot say: values that do not fit each other.
+use super::schema::ConfigSchema;
 use super::{Config, Role};
+use gateway::config::GatewayConfig;
 use portico_domain::cluster::ClusterRecord;
 use portico_runtime::config::{ConfigError, Problem};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use url::Url;
@@ -75,6 +78,20 @@ impl Config {
                 problems.push(Problem::new(
                     "panel.public_url",
                     "missing, and there is no gateway.public_url to take instead",
+                ));
+            }
+            let own = self
+                .panel
+                .as_ref()
+                .and_then(|panel| panel.public_url.as_ref());
+            let has_tls = |gateway: &GatewayConfig| gateway.tls_cert_file.is_some();
+            if own.is_some_and(|url| url.scheme() == "http")
+                && self.gateway.as_ref().is_some_and(has_tls)
+            {
+                problems.push(Problem::new(
+                    "panel.public_url",
+                    "is http://, but gateway.tls_cert_file makes the gateway serve HTTPS: write \
+                     https://, or remove panel.public_url, which then is gateway.public_url",
                 ));
             }
             let keys = self
@@ -161,12 +178,28 @@ impl Config {
     }
 
     fn check_addresses(&self, roles: &[Role], problems: &mut Vec<Problem>) {
-        let mut taken: HashMap<SocketAddr, &str> = HashMap::new();
+        let mut taken: HashMap<SocketAddr, &'static str> = HashMap::new();
         for (key, address) in self.addresses(roles) {
             if let Some(other) = taken.insert(address, key) {
+                // the problem is named by a key that is set, where one is
+                let schema = ConfigSchema::new();
+                let is_default = |key| {
+                    let default = schema.default_of(key).and_then(Value::as_str);
+                    default.and_then(|text| text.parse().ok()) == Some(address)
+                };
+                let (key, other) = if is_default(key) && !is_default(other) {
+                    (other, key)
+                } else {
+                    (key, other)
+                };
+                let by_default = if is_default(other) {
+                    format!(" by default: choose another address, or set {other}")
+                } else {
+                    String::new()
+                };
                 problems.push(Problem::new(
                     key,
-                    format!("{address} is also that of {other}"),
+                    format!("{address} is also that of {other}{by_default}"),
                 ));
             }
         }

@@ -172,3 +172,76 @@ fn finding_s13_hosts_of_the_admin_port_are_names() {
     assert!(refused.contains("admin.hosts"), "{refused}");
     assert!(refused.contains("without a scheme"), "{refused}");
 }
+
+#[test]
+fn finding_o12_a_collision_of_addresses_is_named_by_a_key_that_is_set() {
+    // panel.listen is not set: 127.0.0.1:9190 is its default
+    let set = FULL.replace("[store]", "[admin]\nlisten = \"127.0.0.1:9190\"\n[store]");
+    assert_eq!(
+        problems(&set, &Role::ALL),
+        "admin.listen: 127.0.0.1:9190 is also that of panel.listen by default: choose another \
+         address, or set panel.listen"
+    );
+    let both = set.replace("[panel]\n", "[panel]\nlisten = \"127.0.0.1:9180\"\n");
+    assert_eq!(problems(&both, &Role::ALL), "");
+    let other = FULL.replace("[panel]\n", "[panel]\nlisten = \"127.0.0.1:9180\"\n");
+    let said = problems(&other, &Role::ALL);
+    assert!(
+        said.starts_with("panel.listen: 127.0.0.1:9180 is also that of admin.listen by default"),
+        "{said}"
+    );
+}
+
+#[test]
+fn finding_o12_a_plain_public_url_beside_tls_files_is_refused_at_the_start() {
+    let tls = "tls_cert_file = \"a\"\ntls_key_file = \"b\"\napps_domain";
+    let said = problems(&FULL.replacen("apps_domain", tls, 1), &Role::ALL);
+    assert!(
+        said.contains("write https://localhost:8080, or remove"),
+        "{said}"
+    );
+    let of_panel = FULL
+        .replacen("apps_domain", tls, 1)
+        .replace("public_url = \"http", "public_url = \"https")
+        .replace(
+            "[panel]\n",
+            "[panel]\npublic_url = \"http://localhost:8080\"\n",
+        );
+    let said = problems(&of_panel, &Role::ALL);
+    assert!(said.starts_with("panel.public_url: is http://"), "{said}");
+}
+
+#[test]
+fn finding_o12_a_time_without_a_unit_is_answered_with_an_example() {
+    let short = FULL.replace("[store]", "[shutdown]\nnotice = \"3\"\n[store]");
+    let said = parse(&short).unwrap_err().to_string();
+    assert!(
+        said.starts_with(
+            "shutdown.notice: must be a time with its unit (ms, s, m, h or d), such as \"30s\""
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn finding_o12_a_list_of_networks_comes_from_a_variable() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("portico.toml");
+    std::fs::write(&path, FULL).unwrap();
+    let with = |value: &str| {
+        let variable = (
+            "PORTICO_GATEWAY__TRUSTED_PROXIES".to_owned(),
+            value.to_owned(),
+        );
+        load::<Config>(std::slice::from_ref(&path), [variable])
+    };
+    for (value, count) in [
+        ("10.0.0.0/8", 1),
+        ("10.0.0.0/8, 192.168.0.0/16", 2),
+        ("[\"::1/128\"]", 1),
+        ("", 0),
+    ] {
+        let gateway = with(value).unwrap().gateway.unwrap();
+        assert_eq!(gateway.trusted_proxies.len(), count, "{value}");
+    }
+}

@@ -20,6 +20,7 @@ pub struct PanelConfig {
     /// Public keys (PEM) of gateways. Empty: that of `gateway.assertion_key_file`, where both
     /// run in one process.
     #[serde(default)]
+    #[schemars(extend("x-portico-takes-effect" = "reload"))]
     pub assertion_public_key_files: Vec<PathBuf>,
     /// The built browser half of the panel. Default: `share/portico/site` beside the directory of
     /// the program, or `/usr/share/portico/site`; for a program in `target`, `target/site`.

@@ -1,5 +1,5 @@
 //! Lists of any kind: scope, filter, order and window.
-use super::{error::ServiceError, workload_health};
+use super::{error::ServiceError, row_health::RowHealth};
 use crate::kube::{
     Api, KubeError, discovery,
     listing::{self, Selection},
@@ -35,7 +35,9 @@ pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, Service
     }
     let mut rows: Vec<_> = merged.into_rows().into_iter().map(|row| row.row).collect();
     let total = arrange(&mut rows, &columns, query);
-    workload_health::refine(api, &query.resource, &mut rows).await;
+    if let Some(health) = RowHealth::of(&query.resource, &columns) {
+        health.refine(api, &mut rows).await;
+    }
     Ok(ResourceTable {
         kind,
         columns,

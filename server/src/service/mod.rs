@@ -12,9 +12,10 @@ pub mod lists;
 pub mod object;
 mod overview;
 mod panel;
+mod restarts;
 pub mod rights;
+pub mod row_health;
 mod support;
-pub mod workload_health;
 
 pub use apps::Apps;
 pub use panel::PanelService;

@@ -9,14 +9,8 @@
 )]
 
 mod admin_port;
-#[path = "../../../gateway/tests/support/browser.rs"]
-#[allow(dead_code, reason = "shared with the gateway's tests")]
-mod browser;
 mod certificates;
 mod drain;
-#[path = "../../../gateway/tests/support/echo.rs"]
-#[allow(dead_code, reason = "shared with the gateway's tests")]
-mod echo;
 mod faults;
 mod frames;
 mod framing;
@@ -32,3 +26,5 @@ mod slow;
 mod terminal;
 mod tls;
 mod wire;
+
+use portico_test_support::{browser, echo};

@@ -63,6 +63,22 @@ fn finding_o12_exit_codes_tell_usage_configuration_outage_and_session_apart() {
 }
 
 #[test]
+fn finding_o12_a_fault_names_the_file_as_it_was_given() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("bad.toml");
+    std::fs::write(&file, "[log]\nnope = 1\n").unwrap();
+    let file = file.to_str().unwrap();
+    // a unit's working directory
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_portico"))
+        .args(["--config", file, "config", "check"])
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let error = text(&output.stderr);
+    assert!(error.contains(&format!("(in {file})")), "{error}");
+}
+
+#[test]
 fn completion_scripts_know_the_commands() {
     let home = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {

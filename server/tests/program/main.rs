@@ -13,4 +13,5 @@ mod image;
 mod init;
 mod kube_auth;
 mod policy;
+mod reload;
 mod store;

@@ -7,14 +7,10 @@
 )]
 
 mod balancer;
-#[path = "../../../gateway/tests/support/browser.rs"]
-#[allow(dead_code, reason = "shared with the gateway's tests")]
-mod browser;
-#[path = "../../../gateway/tests/support/echo.rs"]
-#[allow(dead_code, reason = "shared with the gateway's tests")]
-mod echo;
 mod keys;
 mod process;
 mod refresh;
 mod two;
 mod upgrade;
+
+use portico_test_support::{browser, echo};

@@ -1,5 +1,5 @@
 //! Service accounts of a test's own.
-use crate::stack::{OwnNamespace, Stack};
+use crate::{own_namespace::OwnNamespace, stack::Stack};
 use k8s_openapi::api::{authentication::v1::TokenRequest, core::v1::ServiceAccount};
 use kube::Api;
 use serde_json::{Value, json};

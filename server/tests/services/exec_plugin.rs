@@ -425,7 +425,7 @@ async fn a_new_sealing_key_comes_from_the_pinned_gateway() {
     key.public().write_new(&file).unwrap();
     let old = format!(
         "{}/keys/kube-auth-1.pub",
-        fixture.cloud.env.state().display()
+        fixture.cloud.env.installation().display()
     );
     let new = file.display().to_string();
     fixture

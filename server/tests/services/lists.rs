@@ -1,12 +1,13 @@
 //! Lists as a real API server answers them: events, label selectors, namespaces to choose from.
 use crate::stack::Stack;
 use app::ports::Panel;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Event;
 use kube::{
     Api,
     api::{ListParams, PostParams},
 };
-use portico_domain::panel::{ListQuery, ObjectRef, ResourceRef, label_selector};
+use portico_domain::panel::{Health, ListQuery, ObjectRef, ResourceRef, label_selector};
 use serde_json::json;
 
 fn query(resource: ResourceRef, namespace: &str) -> ListQuery {
@@ -140,4 +141,46 @@ async fn finding_p13_the_api_server_takes_and_refuses_the_same_label_selectors()
             answer.err()
         );
     }
+}
+
+/// A container that runs again after an end so many seconds ago.
+fn restarted(seconds_ago: i64) -> serde_json::Value {
+    let at = |ago: i64| {
+        let now = Timestamp::from_second(Timestamp::now().as_second()).unwrap();
+        (now - SignedDuration::from_secs(ago)).to_string()
+    };
+    json!({
+        "phase": "Running",
+        "containerStatuses": [{
+            "name": "c", "image": "none", "imageID": "", "ready": true, "restartCount": 4,
+            "state": { "running": { "startedAt": at(seconds_ago - 5) } },
+            "lastState": { "terminated": { "exitCode": 1, "reason": "Error",
+                "startedAt": at(seconds_ago + 10), "finishedAt": at(seconds_ago) } },
+        }],
+    })
+}
+
+#[tokio::test]
+async fn finding_p11_a_pod_between_two_crashes_stays_failed_in_its_list() {
+    let stack = Stack::open();
+    let own = stack.namespace("crashes").await;
+    own.pod_with_status("loops", restarted(30)).await;
+    // the control case: it has run for an hour since
+    own.pod_with_status("recovered", restarted(3600)).await;
+    let vera = stack.panel("vera").await;
+    let pods = query(ResourceRef::core("pods"), &own.name);
+    let list = vera.list(stack.acme(), pods).await.unwrap();
+    let rows: Vec<_> = list
+        .rows
+        .iter()
+        .map(|row| (row.name.as_str(), row.cells[2].as_str(), row.health))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("loops", "Running", Some(Health::Failed)),
+            ("recovered", "Running", Some(Health::Ok)),
+        ]
+    );
+    own.done().await;
 }

@@ -7,12 +7,14 @@
 )]
 mod access;
 mod account;
+mod attention;
 mod authentication;
 mod bootstrap;
 mod exec_plugin;
 mod lists;
 mod objects;
 mod own_cloud;
+mod own_namespace;
 mod pages;
 mod policy_config_map;
 mod stack;

@@ -1,6 +1,6 @@
 //! A policy in a ConfigMap of the real cluster, read by an account that may read nothing else.
 use crate::account;
-use crate::stack::{OwnNamespace, Stack};
+use crate::{own_namespace::OwnNamespace, stack::Stack};
 use k8s_openapi::api::{
     core::v1::ConfigMap,
     rbac::v1::{Role, RoleBinding},

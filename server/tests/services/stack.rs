@@ -1,12 +1,10 @@
 //! The running stack, and callers signed in to it.
+use crate::own_namespace::OwnNamespace;
 use app::ports::Panel;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use gateway::config::AppConfig;
 use jiff::Timestamp;
-use k8s_openapi::api::{
-    core::v1::{Namespace, Pod},
-    rbac::v1::RoleBinding,
-};
+use k8s_openapi::api::{core::v1::Namespace, rbac::v1::RoleBinding};
 use kube::{Api, Client, api::PostParams};
 use portico_assertion::{
     Claims, PrivateKey, Signer, SigningKey, Verifier,
@@ -77,8 +75,8 @@ impl Stack {
             .filter_map(|line| line.trim_start_matches("export ").split_once('='))
             .map(|(name, value)| (name.to_owned(), value.trim_matches(['\'', '"']).to_owned()))
             .collect();
-        let text = std::fs::read_to_string(&env["PORTICO_CONFIG"]).unwrap();
-        let mut config: Config = toml::from_str(&text).unwrap();
+        let files: Vec<PathBuf> = std::env::split_paths(&env["PORTICO_CONFIG"]).collect();
+        let mut config: Config = portico_runtime::config::load(&files, Vec::new()).unwrap();
         change(&mut config.clusters);
         let signing = SigningKey::generate();
         let services = Services {
@@ -297,41 +295,6 @@ impl Stack {
             let _ = bindings.create(&PostParams::default(), &binding).await;
         }
         OwnNamespace { name: full, client }
-    }
-}
-
-/// Deleted by its test's `done`.
-pub struct OwnNamespace {
-    pub name: String,
-    pub client: Client,
-}
-
-impl OwnNamespace {
-    /// Makes a pod that no node takes: it exists at once and needs no image.
-    pub async fn pod(&self, name: &str) -> Pod {
-        let pod = serde_json::from_value(json!({
-            "metadata": { "name": name },
-            "spec": { "nodeSelector": { "portico.dev/none": "true" },
-                "containers": [{ "name": "c", "image": "none" }] },
-        }))
-        .unwrap();
-        let pods = Api::<Pod>::namespaced(self.client.clone(), &self.name);
-        let mut tries = 0;
-        loop {
-            match pods.create(&PostParams::default(), &pod).await {
-                Ok(pod) => return pod,
-                // the new namespace's service account is still being made
-                Err(error) if tries == 50 => panic!("{error}"),
-                Err(_) => tries += 1,
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
-    }
-
-    pub async fn done(self) {
-        let _ = Api::<Namespace>::all(self.client)
-            .delete(&self.name, &Default::default())
-            .await;
     }
 }
 

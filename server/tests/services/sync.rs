@@ -1,7 +1,7 @@
 //! The synchronisation of Keystone's projects with a real cluster, by accounts with no more rights
 //! than the guide names.
 use crate::account;
-use crate::stack::{OwnNamespace, Stack};
+use crate::{own_namespace::OwnNamespace, stack::Stack};
 use k8s_openapi::api::{
     authorization::v1::SubjectAccessReview,
     core::v1::Namespace,

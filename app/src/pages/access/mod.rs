@@ -7,7 +7,7 @@ pub mod subject;
 
 use crate::{
     api::access::get_access,
-    components::{Crumb, ErrorState, PageHead, use_toasts},
+    components::{Crumb, ErrorState, NameList, PageHead, use_toasts},
     context::use_session,
     hooks::keep_fresh,
     pages::{not_found::Nowhere, use_cluster_id},
@@ -69,11 +69,11 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
                         let refused = view.bindings_refused.clone();
                         let partly = refused.is_none() && !view.not_permitted.is_empty();
                         let missing = partly.then(|| {
-                            let places = crate::format::some_of(&view.not_permitted, 8);
+                            let names = view.not_permitted.clone();
                             view! {
                                 <div class="mb-4">
                                     <Banner tone=Tone::Info>
-                                        "You can't read the bindings of: "{places}
+                                        "You can't read the bindings of: "<NameList names />
                                         ". Users may hold rights there that are not listed."
                                     </Banner>
                                 </div>

@@ -3,7 +3,7 @@ pub mod terminal_help;
 
 use crate::{
     api::clusters::get_cluster,
-    components::{Age, AttentionList, ErrorState, PageHead, not_permitted},
+    components::{Age, AttentionList, ErrorState, NameList, PageHead, not_permitted},
     context::use_session,
     format,
     hooks::keep_fresh,
@@ -176,13 +176,13 @@ fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
         .into_iter()
         .map(|right| {
             let place = if right.namespaces.is_empty() {
-                "Whole cluster".to_owned()
+                "Whole cluster".into_any()
             } else {
-                format::some_of(&right.namespaces, 6)
+                view! { <NameList names=right.namespaces /> }.into_any()
             };
             view! {
                 <li class="grid gap-1">
-                    <span class="font-semibold wrap-anywhere">{place}</span>
+                    <div class="font-semibold wrap-anywhere">{place}</div>
                     <span>{right.summary}</span>
                     {right
                         .not

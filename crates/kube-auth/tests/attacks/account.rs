@@ -1,5 +1,4 @@
 //! 43 and 44: the account with which Keystone is asked, where it is asked with one.
-use crate::api_server::{V1, Webhook, cluster};
 use crate::log::Log;
 use crate::reviews::{CLUSTER, seal};
 use crate::world::World;
@@ -7,6 +6,7 @@ use portico_domain::cluster::{ClusterRecord, TokenKind};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::service_account::ServiceAccountConfig;
 use portico_openstack::keystone::{Client, ServiceAccount};
+use portico_test_support::webhook::{V1, Webhook, cluster};
 use portico_testkit::{CountingProxy, TestUser};
 use serde_json::json;
 use tokio::task::JoinSet;

@@ -1,5 +1,4 @@
 //! 46 to 51: what the authorization webhook is made to allow, at a real API server.
-use crate::api_server::{Webhook, closed_port, cluster};
 use crate::lab::{Lab, eventually};
 use crate::reviews::CLUSTER;
 use crate::world::World;
@@ -7,6 +6,7 @@ use axum::body::Body;
 use axum::http::Method;
 use portico_kube_auth::policy::Policy;
 use portico_runtime::metrics::Metrics;
+use portico_test_support::webhook::{Webhook, closed_port, cluster};
 use portico_testkit::Bearer;
 use serde_json::json;
 use std::time::Duration;
@@ -334,16 +334,15 @@ async fn attack_51_without_kube_auth_nothing_is_allowed_that_it_would_have_to() 
             "--structured-authorization",
             "--cluster",
             &program.1,
-            "--config",
-            &program.2,
         ])
+        .env("PORTICO_CONFIG", &program.2)
         .output()
         .unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains("failurePolicy: Deny"), "{printed}");
 }
 
-/// The program, a cluster of the stack's and the stack's configuration.
+/// The program, a cluster of the stack's and the list of the stack's configuration files.
 fn world_program() -> (String, String, String) {
     let env = portico_testkit::TestEnv::load().unwrap();
     let get = |name: &str| env.get(name).unwrap().to_owned();

@@ -1,11 +1,11 @@
 //! How long a right that has ended still works, from end to end: kubectl, a real API server, a
 //! webhook at its slowest setting, a real Keystone. The promise is in the guide for kubectl.
-use crate::api_server::cluster;
 use crate::lab::Lab;
 use crate::reviews::CLUSTER;
 use crate::world::World;
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone::IssuedToken;
+use portico_test_support::webhook::cluster;
 use portico_testkit::{TestDomain, TestUser};
 use serde_json::{Value, json};
 use std::process::Stdio;

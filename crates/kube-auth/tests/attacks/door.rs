@@ -1,8 +1,8 @@
 //! A real listener with mutual TLS in front of a webhook, and raw bytes through it.
-use crate::api_server::Webhook;
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::Listener;
 use portico_runtime::tls::{ClientAuth, ReloadingTls, TlsFiles};
+use portico_test_support::webhook::Webhook;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     SanType, date_time_ymd,

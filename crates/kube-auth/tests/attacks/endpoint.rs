@@ -1,5 +1,4 @@
 //! 28 to 37: the webhook as a target.
-use crate::api_server::{ApiServer, V1, Webhook, closed_port, cluster};
 use crate::door::{Authority, Door, request, status};
 use crate::log::Log;
 use crate::reviews::{CLUSTER, review_of, seal, webhook_at};
@@ -9,6 +8,7 @@ use axum::http::{Method, Response};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::config::InvalidConfig;
 use portico_runtime::metrics::Metrics;
+use portico_test_support::webhook::{ApiServer, V1, Webhook, closed_port, cluster};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -1,10 +1,10 @@
 //! 1 to 12: who somebody is made to look like.
-use crate::api_server::{Webhook, cluster};
 use crate::lab::eventually;
 use crate::log::Log;
 use crate::reviews::{CLUSTER, review_of, until, webhook_at};
 use crate::stand_in::{StandIn, token};
 use crate::world::{TTL, World, role_called};
+use portico_test_support::webhook::{Webhook, cluster};
 use portico_testkit::{Cluster, Kubectl, TestDomain};
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
@@ -437,7 +437,7 @@ async fn a_plain_user_is_known_within_the_time_to_live_and_after_it() {
     );
     let reply = other
         .api_server_of(CLUSTER)
-        .review(crate::api_server::V1, &token)
+        .review(portico_test_support::webhook::V1, &token)
         .await;
     reply.assert_refused("sealed to another webhook's key");
     world.end().await;

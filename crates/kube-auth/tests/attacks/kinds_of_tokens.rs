@@ -1,10 +1,10 @@
 //! 13 to 18: tokens that are good, but not for this.
-use crate::api_server::V1;
 use crate::reviews::{review_of, seal, webhook_at, webhook_of};
 use crate::stand_in::{StandIn, token};
 use crate::world::{LENIENT, World, real_token};
 use portico_domain::cluster::TokenKind;
 use portico_openstack::keystone::{AuthOutcome, Login, Scope, UserRef};
+use portico_test_support::webhook::V1;
 use portico_testkit::Cluster;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -210,7 +210,7 @@ async fn attack_18_oauth_and_ec2_count_only_where_the_record_says_so() {
         let keystone = StandIn::saying(200, answer).await;
         let strict = review_of(&webhook_at(keystone.url()), "gAAAA-lent").await;
         strict.assert_refused(&format!("{kind:?}"));
-        let mut record = crate::api_server::cluster(1, "p1", &[]);
+        let mut record = portico_test_support::webhook::cluster(1, "p1", &[]);
         record.accepted_tokens = vec![kind];
         let lenient = review_of(&webhook_of(record, keystone.url()), "gAAAA-lent").await;
         lenient.assert_authenticated(&format!("{kind:?}"));

@@ -1,12 +1,12 @@
 //! An API server of the test's own in front of a webhook of the test's own: the flags, the
 //! policy and the outages are the test's.
-use crate::api_server::{Webhook, cluster};
 use crate::door::Door;
 use crate::reviews::{CLUSTER, seal_until};
 use crate::world::World;
 use portico_domain::cluster::ClusterRecord;
 use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
 use portico_openstack::keystone::IssuedToken;
+use portico_test_support::webhook::{Webhook, cluster};
 use portico_testkit::{Cluster, KubeApiServer};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

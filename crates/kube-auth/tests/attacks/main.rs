@@ -6,9 +6,6 @@
     reason = "a test that cannot go on has failed"
 )]
 mod account;
-#[path = "../webhook/api_server.rs"]
-#[allow(dead_code, reason = "shared with the other test binaries")]
-mod api_server;
 mod authorization;
 mod bounds;
 mod client;
@@ -19,8 +16,6 @@ mod kinds_of_tokens;
 mod lab;
 mod log;
 mod outages;
-#[path = "../services/proxy.rs"]
-mod proxy;
 mod reviews;
 mod stand_in;
 mod transport;

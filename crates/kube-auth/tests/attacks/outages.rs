@@ -1,9 +1,9 @@
 //! 38 to 45: storms, floods and mix-ups.
-use crate::api_server::{V1, Webhook, cluster};
-use crate::proxy::Proxy;
 use crate::reviews::{CLUSTER, review_of, seal, webhook_at};
 use crate::stand_in::{StandIn, json_answer, not_found, token};
 use crate::world::World;
+use portico_test_support::keystone_proxy::Proxy;
+use portico_test_support::webhook::{V1, Webhook, cluster};
 use portico_testkit::{Gate, TestEnv};
 use serde_json::json;
 use std::sync::Arc;

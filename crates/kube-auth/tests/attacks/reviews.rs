@@ -1,11 +1,9 @@
 //! Cluster tokens around anything, and what their reviews say.
-use crate::api_server::{ApiServer, Reply, V1, Webhook, cluster};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PublicKey, cluster_token};
 use portico_domain::cluster::ClusterRecord;
+use portico_test_support::webhook::{ApiServer, Reply, V1, Webhook, cluster};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value;
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -37,51 +35,6 @@ pub fn webhook_of(record: ClusterRecord, keystone_url: &str) -> Webhook {
 pub async fn review_of(webhook: &Webhook, inner: &str) -> Reply {
     let token = seal(webhook.current.public(), CLUSTER, &inner.into());
     webhook.api_server_of(CLUSTER).review(V1, &token).await
-}
-
-impl Reply {
-    pub fn is_authenticated(&self) -> bool {
-        self.status == 200 && self.body["status"]["authenticated"] == true
-    }
-
-    pub fn user(&self) -> &Value {
-        &self.body["status"]["user"]
-    }
-
-    pub fn username(&self) -> String {
-        self.user()["username"].as_str().unwrap().to_owned()
-    }
-
-    pub fn groups(&self) -> BTreeSet<String> {
-        let groups = self.user()["groups"].as_array().unwrap().iter();
-        groups
-            .map(|group| group.as_str().unwrap().to_owned())
-            .collect()
-    }
-
-    /// Neither who somebody is nor that they are nobody may hide behind an error.
-    pub fn assert_refused(&self, what: &str) {
-        assert!(self.is_refusal(V1), "{what}: {} {}", self.status, self.text);
-    }
-
-    pub fn assert_authenticated(&self, what: &str) {
-        assert!(
-            self.is_authenticated(),
-            "{what}: {} {}",
-            self.status,
-            self.text
-        );
-    }
-
-    pub fn assert_cannot_say(&self, what: &str) {
-        assert!(
-            self.is_cannot_say(),
-            "{what}: {} {} {:?}",
-            self.status,
-            self.text,
-            self.headers
-        );
-    }
 }
 
 /// How long it takes until reviews say so; every answer on the way is a clear one.

@@ -1,6 +1,5 @@
 //! The webhook over its real listener: both versions of HTTP, many connections, a certificate that
 //! changes, a stop in the middle.
-use crate::api_server::{V1, Webhook, cluster};
 use crate::door::{Door, request, status};
 use crate::reviews::{CLUSTER, seal};
 use crate::stand_in::{StandIn, json_answer, token};
@@ -8,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use portico_test_support::webhook::{V1, Webhook, cluster};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;

@@ -1,6 +1,4 @@
 //! 19 to 27: tokens that have ended, and texts that never were tokens.
-use crate::api_server::{V1, Webhook, cluster};
-use crate::proxy::Proxy;
 use crate::reviews::{CLUSTER, review_of, seal, seal_until, until, webhook_at};
 use crate::stand_in::{StandIn, json_answer, token};
 use crate::world::{TTL, World};
@@ -9,6 +7,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::cluster::RawTokens;
 use portico_openstack::keystone::Revoked;
+use portico_test_support::keystone_proxy::Proxy;
+use portico_test_support::webhook::{V1, Webhook, cluster};
 use portico_testkit::{TestEnv, TestUser};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
 //! A corner of the real Keystone for one test: a domain, a project in it, a webhook for the
 //! project's cluster.
-use crate::api_server::{ApiServer, Reply, V1, Webhook, cluster};
 use crate::reviews::{CLUSTER, seal_until};
 use portico_assertion::PublicKey;
 use portico_domain::cluster::{ClusterRecord, TokenKind};
@@ -8,6 +7,7 @@ use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{
     ApplicationCredential, AuthOutcome, Client, IssuedToken, Login, Scope, UserRef,
 };
+use portico_test_support::webhook::{ApiServer, Reply, V1, Webhook, cluster};
 use portico_testkit::{Cluster, KeystoneAdmin, TestDomain, TestEnv, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};

@@ -1,4 +1,3 @@
-use crate::api_server::V1;
 use crate::keystone::Stack;
 use axum::body::Body;
 use axum::http::Request;
@@ -6,6 +5,7 @@ use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use portico_openstack::keystone::{ApplicationCredential, IssuedToken};
+use portico_test_support::webhook::V1;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,7 +1,7 @@
-use crate::api_server::{ApiServer, V1, closed_port};
 use crate::keystone::Stack;
-use crate::proxy::Proxy;
 use portico_openstack::keystone::{AuthOutcome, Login, Revoked, Scope, UserRef};
+use portico_test_support::keystone_proxy::Proxy;
+use portico_test_support::webhook::{ApiServer, V1, closed_port};
 use portico_testkit::{KeystoneAdmin, TestEnv};
 use std::time::{Duration, Instant};
 use uuid::Uuid;

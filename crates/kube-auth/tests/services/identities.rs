@@ -1,6 +1,6 @@
-use crate::api_server::{Reply, V1, V1BETA1};
 use crate::keystone::Stack;
 use portico_openstack::keystone::Scope;
+use portico_test_support::webhook::{Reply, V1, V1BETA1};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

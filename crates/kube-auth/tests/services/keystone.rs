@@ -1,10 +1,10 @@
 //! Signing in at the running Keystone, and sealing what comes back.
-use crate::api_server::{Webhook, cluster};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{AuthOutcome, Client, IssuedToken, Login, Scope, UserRef};
+use portico_test_support::webhook::{Webhook, cluster};
 use portico_testkit::TestEnv;
 use secrecy::ExposeSecret as _;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-use crate::api_server::V1;
 use crate::keystone::Stack;
-use crate::proxy::Proxy;
 use portico_runtime::metrics::Metrics;
+use portico_test_support::keystone_proxy::Proxy;
+use portico_test_support::webhook::V1;
 use portico_testkit::TestEnv;
 use std::sync::Arc;
 use std::time::Duration;

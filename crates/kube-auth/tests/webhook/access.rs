@@ -1,7 +1,7 @@
 //! `SubjectAccessReview` as an API server sends it.
-use crate::api_server::{ApiServer, Reply, Webhook, closed_port, cluster};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
+use portico_test_support::webhook::{ApiServer, Reply, Webhook, closed_port, cluster};
 use serde_json::json;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -155,7 +155,7 @@ async fn what_newer_or_careless_api_servers_send_is_understood() {
 #[tokio::test]
 async fn only_the_clusters_own_api_server_may_ask() {
     let (_dir, mut api_server) = with_policy();
-    api_server.certificate = Some(crate::api_server::certificate(&[format!(
+    api_server.certificate = Some(portico_test_support::webhook::certificate(&[format!(
         "portico:cluster:{}",
         Uuid::from_u128(2)
     )]));
@@ -282,11 +282,11 @@ async fn one_address_takes_both_reviews_of_whoever_the_certificate_names() {
 
     let mut elsewhere = api_server.clone();
     let other = format!("portico:cluster:{}", Uuid::from_u128(2));
-    elsewhere.certificate = Some(crate::api_server::certificate(&[other]));
+    elsewhere.certificate = Some(portico_test_support::webhook::certificate(&[other]));
     // the same question, at a cluster that has no policy
     let reply = send(elsewhere.clone(), access.clone()).await;
     assert_eq!(reply.status, StatusCode::NOT_FOUND);
-    for certificate in [None, Some(crate::api_server::certificate(&[]))] {
+    for certificate in [None, Some(portico_test_support::webhook::certificate(&[]))] {
         elsewhere.certificate = certificate;
         for body in [&access, &token] {
             let reply = send(elsewhere.clone(), body.clone()).await;

@@ -1,6 +1,6 @@
-use crate::api_server::{V1, Webhook, closed_port, cluster};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::cluster_token;
+use portico_test_support::webhook::{V1, Webhook, closed_port, cluster};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use std::io::{self, Write};

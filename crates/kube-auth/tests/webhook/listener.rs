@@ -1,9 +1,9 @@
 //! Through a real TLS listener: the certificate comes from the handshake.
-use crate::api_server::{Webhook, closed_port, cluster};
 use axum::http::StatusCode;
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::Listener;
 use portico_runtime::tls::{ClientAuth, ReloadingTls, TlsFiles};
+use portico_test_support::webhook::{Webhook, closed_port, cluster};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     SanType,

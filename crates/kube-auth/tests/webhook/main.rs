@@ -6,8 +6,6 @@
     reason = "a test that cannot go on has failed"
 )]
 mod access;
-#[allow(dead_code, reason = "shared with the other test binaries")]
-mod api_server;
 mod audit;
 mod listener;
 mod reviews;

@@ -1,6 +1,3 @@
-use crate::api_server::{
-    ApiServer, Reply, V1, V1BETA1, Webhook, certificate, closed_port, cluster,
-};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use bytes::Bytes;
@@ -8,6 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 use portico_assertion::keys::PublishedKeys;
 use portico_assertion::{PublicKey, cluster_token};
 use portico_domain::cluster::RawTokens;
+use portico_test_support::webhook::{
+    ApiServer, Reply, V1, V1BETA1, Webhook, certificate, closed_port, cluster,
+};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use portico_oidc::{BearerIdentity, Error, Provider, Settings, TokenFault};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::stand_in::{CLIENT, StandIn};
+use portico_test_support::provider::{CLIENT, StandIn};
 
 fn claims(stand_in: &StandIn) -> Value {
     let now = Timestamp::now().as_second();

@@ -3,7 +3,7 @@ use portico_oidc::{Error, Provider, Settings};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 
-use crate::stand_in::StandIn;
+use portico_test_support::provider::StandIn;
 
 #[tokio::test]
 async fn a_provider_is_discovered_when_it_is_needed_and_once() {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use portico_oidc::{Algorithm, Error, Settings, TokenFault};
 use serde_json::{Value, json};
 
-use crate::stand_in::{Key, StandIn, hmac_signed, redeem};
+use portico_test_support::provider::{Key, StandIn, hmac_signed, redeem};
 
 /// What comes of an ID token with these claims changed (`null` takes one away).
 async fn with(stand_in: &StandIn, header: Value, changes: Value) -> Result<(), Error> {

@@ -3,7 +3,7 @@ use portico_oidc::{Error, Provider, Settings, TokenFault};
 use serde_json::json;
 use std::{sync::atomic::Ordering, time::Duration};
 
-use crate::stand_in::{Key, StandIn, redeem};
+use portico_test_support::provider::{Key, StandIn, redeem};
 
 #[tokio::test]
 async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {

@@ -3,7 +3,7 @@ use jiff::Timestamp;
 use portico_oidc::{Error, LogoutToken, TokenFault};
 use serde_json::{Value, json};
 
-use crate::stand_in::{CLIENT, Key, StandIn};
+use portico_test_support::provider::{CLIENT, Key, StandIn};
 
 fn claims(stand_in: &StandIn) -> Value {
     let now = Timestamp::now().as_second();

@@ -12,4 +12,3 @@ mod id_tokens;
 mod keys;
 mod logout_tokens;
 mod refreshes;
-mod stand_in;

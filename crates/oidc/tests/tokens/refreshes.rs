@@ -3,7 +3,7 @@ use portico_oidc::{Error, TokenFault};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
-use crate::stand_in::StandIn;
+use portico_test_support::provider::StandIn;
 
 async fn refresh(stand_in: &StandIn) -> Result<portico_oidc::Refreshed, Error> {
     let token = SecretString::from("refresh-1");

@@ -1,7 +1,7 @@
-use figment::error::Kind;
+use figment::error::{Actual, Kind};
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Metadata, Profile, Provider, util};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 const PREFIX: &str = "PORTICO_";
 const NESTING: &str = "__";
@@ -16,11 +16,23 @@ pub fn process_environment() -> Vec<(String, String)> {
         .collect()
 }
 
+/// How the text of a variable is read. A variable has neither quotes nor types, so it is read as what it looks
+/// like first, and in another way when its key takes something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    /// A text, although it looks like a number.
+    Text,
+    /// A list of items between commas, with brackets or without.
+    List,
+    /// The same, and every item is a text.
+    Texts,
+}
+
 /// Only variables with a section count: `PORTICO_URL` and the like are for people and scripts.
 pub(super) struct EnvironmentLayer {
     settings: Vec<(String, String)>,
-    /// Keys whose values are texts, whatever they look like.
-    texts: HashSet<String>,
+    /// By key. A key moves on to later readings only, so that trying ends.
+    readings: HashMap<String, Reading>,
 }
 
 impl EnvironmentLayer {
@@ -33,24 +45,93 @@ impl EnvironmentLayer {
                     .then(|| (key.to_ascii_lowercase().replace(NESTING, "."), value))
             })
             .collect();
-        let texts = HashSet::new();
-        Self { settings, texts }
+        let readings = HashMap::new();
+        Self { settings, readings }
     }
 
-    /// Whether a value that came as something else is tried as a text from now on.
-    pub(super) fn takes_as_text(&mut self, error: &Error) -> bool {
-        let mut takes = false;
+    /// Whether a variable of which the error says that it has the wrong type is read in another way from now on.
+    pub(super) fn reads_otherwise(&mut self, error: &Error) -> bool {
+        let mut changed = false;
         for error in error.clone() {
             let from_here = error
                 .metadata
                 .as_ref()
                 .is_some_and(|metadata| metadata.name == NAME);
-            if from_here && matches!(error.kind, Kind::InvalidType(..)) {
-                takes |= self.texts.insert(error.path.join("."));
+            if let (true, Kind::InvalidType(actual, expected)) = (from_here, &error.kind) {
+                changed |= self.read_otherwise(&error.path, actual, expected);
             }
         }
-        takes
+        changed
     }
+
+    fn read_otherwise(&mut self, path: &[String], actual: &Actual, expected: &str) -> bool {
+        let is_set = |key: &str| self.settings.iter().any(|(set, _)| set == key);
+        let is_text = matches!(actual, Actual::Str(_));
+        let whole = path.join(".");
+        let (key, reading) = if is_set(&whole) {
+            match (expected, actual) {
+                ("a sequence", Actual::Map) => return false,
+                ("a sequence", _) => (whole, Reading::List),
+                _ if is_text => return false,
+                _ => (whole, Reading::Text),
+            }
+        } else {
+            // an item of a list
+            let list = path
+                .split_last()
+                .filter(|(item, _)| item.parse::<usize>().is_ok());
+            match list.map(|(_, list)| list.join(".")) {
+                Some(list) if is_set(&list) && !is_text => (list, Reading::Texts),
+                _ => return false,
+            }
+        };
+        let before = self.readings.get(&key).copied();
+        if before.is_some_and(|before| before >= reading) {
+            return false;
+        }
+        self.readings.insert(key, reading);
+        true
+    }
+}
+
+fn read(text: &str, reading: Option<Reading>) -> Value {
+    match reading {
+        None => guess(text),
+        Some(Reading::Text) => Value::from(text),
+        Some(Reading::List) => items(text)
+            .into_iter()
+            .map(|item| unquoted(item).map_or_else(|| guess(item), Value::from))
+            .collect::<Vec<_>>()
+            .into(),
+        Some(Reading::Texts) => items(text)
+            .into_iter()
+            .map(|item| Value::from(unquoted(item).unwrap_or(item)))
+            .collect::<Vec<_>>()
+            .into(),
+    }
+}
+
+/// Never fails: what is not a number, boolean, list or table is a text.
+fn guess(text: &str) -> Value {
+    text.parse().unwrap_or_else(|_| Value::from(text))
+}
+
+/// The items of `a, b` and of `[a, b]`.
+fn items(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+        .unwrap_or(text);
+    let items = inner.split(',').map(str::trim);
+    items.filter(|item| !item.is_empty()).collect()
+}
+
+/// The text between quotes, where there are any.
+fn unquoted(item: &str) -> Option<&str> {
+    ['"', '\'']
+        .into_iter()
+        .find_map(|quote| item.strip_prefix(quote)?.strip_suffix(quote))
 }
 
 impl Provider for &EnvironmentLayer {
@@ -61,13 +142,7 @@ impl Provider for &EnvironmentLayer {
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
         let mut dict = Dict::new();
         for (key, value) in &self.settings {
-            // never fails: what is no number, boolean or list is a string
-            let text = || Value::from(value.as_str());
-            let value = if self.texts.contains(key) {
-                text()
-            } else {
-                value.parse::<Value>().unwrap_or_else(|_| text())
-            };
+            let value = read(value, self.readings.get(key).copied());
             if let Value::Dict(_, nested) = util::nest(key, value) {
                 merge(&mut dict, nested);
             }
@@ -76,10 +151,11 @@ impl Provider for &EnvironmentLayer {
     }
 }
 
-/// The variable that sets the key.
+/// The variable that sets the key. The items of a list have no variables of their own.
 pub(super) fn variable_of<S: AsRef<str>>(path: &[S]) -> String {
     let path: Vec<String> = path
         .iter()
+        .take_while(|part| part.as_ref().parse::<usize>().is_err())
         .map(|part| part.as_ref().to_ascii_uppercase())
         .collect();
     format!("{PREFIX}{}", path.join(NESTING))

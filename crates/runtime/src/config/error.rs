@@ -1,23 +1,27 @@
 use super::environment::{self, variable_of};
+use super::form;
 use figment::Figment;
 use figment::error::Kind;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A configuration file cannot be read.
-    #[error("cannot read the configuration file {}: {source}", path.display())]
+    // the cause is part of the message; as `source` a report of the whole chain would repeat it
+    #[error("cannot read the configuration file {}: {cause}", path.display())]
     Unreadable {
         path: PathBuf,
-        source: std::io::Error,
+        cause: std::io::Error,
     },
-    /// A configuration file is no TOML.
-    #[error("{} is no valid TOML: {source}", path.display())]
+    /// A configuration file is not TOML. The text of the line is left out: it may hold a password.
+    #[error("{} is not valid TOML: line {line}, column {column}: {message}", path.display())]
     Syntax {
         path: PathBuf,
-        source: Box<toml::de::Error>,
+        line: usize,
+        column: usize,
+        message: String,
     },
     /// Keys are unknown or missing, or hold wrong values.
     #[error("{}", list(.0))]
@@ -65,6 +69,18 @@ fn list(problems: &[Problem]) -> String {
 }
 
 impl ConfigError {
+    pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let before = before.unwrap_or_default();
+        let column = before.rsplit('\n').next().unwrap_or_default();
+        Self::Syntax {
+            path: path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: column.chars().count() + 1,
+            message: error.message().replace('\n', ", "),
+        }
+    }
+
     pub(super) fn from_figment(figment: &Figment, error: figment::Error) -> Self {
         Self::Invalid(
             error
@@ -101,15 +117,24 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
                  65535, such as 127.0.0.1:8080"
             )
         }
-        Kind::InvalidType(_, expected) => format!("wrong type, expected {expected}"),
-        Kind::InvalidValue(_, expected) => format!("value out of range, expected {expected}"),
+        Kind::Message(text) if text.contains("://") || text.starts_with("relative URL") => {
+            // the rest repeats the value, which may hold a password
+            let cause = text.split(": \"").next().unwrap_or_default();
+            format!(
+                "must be a URL with a scheme and a host, such as https://portico.example.org: {cause}"
+            )
+        }
+        Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
+            form::message(actual, expected, variable(error, &path).as_deref())
+        }
         kind => kind.to_string(),
     };
-    let origin = error.metadata.as_ref().and_then(|metadata| {
-        if metadata.name == environment::NAME {
-            Some(variable_of(&path))
-        } else {
-            metadata.source.as_ref().map(ToString::to_string)
+    let origin = variable(error, &path).or_else(|| {
+        let metadata = error.metadata.as_ref()?;
+        // figment would print the path relative to the working directory, which is `/` in a unit
+        match metadata.source.as_ref()? {
+            figment::Source::File(path) => Some(path.display().to_string()),
+            source => Some(source.to_string()),
         }
     });
     Problem {
@@ -117,4 +142,10 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
         message,
         origin,
     }
+}
+
+/// The variable that holds the value at `path`, where it came from the environment.
+fn variable(error: &figment::Error, path: &[String]) -> Option<String> {
+    let metadata = error.metadata.as_ref()?;
+    (metadata.name == environment::NAME).then(|| variable_of(path))
 }

@@ -13,16 +13,15 @@ pub(super) struct FileLayer {
 
 impl FileLayer {
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
-        let unreadable = |source| ConfigError::Unreadable {
+        let unreadable = |cause| ConfigError::Unreadable {
             path: path.to_owned(),
-            source,
+            cause,
         };
         let absolute = std::path::absolute(path).map_err(unreadable)?;
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        let mut table: toml::Table = text.parse().map_err(|source| ConfigError::Syntax {
-            path: path.to_owned(),
-            source: Box::new(source),
-        })?;
+        let mut table: toml::Table = text
+            .parse()
+            .map_err(|error| ConfigError::syntax(path, &text, &error))?;
         if let Some(base) = absolute.parent() {
             resolve_table(&mut table, base);
         }

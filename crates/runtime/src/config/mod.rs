@@ -1,5 +1,6 @@
 //! Configuration in layers: defaults in code, TOML files (later ones win), then environment
-//! variables `PORTICO_<SECTION>__<KEY>`.
+//! variables `PORTICO_<SECTION>__<KEY>`. A list in a variable is `a,b` or `["a", "b"]`, a list of
+//! tables `[{id="a", name="b"}]`; `clusters` and `apps`, which are in no section, are written in files only.
 //!
 //! Each crate owns the struct of its section; the program composes them and calls [`load`].
 //! Relative paths in a file (keys that end in `_file`, `_files` or `_root`) are relative to
@@ -7,6 +8,7 @@
 mod environment;
 mod error;
 mod file;
+mod form;
 
 pub use environment::process_environment;
 pub use error::{ConfigError, Problem};
@@ -21,7 +23,7 @@ use std::path::PathBuf;
 /// [`process_environment`] returns.
 ///
 /// # Errors
-/// When a file cannot be read, is no TOML, or a key is unknown, missing or holds a wrong value;
+/// When a file cannot be read, is not TOML, or a key is unknown, missing or holds a wrong value;
 /// every problem names its key.
 pub fn load<T: DeserializeOwned>(
     files: &[PathBuf],
@@ -36,8 +38,8 @@ pub fn load<T: DeserializeOwned>(
         let figment = of_files.clone().merge(&environment);
         match figment.extract() {
             Ok(config) => return Ok(config),
-            // a variable has no quotes: what looks like a number may be meant as a text
-            Err(error) if environment.takes_as_text(&error) => {}
+            // a variable has no quotes and no brackets: `12` may be a text, `a,b` a list
+            Err(error) if environment.reads_otherwise(&error) => {}
             Err(error) => return Err(ConfigError::from_figment(&figment, error)),
         }
     }
@@ -65,6 +67,12 @@ mod tests {
         #[serde(default)]
         session: Session,
         retries: Option<u16>,
+        #[serde(default)]
+        hosts: Vec<String>,
+        #[serde(default)]
+        ports: Vec<u16>,
+        #[serde(default, with = "humantime_serde")]
+        notice: Option<std::time::Duration>,
     }
 
     #[derive(Debug, Default, Deserialize)]
@@ -206,5 +214,89 @@ mod tests {
     fn lists_and_tables_survive_both_layers() {
         let config = load_with("[[clusters]]\nname = \"a\"\n", &[]).unwrap();
         assert_eq!(config.clusters[0].name, "a");
+    }
+
+    const LISTEN: &str = "[gateway]\nlisten = \"127.0.0.1:1\"\n";
+
+    #[test]
+    fn finding_o12_a_duration_without_a_unit_is_answered_with_the_units() {
+        for written in ["\"3\"", "3", "\"3 fortnights\""] {
+            let message = message(&format!("{LISTEN}notice = {written}\n"), &[]);
+            for part in ["gateway.notice", "ms, s, m, h", "\"30s\"", "portico.toml"] {
+                assert!(message.contains(part), "{part} in {message}");
+            }
+            assert!(!message.contains("out of range"), "{message}");
+        }
+        let message = message(LISTEN, &[("PORTICO_GATEWAY__NOTICE", "3")]);
+        assert!(message.contains("PORTICO_GATEWAY__NOTICE=30s"), "{message}");
+        let good = load_with(LISTEN, &[("PORTICO_GATEWAY__NOTICE", "1h 30m")]).unwrap();
+        let notice = good.gateway.unwrap().notice.unwrap();
+        assert_eq!(notice.as_secs(), 5400);
+    }
+
+    #[test]
+    fn finding_o12_a_number_out_of_range_is_answered_with_the_range() {
+        let message = message(&format!("{LISTEN}retries = 99999\n"), &[]);
+        assert!(
+            message.contains("from 0 to 65535, not `99999`"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn finding_o12_a_variable_holds_a_list() {
+        for (written, hosts) in [
+            ("a.example", &["a.example"][..]),
+            ("a.example,b.example", &["a.example", "b.example"]),
+            ("a.example, b.example,", &["a.example", "b.example"]),
+            ("[a.example, b.example]", &["a.example", "b.example"]),
+            (r#"["a.example", "b.example"]"#, &["a.example", "b.example"]),
+            ("['a.example','b.example']", &["a.example", "b.example"]),
+            ("10,1.30", &["10", "1.30"]),
+            ("[10, 1.30]", &["10", "1.30"]),
+            ("10", &["10"]),
+            ("", &[]),
+            ("[]", &[]),
+        ] {
+            let config = load_with(LISTEN, &[("PORTICO_GATEWAY__HOSTS", written)]);
+            let gateway = config.unwrap().gateway.unwrap();
+            assert_eq!(gateway.hosts, hosts, "{written}");
+        }
+        let ports = load_with(LISTEN, &[("PORTICO_GATEWAY__PORTS", "80, 443")]);
+        assert_eq!(ports.unwrap().gateway.unwrap().ports, [80, 443]);
+    }
+
+    #[test]
+    fn finding_o12_what_is_not_a_list_is_answered_with_the_form_of_one() {
+        for (name, value) in [
+            ("PORTICO_GATEWAY__HOSTS__0", "a.example"),
+            ("PORTICO_GATEWAY__HOSTS", "{a=1}"),
+        ] {
+            let message = message(LISTEN, &[(name, value)]);
+            for part in ["gateway.hosts", "PORTICO_GATEWAY__HOSTS=a,b", "whole list"] {
+                assert!(message.contains(part), "{part} in {message}");
+            }
+        }
+        let in_files = message(LISTEN, &[("PORTICO_CLUSTERS__0__NAME", "a")]);
+        assert!(in_files.contains("in a file only"), "{in_files}");
+        let item = message(LISTEN, &[("PORTICO_GATEWAY__PORTS", "80,http")]);
+        for part in [
+            "gateway.ports.1",
+            "from 0 to 65535, not `http`",
+            "(in PORTICO_GATEWAY__PORTS)",
+        ] {
+            assert!(item.contains(part), "{part} in {item}");
+        }
+    }
+
+    #[test]
+    fn finding_o12_a_message_never_repeats_a_text_that_may_be_a_secret() {
+        let broken = format!("{LISTEN}key_file = \"hush\" oops\n");
+        let wrong = format!("{LISTEN}hosts = \"hush\"\n");
+        for text in [broken, wrong] {
+            let message = message(&text, &[]);
+            assert!(!message.contains("hush"), "{message}");
+            assert!(message.contains("portico.toml"), "{message}");
+        }
     }
 }

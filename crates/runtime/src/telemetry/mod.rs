@@ -19,6 +19,10 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
+/// PostgreSQL sends notices at each start that nothing follows from, and sqlx logs them at `info`. Statements it logs
+/// at `debug`, slow ones at `warn`.
+const QUIET: &str = "sqlx::postgres::notice=warn";
+
 /// `[log]`: what is logged, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -26,7 +30,8 @@ pub struct LogConfig {
     /// A level (`error`, `warn`, `info`, `debug`, `trace`) or a list such as
     /// `info,gateway=debug`. The gateway's access lines have a target of their own:
     /// `info,portico::access=off` leaves them out, `info,portico::access=debug` has those of
-    /// static files and probes too.
+    /// static files and probes too. Notices of PostgreSQL, such as "relation already exists,
+    /// skipping", are left out unless the list names `sqlx`.
     pub level: String,
     /// `human` for people, `json` for a log collector.
     pub format: LogFormat,
@@ -82,12 +87,15 @@ impl LogConfig {
     /// # Errors
     /// When it cannot.
     pub fn filter(&self) -> Result<EnvFilter, TelemetryError> {
-        EnvFilter::builder()
-            .parse(&self.level)
-            .map_err(|source| TelemetryError::Level {
-                level: self.level.clone(),
-                source,
-            })
+        let parse = |level: &str| EnvFilter::builder().parse(level);
+        let filter = parse(&self.level).map_err(|source| TelemetryError::Level {
+            level: self.level.clone(),
+            source,
+        })?;
+        if self.level.is_empty() || self.level.contains("sqlx") {
+            return Ok(filter);
+        }
+        Ok(parse(&format!("{},{QUIET}", self.level)).unwrap_or(filter))
     }
 }
 
@@ -159,5 +167,27 @@ mod tests {
             ..LogConfig::default()
         };
         assert!(config.filter().unwrap_err().to_string().contains("=;;"));
+    }
+
+    #[test]
+    fn finding_o16_notices_of_the_database_are_left_out_unless_they_are_asked_for() {
+        let shows = |level: &str| {
+            let config = LogConfig {
+                level: level.to_owned(),
+                ..LogConfig::default()
+            };
+            let layer = fmt::layer().with_writer(std::io::sink);
+            let layer = layer.with_filter(config.filter().unwrap());
+            let subscriber = tracing_subscriber::registry().with(layer);
+            tracing::subscriber::with_default(subscriber, || {
+                let notice =
+                    tracing::enabled!(target: "sqlx::postgres::notice", tracing::Level::INFO);
+                let own = tracing::enabled!(target: "gateway", tracing::Level::INFO);
+                (notice, own)
+            })
+        };
+        assert_eq!(shows("info"), (false, true));
+        assert_eq!(shows("warn,gateway=info"), (false, true));
+        assert_eq!(shows("info,sqlx=info"), (true, true));
     }
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -44,8 +45,10 @@ pub struct TlsFiles {
 #[serde(deny_unknown_fields)]
 pub struct CertificateFiles {
     /// Certificate chain (PEM).
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub cert_file: PathBuf,
     /// Private key (PEM) of `cert_file`.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub key_file: PathBuf,
 }
 
@@ -165,33 +168,61 @@ impl ReloadingTls {
         Ok(true)
     }
 
-    /// Looks for changed files every few seconds; runs until dropped.
+    /// Looks for changed files every few seconds, and at once on SIGHUP; runs until dropped.
     pub async fn watch(self: Arc<Self>) {
         let keys = format!("tls-{}", self.name);
         let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => keys.clone());
         let changes = metrics::counter!(KEY_CHANGES, "keys" => keys);
         unusable.set(0.0);
-        let mut failing = false;
+        // without the signal the files are still followed
+        let mut hangup = signal(SignalKind::hangup()).ok();
+        let mut failing: Option<String> = None;
         loop {
-            tokio::time::sleep(RELOAD_INTERVAL).await;
-            match self.reload() {
-                Ok(changed) => {
-                    if changed {
-                        changes.increment(1);
-                        tracing::info!(file = %self.files.cert_file.display(), "certificate read again");
-                    }
-                    failing = false;
-                }
-                Err(error) => {
-                    // certificate and key are often replaced one after the other: say it once
-                    if !failing {
-                        tracing::warn!(%error, "new certificate not usable, the old one stays");
-                    }
-                    failing = true;
-                }
+            let asked = tokio::select! {
+                () = tokio::time::sleep(RELOAD_INTERVAL) => false,
+                true = received(&mut hangup) => true,
+            };
+            let tls = Arc::clone(&self);
+            let Ok(outcome) = tokio::task::spawn_blocking(move || tls.reload()).await else {
+                tracing::error!("certificates are not read again any more: a task failed");
+                return;
+            };
+            self.report(&outcome, asked, &mut failing);
+            if matches!(outcome, Ok(true)) {
+                changes.increment(1);
             }
-            unusable.set(if failing { 1.0 } else { 0.0 });
+            unusable.set(if failing.is_some() { 1.0 } else { 0.0 });
         }
+    }
+
+    fn report(&self, outcome: &Result<bool, TlsError>, asked: bool, failing: &mut Option<String>) {
+        let file = self.files.cert_file.display();
+        match outcome {
+            Ok(changed) => {
+                if *changed {
+                    tracing::info!(listener = self.name, %file, "certificate read again");
+                } else if asked {
+                    tracing::info!(listener = self.name, %file, "certificate is unchanged");
+                }
+                *failing = None;
+            }
+            Err(error) => {
+                let text = error.to_string();
+                // certificate and key are often replaced one after the other: each fault is logged once, and again
+                // after each SIGHUP
+                if asked || failing.as_ref() != Some(&text) {
+                    tracing::warn!(listener = self.name, %error, "new certificate not usable, the old one stays");
+                }
+                *failing = Some(text);
+            }
+        }
+    }
+}
+
+async fn received(signal: &mut Option<Signal>) -> bool {
+    match signal {
+        Some(signal) => signal.recv().await.is_some(),
+        None => false,
     }
 }
 

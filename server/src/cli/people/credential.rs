@@ -19,7 +19,8 @@ use uuid::Uuid;
 /// or OS_AUTH_URL if it is pinned, else the gateway that you signed in at.
 ///
 /// Tokens are cached below $XDG_CACHE_HOME/portico, for you alone, and shared by all kubectl
-/// processes. It asks for a password only when kubectl says that somebody is there.
+/// processes. It prompts for a password only when kubectl runs interactively (`interactive` in
+/// KUBERNETES_EXEC_INFO).
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  portico credential --gateway https://portico.example.org --cluster 6f0c1a52-...\n  portico credential --cloud acme --cluster 6f0c1a52-...\n  OS_APPLICATION_CREDENTIAL_ID=... OS_APPLICATION_CREDENTIAL_SECRET=... \\\n    portico credential --cloud envvars --cluster 6f0c1a52-..."

@@ -1,7 +1,7 @@
 //! Keys that are read again while the process runs: every few seconds, and at once on SIGHUP.
 //!
-//! What cannot be used changes nothing: the last good keys stay, the log says so once, and
-//! `portico_keys_unusable` is 1 until the files are right.
+//! What cannot be used changes nothing: the last good keys stay, the log says so (once for each fault,
+//! and after each SIGHUP), and `portico_keys_unusable` is 1 until the files are right.
 use super::Context;
 use crate::cli::migrate::read_keys;
 use crate::config::Config;
@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 const EVERY: Duration = Duration::from_secs(3);
 
@@ -79,33 +80,45 @@ fn follow(
     unusable.set(0.0);
     let mut hangup = signal(SignalKind::hangup()).context("receive SIGHUP")?;
     context.lifecycle.spawn_background(async move {
-        let mut failing = false;
+        let mut failing: Option<String> = None;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                _ = hangup.recv() => {}
-            }
-            match look() {
+            let asked = tokio::select! {
+                () = tokio::time::sleep(EVERY) => false,
+                _ = hangup.recv() => true,
+            };
+            let looked = spawn_blocking(move || (look(), look)).await;
+            let Ok((outcome, again)) = looked else {
+                tracing::error!(
+                    keys = what,
+                    "keys are not read again any more: a task failed"
+                );
+                return;
+            };
+            look = again;
+            match outcome {
                 Ok(changed) => {
                     if changed {
                         changes.increment(1);
                         tracing::info!(keys = what, "keys read again: others are used from now on");
+                    } else if asked {
+                        tracing::info!(keys = what, "keys read again: unchanged");
                     }
-                    failing = false;
+                    failing = None;
                 }
                 Err(error) => {
-                    if !failing {
-                        let error = format!("{error:#}");
+                    let error = format!("{error:#}");
+                    // the same fault is logged once, and again after each SIGHUP
+                    if asked || failing.as_ref() != Some(&error) {
                         tracing::error!(
                             keys = what,
                             error,
                             "new keys not usable, the old ones stay"
                         );
                     }
-                    failing = true;
+                    failing = Some(error);
                 }
             }
-            unusable.set(if failing { 1.0 } else { 0.0 });
+            unusable.set(if failing.is_some() { 1.0 } else { 0.0 });
         }
     });
     Ok(())

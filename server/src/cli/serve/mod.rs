@@ -1,8 +1,10 @@
 //! Running roles: listeners, the admin port, start-up lines, the stop.
+mod certificate_expiry;
 mod gateway;
 mod keys;
 mod kube_auth;
 mod panel;
+mod reload;
 mod rules;
 mod store_watch;
 
@@ -114,6 +116,7 @@ async fn start(
         behind,
         front: Cell::new(front),
     };
+    reload::follow(&context)?;
     for role in roles {
         match role {
             Role::KubeAuth => kube_auth::start(&context).await,
@@ -122,6 +125,7 @@ async fn start(
         }
         .with_context(|| format!("start {role}"))?;
     }
+    certificate_expiry::follow(&context)?;
     lifecycle.spawn_background(metrics.clone().run_upkeep());
     serve_on(
         "admin",

@@ -2,7 +2,7 @@
 //! SIGHUP.
 //!
 //! What cannot be used, or fails its own tests, changes nothing: the last good rules stay, the log
-//! says so once with the place in the file, `portico_gateway_rules_unusable` is 1, and the admin
+//! says so (once for each fault, and after each SIGHUP) with the place in the file, `portico_gateway_rules_unusable` is 1, and the admin
 //! port's `/ready` names it without taking the process out of service.
 use super::Context;
 use anyhow::Context as _;
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::spawn_blocking;
 
 const EVERY: Duration = Duration::from_secs(3);
 
@@ -42,19 +43,25 @@ pub(super) fn follow(context: &Context<'_>, gateway: Gateway) -> anyhow::Result<
     let mut hangup = signal(SignalKind::hangup()).context("receive SIGHUP")?;
     context.lifecycle.spawn_background(async move {
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(EVERY) => {}
-                _ = hangup.recv() => {}
+            let asked = tokio::select! {
+                () = tokio::time::sleep(EVERY) => false,
+                _ = hangup.recv() => true,
+            };
+            let (gateway, faults) = (gateway.clone(), Arc::clone(&faults));
+            let looked = spawn_blocking(move || look(&gateway, &faults, asked)).await;
+            if looked.is_err() {
+                tracing::error!("rules are not read again any more: a task failed");
+                return;
             }
-            look(&gateway, &faults);
         }
     });
     Ok(())
 }
 
-fn look(gateway: &Gateway, faults: &Faults) {
+fn look(gateway: &Gateway, faults: &Faults, asked: bool) {
+    let reloaded = gateway.reload_rules();
     let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
-    for looked in gateway.reload_rules() {
+    for looked in reloaded {
         let app = looked.app;
         match looked.outcome {
             Ok(changed) => {
@@ -63,11 +70,14 @@ fn look(gateway: &Gateway, faults: &Faults) {
                 }
                 if faults.remove(&app).is_some() && !changed {
                     tracing::info!(app, "the file of rules is as it was again");
+                } else if asked && !changed {
+                    tracing::info!(app, "rules read again: unchanged");
                 }
             }
             Err(error) => {
                 let error = error.to_string();
-                if faults.get(&app) != Some(&error) {
+                // the same fault is logged once, and again after each SIGHUP
+                if asked || faults.get(&app) != Some(&error) {
                     tracing::error!(app, error, "new rules not usable, the old ones stay");
                     faults.insert(app, error);
                 }

@@ -1,8 +1,7 @@
 //! What needs attention in a cluster, worst first, with the reason.
 pub mod alerts;
-mod restarts;
 
-use super::health::{self, Judgement};
+use super::{health::Judgement, object, restarts};
 use crate::kube::{
     Api, KubeError, discovery,
     listing::{self, Selection},
@@ -201,14 +200,16 @@ async fn unhealthy(
     let restarts = (resource.plural == "pods")
         .then(|| restarts::Column::of(&merged.columns()))
         .flatten();
-    let (ill, well): (Vec<_>, Vec<_>) = merged
+    let (mut ill, well): (Vec<_>, Vec<_>) = merged
         .into_rows()
         .into_iter()
         .partition(|row| needs_a_look(&resource, row));
+    // the worst stands for its owner
+    ill.sort_by_key(|row| row.row.health != Some(Health::Failed));
     let mut looks = one_of_each_owner(ill);
     looks.truncate(MAX_READ);
     if let Some(column) = restarts {
-        let mut restarted = column.recently(well);
+        let mut restarted = recently_restarted(column, well);
         restarted.retain(|row| !looks.iter().any(|(known, _)| same_owner(known, row)));
         looks.extend(one_of_each_owner(restarted).into_iter().take(MAX_RESTARTED));
     }
@@ -228,6 +229,17 @@ async fn unhealthy(
         ListScope::Cluster | ListScope::Namespace(_) => Vec::new(),
     };
     Ok(Found { objects, refused })
+}
+
+/// The pods that may be between two crashes, the most restarted first.
+fn recently_restarted(column: restarts::Column, rows: Vec<TableRow>) -> Vec<TableRow> {
+    let mut found: Vec<(u32, TableRow)> = rows
+        .into_iter()
+        .filter(|row| row.row.health == Some(Health::Ok))
+        .filter_map(|row| Some((column.recent(&row.row)?, row)))
+        .collect();
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    found.into_iter().map(|(_, row)| row).collect()
 }
 
 /// Rows that may need a person. A job's row does not say that it failed, so all unfinished are read.
@@ -259,14 +271,15 @@ fn one_of_each_owner(rows: Vec<TableRow>) -> Vec<(TableRow, Vec<String>)> {
 }
 
 async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<String>) -> Judged {
-    let object = ObjectRef {
+    let reference = ObjectRef {
         resource: resource.clone(),
         namespace: row.row.namespace.clone(),
         name: row.row.name.clone(),
     };
-    let (judgement, ended) = match objects::get(api, &object).await {
+    let (judgement, ended) = match objects::get(api, &reference).await {
+        // replicas that have only just been asked for need no attention
         Ok(value) => (
-            health::judge(resource, &value),
+            object::judge(api, &reference, &value).await,
             value["status"]["phase"] == "Failed",
         ),
         Err(error) => {
@@ -276,7 +289,7 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<Stri
         }
     };
     Judged {
-        object,
+        object: reference,
         row,
         judgement,
         others,
@@ -343,53 +356,4 @@ fn workloads(row: &TableRow) -> impl Iterator<Item = (String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kube::table::Owner;
-    use portico_domain::panel::Row;
-
-    fn pod(name: &str, owner: Option<&str>) -> TableRow {
-        TableRow {
-            owner: owner.map(|name| Owner {
-                kind: "ReplicaSet".to_owned(),
-                name: name.to_owned(),
-                uid: format!("uid-{name}"),
-                controller: true,
-            }),
-            row: Row {
-                uid: name.to_owned(),
-                name: name.to_owned(),
-                namespace: Some("shop".to_owned()),
-                resource_version: "1".to_owned(),
-                created_at: None,
-                cells: Vec::new(),
-                labels: Vec::new(),
-                health: Some(Health::Failed),
-                event: None,
-            },
-        }
-    }
-
-    #[test]
-    fn pods_of_one_workload_are_one_row() {
-        let kept = one_of_each_owner(vec![
-            pod("web-1", Some("web-5c9")),
-            pod("web-2", Some("web-5c9")),
-            pod("alone", None),
-            pod("alone-2", None),
-        ]);
-        let shown: Vec<_> = kept
-            .iter()
-            .map(|(row, others)| (row.row.name.as_str(), others.join(" ")))
-            .collect();
-        let expected = [("web-1", "web-2"), ("alone", ""), ("alone-2", "")];
-        assert_eq!(
-            shown,
-            expected.map(|(name, others)| (name, others.to_owned()))
-        );
-        let owners: Vec<_> = workloads(&kept[0].0)
-            .map(|(plural, name)| format!("{plural}/{name}"))
-            .collect();
-        assert_eq!(owners, ["replicasets/web-5c9", "deployments/web"]);
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// `spec.progressDeadlineSeconds` where a workload has none: the default of deployments
 /// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#progress-deadline-seconds>).
-const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
+pub(super) const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
 
 /// Judges a workload whose replicas are not all ready again, by its pods: while each of those that are
 /// not ready is younger than the deadline and none has failed, the workload is progressing.

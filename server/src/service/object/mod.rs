@@ -5,9 +5,11 @@ mod replicas;
 mod selector;
 
 pub use actions::{confirm_replicas, restartable, scalable};
-pub use replicas::settle;
 
-use super::{error::ServiceError, health};
+use super::{
+    error::ServiceError,
+    health::{self, Judgement},
+};
 use crate::kube::{Api, discovery, events, objects};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -26,8 +28,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
     );
     let value = value?;
     let catalog = discovery::catalog(api).await?;
-    let first = health::judge(&object.resource, &value);
-    let judgement = settle(api, object, &value, first).await;
+    let judgement = judge(api, object, &value).await;
     Ok(ObjectView {
         reference: object.clone(),
         uid: text(&value, "/metadata/uid"),
@@ -48,6 +49,13 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         actions: actions?,
         kind,
     })
+}
+
+/// Judges an object as its page does: a workload by its pods too, so that replicas which have only
+/// just been asked for are progress until their deadline.
+pub async fn judge(api: &Api, object: &ObjectRef, value: &Value) -> Judgement {
+    let first = health::judge(&object.resource, value);
+    replicas::settle(api, object, value, first).await
 }
 
 /// The object as YAML, for reading.

@@ -1,27 +1,26 @@
 //! A live list: a snapshot, then what changed, in batches.
+mod shares;
 mod view;
+mod watcher;
 
-use super::{
-    budget::{LimitReached, Resource, Share},
-    outbox::{Gone, Outbox},
-};
+use super::outbox::{Gone, Outbox};
 use crate::{
     kube::{
-        KubeError, discovery,
+        discovery,
         listing::{self, Merged},
-        namespaces, watch,
+        namespaces,
     },
     panel::{caller::Caller, config::StreamLimits},
-    service::{Services, error::ServiceError, lists, workload_health},
+    service::{Services, error::ServiceError, lists},
 };
 use app::error::UiErrorKind;
-use futures::StreamExt;
 use jiff::Timestamp;
 use portico_domain::{
-    panel::{Column, ListQuery, ListScope, ResourceKind},
+    panel::{ListQuery, ListScope, ResourceKind},
     stream::Message,
 };
-use std::{pin::pin, sync::Arc, time::Duration};
+use shares::{Need, Shares};
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::mpsc,
     time::{Instant, MissedTickBehavior, interval, interval_at},
@@ -29,12 +28,13 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 use view::View;
+use watcher::{Place, Report, watch_place};
 
 /// Changes are sent together so often.
 const BATCH: Duration = Duration::from_millis(200);
 /// Whether other namespaces have come or gone is looked at so often.
 const RESCOPE: Duration = Duration::from_secs(10);
-/// How often workloads with replicas that are not ready are judged again.
+/// How often rows whose cells say too little are judged again.
 const REJUDGE: Duration = Duration::from_secs(60);
 /// Namespaces of one list that are watched; with more the list is read again and again.
 const MAX_WATCHES: usize = StreamLimits::WATCHES_OF_A_LIST;
@@ -122,75 +122,20 @@ enum Round {
     Limited(Need),
 }
 
-/// What a list needs of its session's budget, and the limit that stood in the way.
-struct Need {
-    reached: LimitReached,
-    resource: Resource,
-    amount: usize,
-}
-
-/// What a list holds of its session's budget.
-struct Shares {
-    watches: Share,
-    bytes: Share,
-}
-
-impl Shares {
-    fn take(services: &Services, caller: &Caller) -> Result<Self, Need> {
-        let take = |resource, amount| {
-            services
-                .budgets
-                .take(caller.session_id(), resource, amount)
-                .map_err(|reached| Need {
-                    reached,
-                    resource,
-                    amount,
-                })
-        };
-        Ok(Self {
-            watches: take(Resource::Watches, 1)?,
-            bytes: take(Resource::ListBytes, 0)?,
-        })
-    }
-
-    fn watches(&mut self, amount: usize) -> Result<(), Need> {
-        self.watches.resize(amount).map_err(|reached| Need {
-            reached,
-            resource: Resource::Watches,
-            amount,
-        })
-    }
-
-    fn bytes(&mut self, amount: usize) -> Result<(), Need> {
-        self.bytes.resize(amount).map_err(|reached| Need {
-            reached,
-            resource: Resource::ListBytes,
-            amount,
-        })
-    }
-}
-
-/// What a watcher of one place reports.
-enum Report {
-    Change(watch::Change),
-    Expired,
-    Failed(KubeError),
-}
-
 impl Follower {
     async fn ended(&self, reason: String, retry: bool) -> Result<(), Gone> {
         let id = self.id;
         self.outbox.send(Message::Ended { id, reason, retry }).await
     }
 
-    /// Sends rows, those of workloads judged as on their own pages.
-    async fn send(&self, mut message: Message) -> Result<(), Gone> {
+    /// Sends rows of a view, those whose cells say too little judged as on their own pages.
+    async fn send(&self, view: &View, mut message: Message) -> Result<(), Gone> {
         if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
-            && workload_health::applies_to(&self.query.resource)
-            && rows.iter().any(workload_health::is_unready)
+            && let Some(health) = view.row_health()
+            && rows.iter().any(|row| health.is_uncertain(row))
             && let Ok((api, _)) = self.services.api(&self.caller, self.cluster).await
         {
-            workload_health::refine(&api, &self.query.resource, rows).await;
+            health.refine(&api, rows).await;
         }
         self.outbox.send(message).await
     }
@@ -241,7 +186,8 @@ impl Follower {
         if let Err(need) = room {
             return Ok(Round::Limited(need));
         }
-        self.send(view.snapshot(self.id, &scope)).await?;
+        let snapshot = view.snapshot(self.id, &scope);
+        self.send(&view, snapshot).await?;
         if polled {
             return self.poll(view, scope, shares, last_good).await;
         }
@@ -285,11 +231,11 @@ impl Follower {
                         return Ok(Round::Limited(need));
                     }
                     if let Some(message) = view.changes(self.id, &scope) {
-                        self.send(message).await?;
+                        self.send(&view, message).await?;
                     }
                 }
-                // a deadline may have passed, which changes no object
-                _ = rejudge.tick() => view.send_unready_again(),
+                // time alone changes no object, and yet how it is judged
+                _ = rejudge.tick() => view.send_uncertain_again(),
                 _ = rescope.tick() => match self.scope(&kind).await {
                     Ok(now) if now == scope => {}
                     Ok(_) => return Ok(Round::Again),
@@ -343,69 +289,13 @@ impl Follower {
             if let Err(need) = shares.bytes(view.bytes()) {
                 return Ok(Round::Limited(need));
             }
-            if moved {
-                self.send(view.snapshot(self.id, &scope)).await?;
-            } else if let Some(message) = view.changes(self.id, &scope) {
-                self.send(message).await?;
-            }
-        }
-    }
-}
-
-/// One place that is watched.
-struct Place {
-    services: Arc<Services>,
-    caller: Caller,
-    cluster: Uuid,
-    query: ListQuery,
-    namespace: Option<String>,
-    columns: Vec<Column>,
-}
-
-/// Watches one place; each watch ends within a minute and the next proves the rights again.
-async fn watch_place(place: Place, mut position: String, reports: mpsc::Sender<Report>) {
-    let selection = lists::selection(&place.query);
-    let failed = |error: KubeError| match error {
-        KubeError::Expired => Report::Expired,
-        other => Report::Failed(other),
-    };
-    loop {
-        let api = match place.services.api(&place.caller, place.cluster).await {
-            Ok((api, _)) => api,
-            Err(error) => {
-                let error = KubeError::Unreachable(error.message);
-                let _ = reports.send(Report::Failed(error)).await;
-                return;
-            }
-        };
-        let opened = watch::watch(
-            &api,
-            &place.query.resource,
-            place.namespace.as_deref(),
-            &selection,
-            &position,
-            place.columns.clone(),
-        )
-        .await;
-        let changes = match opened {
-            Ok(changes) => changes,
-            Err(error) => {
-                let _ = reports.send(failed(error)).await;
-                return;
-            }
-        };
-        let mut changes = pin!(changes);
-        while let Some(change) = changes.next().await {
-            let report = match change {
-                Ok((change, after)) => {
-                    position = after;
-                    Report::Change(change)
-                }
-                Err(error) => failed(error),
+            let message = if moved {
+                Some(view.snapshot(self.id, &scope))
+            } else {
+                view.changes(self.id, &scope)
             };
-            let last = !matches!(report, Report::Change(_));
-            if reports.send(report).await.is_err() || last {
-                return;
+            if let Some(message) = message {
+                self.send(&view, message).await?;
             }
         }
     }

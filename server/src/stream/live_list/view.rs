@@ -1,7 +1,7 @@
 //! The rows of a list on the server, and the window of them that the browser has.
 use crate::{
     kube::{listing::Part, watch},
-    service::{lists, workload_health},
+    service::{lists, row_health::RowHealth},
 };
 use portico_domain::{
     panel::{Column, ListQuery, ListScope, Row},
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct View {
     query: ListQuery,
     pub columns: Vec<Column>,
+    health: Option<RowHealth>,
     rows: BTreeMap<String, Row>,
     /// Memory of `rows`, about.
     bytes: usize,
@@ -26,6 +27,7 @@ impl View {
     pub fn new(columns: Vec<Column>, query: &ListQuery) -> Self {
         Self {
             query: query.clone(),
+            health: RowHealth::of(&query.resource, &columns),
             columns,
             rows: BTreeMap::new(),
             bytes: 0,
@@ -73,17 +75,17 @@ impl View {
         }
     }
 
-    /// Sends the workloads with replicas that are not ready once more, as they may be judged
-    /// otherwise by now.
-    pub fn send_unready_again(&mut self) {
-        if !workload_health::applies_to(&self.query.resource) {
+    /// Judges rows beyond their cells; `None` where the cells say enough.
+    pub fn row_health(&self) -> Option<&RowHealth> {
+        self.health.as_ref()
+    }
+
+    /// Sends the rows whose cells say too little once more, as they may be judged otherwise by now.
+    pub fn send_uncertain_again(&mut self) {
+        let Some(health) = &self.health else {
             return;
-        }
-        let unready = self
-            .rows
-            .values()
-            .filter(|row| workload_health::is_unready(row));
-        for row in unready {
+        };
+        for row in self.rows.values().filter(|row| health.is_uncertain(row)) {
             // no object has this version
             if let Some(version) = self.sent.get_mut(&row.uid) {
                 version.clear();

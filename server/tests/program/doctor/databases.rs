@@ -110,3 +110,43 @@ async fn finding_o4_doctor_finds_a_postgresql_without_the_database_or_the_user()
         "{message}"
     );
 }
+
+#[tokio::test]
+async fn doctor_finds_a_store_that_holds_something_else() {
+    let mut place = Place::new().await;
+    let server = RedisServer::start().unwrap();
+    place.config["store"]["url"] = json!(server.url());
+    migrate(&place);
+    place.is_sound().await;
+    redis(&server, &["SET", "portico:schema", "no number"]);
+    let found = place.finds("store-unusable").await.to_string();
+    assert!(found.contains("not a number"), "{found}");
+    redis(&server, &["SET", "portico:schema", "1"]);
+    place.is_sound().await;
+    // another program's key: Redis answers WRONGTYPE
+    redis(&server, &["SET", "portico:keys", "no set"]);
+    place.finds("store-unusable").await;
+}
+
+#[tokio::test]
+async fn doctor_finds_a_redis_whose_disk_is_full() {
+    let mut place = Place::new().await;
+    let server = RedisServer::with(&["--appendfsync", "everysec"]).unwrap();
+    place.config["store"]["url"] = json!(server.url());
+    migrate(&place);
+    place.is_sound().await;
+    // the next append-only file is on a device that is always full (full(4))
+    let next = "appendonlydir/appendonly.aof.2.incr.aof";
+    std::os::unix::fs::symlink("/dev/full", server.directory().join(next)).unwrap();
+    redis(&server, &["BGREWRITEAOF"]);
+    let mut report = place.doctor(&[]).await;
+    for _ in 0..50 {
+        if report.has("store-full") {
+            break;
+        }
+        redis(&server, &["SET", "filler", "1"]);
+        report = place.doctor(&[]).await;
+    }
+    assert_ne!(report.code, 0);
+    report.find("store-full");
+}

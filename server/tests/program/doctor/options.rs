@@ -115,3 +115,18 @@ async fn finding_o4_doctor_finds_a_low_limit_of_open_files_and_plain_postgresql(
     let message = found["message"].as_str().unwrap();
     assert!(message.contains("does not resolve"), "{message}");
 }
+
+#[tokio::test]
+async fn doctor_says_why_a_revocation_could_not_be_measured() {
+    let place = Place::new().await;
+    place.is_sound().await;
+    // there is no OS_* to sign in with
+    let report = place.doctor(&["--revocation", "prod"]).await;
+    assert_ne!(report.code, 0);
+    let found = report.find("revocation-slow");
+    assert_eq!(found["subject"], "revocation at prod");
+    assert!(
+        found["message"].as_str().unwrap().contains("OS_"),
+        "{found}"
+    );
+}

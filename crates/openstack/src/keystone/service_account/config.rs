@@ -13,12 +13,14 @@ pub struct ServiceAccountConfig {
     /// ID of the application credential.
     pub application_credential_id: Option<String>,
     /// File with its secret, readable by Portico alone.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub secret_file: Option<PathBuf>,
     /// Name of the user.
     pub user: Option<String>,
     /// Name of the user's domain (default: `keystone.default_domain`).
     pub user_domain: Option<String>,
     /// File with the user's password, readable by Portico alone.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub password_file: Option<PathBuf>,
     /// Name of the project that the account's token is for.
     pub project: Option<String>,

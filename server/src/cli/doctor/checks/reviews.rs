@@ -109,8 +109,14 @@ async fn known(
 
 /// Signs in as `OS_*` say, revokes that token, and measures how long the API server still takes it.
 pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
-    let subject = format!("revocation at {name}");
-    vec![match measured(config, name).await {
+    vec![judged(
+        format!("revocation at {name}"),
+        measured(config, name).await,
+    )]
+}
+
+fn judged(subject: String, took: anyhow::Result<Duration>) -> Finding {
+    match took {
         Ok(took) if took <= PROMISED => Finding::ok(
             subject,
             format!("a revoked token worked for {:.1} s", took.as_secs_f64()),
@@ -124,7 +130,7 @@ pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
             Finding::fault(Fault::RevocationSlow, subject, seen)
         }
         Err(error) => Finding::fault(Fault::RevocationSlow, subject, format!("{error:#}")),
-    }]
+    }
 }
 
 async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
@@ -157,4 +163,21 @@ async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
         tokio::time::sleep(POLL).await;
     }
     Ok(revoked.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doctor_finds_a_revoked_token_that_works_for_longer_than_promised() {
+        let of = |took| judged("revocation at prod".to_owned(), took);
+        let slow = of(Ok(PROMISED + Duration::from_millis(100)));
+        assert_eq!(slow.fault, Some(Fault::RevocationSlow));
+        assert_eq!(
+            of(Err(anyhow::anyhow!("no token"))).fault,
+            Some(Fault::RevocationSlow)
+        );
+        assert_eq!(of(Ok(PROMISED)).fault, None);
+    }
 }

@@ -6,7 +6,7 @@ mod not_started;
 pub use containers::containers;
 pub use not_started::not_started;
 
-use super::{Judgement, counted, scheduling, sentence};
+use super::{Judgement, counted, rollout::PROGRESS_DEADLINE, scheduling, sentence};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
@@ -17,8 +17,43 @@ pub fn pod(pod: &Pod) -> Judgement {
 }
 
 /// The same at a moment: a container that crashes again and again is judged as crashing for some
-/// minutes after each crash.
+/// minutes after each crash, and a replica that has just been made is progress until its deadline.
 fn pod_at(pod: &Pod, now: Timestamp) -> Judgement {
+    let judgement = by_status(pod, now);
+    if judgement.health == Health::Warning && is_new_replica(pod, now) {
+        return Judgement {
+            health: Health::Progressing,
+            ..judgement
+        };
+    }
+    judgement
+}
+
+/// Whether a controller has made the pod only just, and no container of it has ended.
+fn is_new_replica(pod: &Pod, now: Timestamp) -> bool {
+    let meta = &pod.metadata;
+    let is_replica = meta
+        .owner_references
+        .iter()
+        .flatten()
+        .any(|owner| owner.controller == Some(true));
+    let is_young = meta
+        .creation_timestamp
+        .as_ref()
+        .is_some_and(|made| now.duration_since(made.0) < PROGRESS_DEADLINE);
+    let mut containers = pod
+        .status
+        .iter()
+        .flat_map(|status| status.container_statuses.iter().flatten());
+    is_replica && is_young && !containers.any(has_ended)
+}
+
+fn has_ended(container: &ContainerStatus) -> bool {
+    let state = container.state.as_ref();
+    container.restart_count > 0 || state.is_some_and(|state| state.terminated.is_some())
+}
+
+fn by_status(pod: &Pod, now: Timestamp) -> Judgement {
     let status = pod.status.clone().unwrap_or_default();
     let phase = status.phase.as_deref().unwrap_or("Unknown");
     if pod.metadata.deletion_timestamp.is_some() {

@@ -174,3 +174,37 @@ fn finding_p11_what_is_no_crash_loop_is_not_made_one() {
     let of_a_job = judged_at_now("OnFailure", succeeded);
     assert_ne!(of_a_job.status, "CrashLoopBackOff");
 }
+
+#[test]
+fn finding_p19_a_replica_that_is_not_ready_yet_is_progress_until_its_deadline() {
+    let waits = container(json!({"running": {}}), json!({}), 0);
+    let ended = container(ended(5, 1, 1), json!({}), 0);
+    let restarted = container(json!({"running": {}}), json!({}), 1);
+    let running = |containers: &Value| json!({"phase": "Running", "containerStatuses": containers});
+    let made = |status: Value, seconds: i64, owner: Value| {
+        let now: Timestamp = NOW.parse().unwrap();
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"name": "web-1", "ownerReferences": owner,
+                "creationTimestamp": (now - jiff::SignedDuration::from_secs(seconds)).to_string()},
+            "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+            "status": status,
+        }))
+        .unwrap();
+        pod_at(&pod, now).health
+    };
+    let set = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u",
+        "controller": true}]);
+    for (status, seconds, owner, expected) in [
+        (running(&waits), 5, &set, Health::Progressing),
+        (json!({"phase": "Pending"}), 5, &set, Health::Progressing),
+        (running(&waits), 601, &set, Health::Warning),
+        (json!({"phase": "Pending"}), 601, &set, Health::Warning),
+        (running(&ended), 5, &set, Health::Warning),
+        (running(&restarted), 5, &set, Health::Warning),
+        // nothing scales a pod without a controller
+        (running(&waits), 5, &json!([]), Health::Warning),
+    ] {
+        let health = made(status.clone(), seconds, owner.clone());
+        assert_eq!(health, expected, "{status} {seconds} {owner}");
+    }
+}

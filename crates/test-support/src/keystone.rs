@@ -5,7 +5,7 @@ use hmac::{Hmac, Mac as _};
 use portico_testkit::TestEnv;
 use sha1::Sha1;
 
-use crate::support::stack::{Stack, Wanted};
+use crate::stack::{Stack, Wanted};
 
 pub struct Running {
     pub env: TestEnv,

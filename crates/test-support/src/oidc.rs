@@ -6,7 +6,7 @@ use portico_testkit::{CLIENT_ID, CLIENT_SECRET, OidcPerson, OidcProvider};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use crate::support::{
+use crate::{
     browser::{Browser, Page},
     database::Database,
     stack::{APP, MAIN, MAIN_HOST, Stack, Wanted},

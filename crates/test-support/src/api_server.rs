@@ -5,12 +5,10 @@ use portico_testkit::TestEnv;
 use serde_json::json;
 
 use crate::{
+    browser::Browser,
+    form::enter,
     keystone::Running,
-    support::{
-        browser::Browser,
-        form::enter,
-        stack::{APP, MAIN, Stack, Wanted},
-    },
+    stack::{APP, MAIN, Stack, Wanted},
 };
 
 /// The API server as an app that viewers may open, too.
@@ -21,7 +19,7 @@ pub async fn in_front_of_the_api_server() -> Running {
     let record = serde_json::from_value(json!({
         "id": of("CLUSTER_ID"), "name": "acme-prod", "owner_project": acme,
         "api_url": of("KUBE_API_URL"),
-        "sealing_key_file": env.state().join("keys/kube-auth-1.pub"),
+        "sealing_key_file": env.installation().join("keys/kube-auth-1.pub"),
     }))
     .expect("cluster");
     let stack = Stack::start(Wanted {

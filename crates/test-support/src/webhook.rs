@@ -12,6 +12,7 @@ use portico_runtime::listener::PeerCertificates;
 use rcgen::{CertificateParams, KeyPair, SanType};
 use rustls_pki_types::CertificateDer;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -172,6 +173,49 @@ impl Reply {
         self.status == StatusCode::SERVICE_UNAVAILABLE
             && !self.headers.contains_key("retry-after")
             && self.body["kind"] == "Status"
+    }
+
+    pub fn is_authenticated(&self) -> bool {
+        self.status == 200 && self.body["status"]["authenticated"] == true
+    }
+
+    pub fn user(&self) -> &Value {
+        &self.body["status"]["user"]
+    }
+
+    pub fn username(&self) -> String {
+        self.user()["username"].as_str().unwrap().to_owned()
+    }
+
+    pub fn groups(&self) -> BTreeSet<String> {
+        let groups = self.user()["groups"].as_array().unwrap().iter();
+        groups
+            .map(|group| group.as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Neither who somebody is nor that they are nobody may hide behind an error.
+    pub fn assert_refused(&self, what: &str) {
+        assert!(self.is_refusal(V1), "{what}: {} {}", self.status, self.text);
+    }
+
+    pub fn assert_authenticated(&self, what: &str) {
+        assert!(
+            self.is_authenticated(),
+            "{what}: {} {}",
+            self.status,
+            self.text
+        );
+    }
+
+    pub fn assert_cannot_say(&self, what: &str) {
+        assert!(
+            self.is_cannot_say(),
+            "{what}: {} {} {:?}",
+            self.status,
+            self.text,
+            self.headers
+        );
     }
 }
 

@@ -1,0 +1,37 @@
+import { expect, test } from "../support/browser";
+import { apply } from "../support/kubectl";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("audit");
+});
+test.afterAll(() => remove(namespace));
+
+test("finding_o5 what one changes is in one's own activity, and filters find it", async ({ page }) => {
+  const name = unique("web");
+  await apply("acme-prod", deploymentManifest(namespace, name, 1));
+  await signIn(page, "devi", path.deployment(namespace, name));
+  await page.getByRole("button", { name: "Scale" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Replicas").fill("2");
+  await dialog.getByRole("button", { name: /^Scale/ }).click();
+  await expect(page.getByRole("main")).toContainText(/2 of 2|2\/2/, { timeout: 30_000 });
+
+  await page.getByRole("button", { name: /^Devi|devi/ }).click();
+  await page.getByRole("link", { name: "Your activity" }).click();
+  await expect(page.getByRole("heading", { name: "Your activity" })).toBeVisible();
+  const entry = page.getByRole("row").filter({ hasText: "panel.scale" }).filter({ hasText: name });
+  await expect(entry).toHaveCount(1);
+  await expect(entry).toContainText("Succeeded");
+  await expect(entry).toContainText("acme-prod");
+
+  await page.getByLabel("Outcome").selectOption("Denied");
+  await page.getByRole("button", { name: "Apply filters" }).click();
+  await expect(page).toHaveURL(/outcome=denied/);
+  await expect(entry).toHaveCount(0);
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await expect(entry).toHaveCount(1);
+});

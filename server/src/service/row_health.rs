@@ -1,0 +1,153 @@
+//! Rows of a list whose cells do not say how their objects are: they are judged as on their own pages.
+//! The cells of a workload do not say that replicas were only just asked for, and a pod between two
+//! crashes looks well in its cells.
+use super::{object, restarts};
+use crate::kube::{Api, objects};
+use futures::{StreamExt, stream};
+use portico_domain::panel::{Column, Health, ObjectRef, ResourceRef, Row};
+use std::cmp::Reverse;
+
+/// Workloads of one list that are read; the others keep what their cells say. With its pods, a workload
+/// takes two requests.
+const MAX_WORKLOADS: usize = 12;
+/// The same of pods.
+const MAX_PODS: usize = 24;
+const PARALLEL: usize = 6;
+
+/// Judges the rows of one kind beyond their cells.
+#[derive(Clone, Debug)]
+pub struct RowHealth {
+    resource: ResourceRef,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Workload,
+    Pod { restarts: Option<restarts::Column> },
+}
+
+impl RowHealth {
+    /// Returns the judge of a kind, `None` where its cells say enough.
+    pub fn of(resource: &ResourceRef, columns: &[Column]) -> Option<Self> {
+        let kind = match (resource.group.as_str(), resource.plural.as_str()) {
+            ("", "pods") => Kind::Pod {
+                restarts: restarts::Column::of(columns),
+            },
+            ("apps", "deployments" | "statefulsets" | "daemonsets" | "replicasets") => {
+                Kind::Workload
+            }
+            _ => return None,
+        };
+        Some(Self {
+            resource: resource.clone(),
+            kind,
+        })
+    }
+
+    /// Whether the page of a row's object may say otherwise than its cells.
+    pub fn is_uncertain(&self, row: &Row) -> bool {
+        match self.kind {
+            Kind::Workload => matches!(row.health, Some(Health::Warning | Health::Failed)),
+            Kind::Pod { .. } => {
+                row.health == Some(Health::Warning) || self.recent_restarts(row).is_some()
+            }
+        }
+    }
+
+    /// Judges uncertain rows, the pods that were restarted most often first. A row that cannot be
+    /// read stays as it is.
+    pub async fn refine(&self, api: &Api, rows: &mut [Row]) {
+        let mut uncertain: Vec<_> = rows
+            .iter_mut()
+            .filter(|row| self.is_uncertain(row))
+            .collect();
+        uncertain.sort_by_key(|row| Reverse(self.recent_restarts(row)));
+        uncertain.truncate(match self.kind {
+            Kind::Workload => MAX_WORKLOADS,
+            Kind::Pod { .. } => MAX_PODS,
+        });
+        let looks: Vec<_> = uncertain
+            .into_iter()
+            .map(|row| async move {
+                let object = ObjectRef {
+                    resource: self.resource.clone(),
+                    namespace: row.namespace.clone(),
+                    name: row.name.clone(),
+                };
+                if let Ok(value) = objects::get(api, &object).await {
+                    row.health = Some(object::judge(api, &object, &value).await.health);
+                }
+            })
+            .collect();
+        stream::iter(looks)
+            .for_each_concurrent(PARALLEL, |look| look)
+            .await;
+    }
+
+    /// Returns how often a pod was restarted that does not look failed and may be in a crash loop.
+    fn recent_restarts(&self, row: &Row) -> Option<u32> {
+        let Kind::Pod { restarts } = self.kind else {
+            return None;
+        };
+        let looks_well = matches!(row.health, Some(Health::Ok | Health::Warning));
+        restarts.filter(|_| looks_well)?.recent(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(resource: ResourceRef) -> Option<RowHealth> {
+        let columns = ["Name", "Restarts"].map(|name| Column {
+            name: name.to_owned(),
+            description: String::new(),
+            priority: 0,
+            kind: "string".to_owned(),
+        });
+        RowHealth::of(&resource, &columns)
+    }
+
+    fn row(restarts: &str, health: Health) -> Row {
+        Row {
+            uid: "uid".to_owned(),
+            name: "web".to_owned(),
+            namespace: Some("shop".to_owned()),
+            resource_version: "1".to_owned(),
+            created_at: None,
+            cells: vec!["web".to_owned(), restarts.to_owned()],
+            labels: Vec::new(),
+            health: Some(health),
+            event: None,
+        }
+    }
+
+    #[test]
+    fn finding_p11_the_cells_of_a_pod_between_two_crashes_are_uncertain() {
+        let pods = judge(ResourceRef::core("pods")).unwrap();
+        for (restarts, health, uncertain) in [
+            ("4 (50s ago)", Health::Ok, true),
+            ("4 (50s ago)", Health::Warning, true),
+            ("9 (3d ago)", Health::Ok, false),
+            ("0", Health::Ok, false),
+            // its cells say so already
+            ("4 (50s ago)", Health::Failed, false),
+            ("4 (50s ago)", Health::Progressing, false),
+        ] {
+            let row = row(restarts, health);
+            assert_eq!(pods.is_uncertain(&row), uncertain, "{restarts} {health:?}");
+        }
+    }
+
+    #[test]
+    fn finding_p19_the_cells_of_what_is_not_ready_are_uncertain() {
+        let deployments = judge(ResourceRef::new("apps", "v1", "deployments")).unwrap();
+        assert!(deployments.is_uncertain(&row("", Health::Warning)));
+        assert!(deployments.is_uncertain(&row("", Health::Failed)));
+        assert!(!deployments.is_uncertain(&row("4 (50s ago)", Health::Ok)));
+        let pods = judge(ResourceRef::core("pods")).unwrap();
+        assert!(pods.is_uncertain(&row("0", Health::Warning)));
+        assert!(judge(ResourceRef::new("batch", "v1", "jobs")).is_none());
+    }
+}

@@ -1,0 +1,55 @@
+//! Namespaces and pods of one test.
+use k8s_openapi::api::core::v1::{Namespace, Pod};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+
+/// Deleted by its test's `done`.
+pub struct OwnNamespace {
+    pub name: String,
+    pub client: Client,
+}
+
+impl OwnNamespace {
+    /// Makes a pod that no node takes: it exists at once and needs no image.
+    pub async fn pod(&self, name: &str) -> Pod {
+        let selector = json!({ "nodeSelector": { "portico.dev/none": "true" } });
+        self.pod_with(name, selector).await
+    }
+
+    /// Makes a pod that no scheduler looks at, so that its status is what the test writes.
+    pub async fn pod_with_status(&self, name: &str, status: Value) {
+        self.pod_with(name, json!({ "schedulerName": "none" }))
+            .await;
+        let status = json!({ "status": status });
+        Api::<Pod>::namespaced(self.client.clone(), &self.name)
+            .patch_status(name, &PatchParams::default(), &Patch::Merge(status))
+            .await
+            .unwrap();
+    }
+
+    async fn pod_with(&self, name: &str, mut spec: Value) -> Pod {
+        spec["containers"] = json!([{ "name": "c", "image": "none" }]);
+        let pod = json!({ "metadata": { "name": name }, "spec": spec });
+        let pod = serde_json::from_value(pod).unwrap();
+        let pods = Api::<Pod>::namespaced(self.client.clone(), &self.name);
+        let mut tries = 0;
+        loop {
+            match pods.create(&PostParams::default(), &pod).await {
+                Ok(pod) => return pod,
+                // the new namespace's service account is still being made
+                Err(error) if tries == 50 => panic!("{error}"),
+                Err(_) => tries += 1,
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+    }
+
+    pub async fn done(self) {
+        let _ = Api::<Namespace>::all(self.client)
+            .delete(&self.name, &Default::default())
+            .await;
+    }
+}
