@@ -38,6 +38,8 @@ if [ "${1:-}" = bench ]; then
   wants apache2 test -x /usr/sbin/apache2
   wants libapache2-mod-auth-openidc test -e /usr/lib/apache2/modules/mod_auth_openidc.so
   wants nginx test -x /usr/sbin/nginx
+  wants valgrind has vgdb
+  wants wrk has wrk
 fi
 [ ${#needed[@]} -gt 0 ] || exit 0
 

@@ -1,5 +1,6 @@
 //! A server as a process of its own, and what Linux says of it.
 use anyhow::{Context as _, Result, bail};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,21 @@ use std::time::{Duration, Instant};
 
 /// Linux' unit in `/proc/<pid>/stat`, whatever the kernel's own tick is.
 const TICKS_PER_SECOND: f64 = 100.0;
-const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// Long enough for a program under valgrind.
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 const LISTENING: &str = "listening on http";
+
+/// Returns the command that runs `program` behind `wrapper` (a program and its arguments), or by itself where that is empty.
+pub fn wrapped(wrapper: &[String], program: impl AsRef<OsStr>) -> Command {
+    match wrapper {
+        [] => Command::new(program),
+        [first, arguments @ ..] => {
+            let mut command = Command::new(first);
+            command.args(arguments).arg(program);
+            command
+        }
+    }
+}
 
 /// A running server. It ends with this value.
 pub struct Server {

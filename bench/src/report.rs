@@ -25,6 +25,15 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The values below which a quarter, and three quarters, of all are.
+pub fn quartiles(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |quarters: usize| sorted.get(sorted.len() * quarters / 4);
+    let value = |quarters| at(quarters).copied().unwrap_or(f64::NAN);
+    (value(1), value(3))
+}
+
 /// Writes `<name>.json`, `<name>.svg` and the results in `<name>.md`.
 pub fn write(
     folder: &Path,
@@ -78,6 +87,14 @@ mod tests {
     fn a_spoilt_round_does_not_move_the_median() {
         assert!((median(&[3.0, 100.0, 1.0]) - 3.0).abs() < f64::EPSILON);
         assert!((median(&[1.0, 2.0]) - 1.5).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_quarter_of_the_rounds_is_on_either_side_of_the_quartiles() {
+        let values: Vec<f64> = (0..15).rev().map(f64::from).collect();
+        assert_eq!(quartiles(&values), (3.0, 11.0));
+        assert_eq!(quartiles(&[2.0]), (2.0, 2.0));
+        assert!(quartiles(&[]).0.is_nan());
     }
 
     #[test]

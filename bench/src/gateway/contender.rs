@@ -2,7 +2,7 @@
 use super::apache::{self, Apache};
 use super::load::Ask;
 use super::nginx;
-use super::portico::{APP_HOST, APP_ID, MAIN, Person, Session, Workplace};
+use super::portico::{APP_HOST, APP_ID, LogFormat, MAIN, Person, Session, Workplace};
 use super::upstream::{LARGE, SMALL, Upstream, WHOAMI};
 use super::wire::{Answer, Kept, get};
 use crate::process::{Forking, Server, Trees};
@@ -60,6 +60,8 @@ pub struct Contender {
     pub address: SocketAddr,
     pub processes: Trees,
     pub identity: Identity,
+    /// Where sessions begin that it accepts.
+    pub sessions_at: SocketAddr,
     host: String,
     cookie: String,
     logs: Vec<PathBuf>,
@@ -86,6 +88,11 @@ impl Contender {
         get(&self.host, WHOAMI, cookie).into()
     }
 
+    /// The headers that another client sends with its requests: `Host` and `Cookie`.
+    pub fn headers(&self) -> [(&'static str, &str); 2] {
+        [("Host", &self.host), ("Cookie", &self.cookie)]
+    }
+
     pub fn own_cookie(&self) -> &str {
         &self.cookie
     }
@@ -105,9 +112,9 @@ impl Contender {
 /// Everything that runs during the rounds.
 pub struct Arena {
     pub contenders: Vec<Contender>,
-    pub gateway: Server,
     pub apache: Apache,
-    _session: Session,
+    _gateways: [Server; 2],
+    _sessions: [Session; 2],
     _apache_session: apache::Session,
     _proxies: [Forking; 2],
     upstream: Upstream,
@@ -120,10 +127,15 @@ impl Arena {
         let upstream = Upstream::start(dir).await?;
         let gateway = place.start("gateway", upstream.address, "").await?;
         let session = person.sign_in(gateway.address).await?;
-        let verifier = published_keys(gateway.address).await?;
+        let identity = identity_of(gateway.address, person).await?;
+        let human = place
+            .start_logging("gateway-human", upstream.address, LogFormat::Human)
+            .await?;
+        let human_session = person.sign_in(human.address).await?;
+        let human_identity = identity_of(human.address, person).await?;
         let (plain, asking) = (nginx::free_port()?, nginx::free_port()?);
         let blocks = nginx::plain(plain, upstream.address);
-        let plain_proxy = nginx::start(dir, "nginx-plain", plain, &blocks).await?;
+        let plain_proxy = nginx::start_as_shipped(dir, "nginx-plain", plain, &blocks).await?;
         let blocks = nginx::auth_request(asking, upstream.address, gateway.address);
         let asking_proxy = nginx::start(dir, "nginx-asking", asking, &blocks).await?;
         let apache = Apache::start(dir, upstream.address).await?;
@@ -134,6 +146,7 @@ impl Arena {
             address,
             processes: Trees(processes),
             identity,
+            sessions_at: gateway.address,
             host: APP_HOST.to_owned(),
             cookie: session.cookie.clone(),
             logs: vec![log],
@@ -150,9 +163,19 @@ impl Arena {
                 "gateway",
                 gateway.address,
                 vec![gateway.id()],
-                Identity::Assertion(verifier, user.clone()),
+                identity,
                 place.log("gateway"),
             ),
+            Contender {
+                name: "gateway_human_log",
+                address: human.address,
+                processes: Trees(vec![human.id()]),
+                identity: human_identity,
+                sessions_at: human.address,
+                host: APP_HOST.to_owned(),
+                cookie: human_session.cookie.clone(),
+                logs: vec![place.log("gateway-human")],
+            },
             of_the_gateway(
                 "nginx_auth_request",
                 asking,
@@ -165,6 +188,7 @@ impl Arena {
                 address: apache.address,
                 processes: Trees(vec![apache.server.id()]),
                 identity: Identity::OidcClaim(apache::SUBJECT.to_owned()),
+                sessions_at: apache.address,
                 host: apache.host(),
                 cookie: apache_session.cookie.clone(),
                 logs: vec![apache::access_log(dir)?],
@@ -172,9 +196,9 @@ impl Arena {
         ];
         Ok(Self {
             contenders,
-            gateway,
             apache,
-            _session: session,
+            _gateways: [gateway, human],
+            _sessions: [session, human_session],
             _apache_session: apache_session,
             _proxies: [plain_proxy, asking_proxy],
             upstream,
@@ -187,12 +211,13 @@ impl Arena {
     pub async fn also(&mut self, place: &Workplace, person: &Person) -> Result<(Server, Session)> {
         let gateway = place.start("gateway", self.upstream.address, "").await?;
         let session = person.sign_in(gateway.address).await?;
-        let verifier = published_keys(gateway.address).await?;
+        let identity = identity_of(gateway.address, person).await?;
         self.contenders.push(Contender {
             name: "gateway_before",
             address: gateway.address,
             processes: Trees(vec![gateway.id()]),
-            identity: Identity::Assertion(verifier, person.user.id.clone()),
+            identity,
+            sessions_at: gateway.address,
             host: APP_HOST.to_owned(),
             cookie: session.cookie.clone(),
             logs: vec![place.log("gateway")],
@@ -212,6 +237,12 @@ impl Arena {
         }
         Ok(())
     }
+}
+
+/// What the upstream must see of a person who is signed in at this gateway.
+pub async fn identity_of(gateway: SocketAddr, person: &Person) -> Result<Identity> {
+    let verifier = published_keys(gateway).await?;
+    Ok(Identity::Assertion(verifier, person.user.id.clone()))
 }
 
 /// The keys that upstreams verify assertions with.

@@ -22,10 +22,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn per_second(&self) -> f64 {
-        self.requests as f64 / self.took.as_secs_f64()
-    }
-
     /// In milliseconds.
     pub fn quantile(&self, quantile: f64) -> f64 {
         self.latencies.value_at_quantile(quantile) as f64 / 1e6
@@ -51,6 +47,26 @@ impl Load {
             connections: kept,
             ask: ask.clone(),
         })
+    }
+
+    /// Sends about so many requests, equally many over each connection. Returns how many were answered.
+    pub async fn run_requests(self, requests: u64) -> Result<u64> {
+        let connections = self.connections.len() as u64;
+        let each = (requests / connections).max(1);
+        let mut tasks = JoinSet::new();
+        for mut connection in self.connections {
+            let ask = self.ask.clone();
+            tasks.spawn(async move {
+                for _ in 0..each {
+                    once(&mut connection, &ask).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        for task in tasks.join_all().await {
+            task?;
+        }
+        Ok(each * connections)
     }
 
     /// Runs for so long.

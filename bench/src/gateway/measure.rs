@@ -2,13 +2,13 @@
 use super::contender::Arena;
 use super::portico::{Person, Workplace};
 use super::report::{self, Report, Rest, Sockets};
-use super::{rounds, sockets, storm};
+use super::{instructions, rounds, sockets, storm};
 use crate::machine::{self, Machine};
 use crate::report::Load;
 use anyhow::Result;
 use clap::Args;
 use portico_testkit::TestEnv;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -16,10 +16,10 @@ pub struct Options {
     /// The program, built with --release
     #[arg(long, default_value = "target/release/portico")]
     portico: PathBuf,
-    /// The folder of the results
-    #[arg(long, default_value = "docs/performance")]
-    out: PathBuf,
-    /// A minute instead of some: says that everything works, not how fast; writes nothing
+    /// The folder of the results: docs/performance, unless the run is a quick one
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Two minutes instead of eleven: shows that everything works, not how fast; writes nothing without --out
     #[arg(long)]
     quick: bool,
     /// Rounds only, as often as told; writes nothing
@@ -33,6 +33,9 @@ pub struct Options {
     before: Option<PathBuf>,
 }
 
+/// The results that are committed.
+const RESULTS: &str = "docs/performance";
+
 /// How long and how often.
 #[derive(Clone, Copy)]
 pub struct Effort {
@@ -40,19 +43,23 @@ pub struct Effort {
     pub round: Duration,
     pub large_round: Duration,
     pub sockets: usize,
+    /// Requests over which instructions are counted.
+    pub counted: u64,
 }
 
 const FULL: Effort = Effort {
     rounds: 15,
-    round: Duration::from_secs(3),
-    large_round: Duration::from_secs(2),
+    round: Duration::from_secs(2),
+    large_round: Duration::from_millis(1_500),
     sockets: 10_000,
+    counted: 4_000,
 };
 const QUICK: Effort = Effort {
     rounds: 1,
     round: Duration::from_secs(1),
     large_round: Duration::from_millis(600),
     sockets: 1_000,
+    counted: 1_600,
 };
 
 /// Measures with the real Keystone of the stack that `PORTICO_TEST_ENV` names.
@@ -65,11 +72,14 @@ pub async fn run(options: &Options) -> Result<()> {
         return Ok(());
     };
     print!("{}", report.table());
-    if options.quick {
-        println!("A quick run: nothing is written.");
-        return Ok(());
+    match &options.out {
+        Some(folder) => report::write(&report, folder),
+        None if options.quick => {
+            println!("A quick run: nothing is written.");
+            Ok(())
+        }
+        None => report::write(&report, Path::new(RESULTS)),
     }
-    report::write(&report, &options.out)
 }
 
 async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Option<Report>> {
@@ -77,22 +87,14 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
     let machine = Machine::here()?;
     let before = machine::load()?;
     let place = Workplace::create(&options.portico, env)?;
-    let mut arena = Arena::start(&place, person).await?;
-    if let Some(only) = options.only_rounds {
-        effort.rounds = only;
-        let before = match &options.before {
-            Some(portico) => Some(Workplace::create(portico, env)?),
-            None => None,
-        };
-        let _before = match &before {
-            Some(before) => Some(arena.also(before, person).await?),
-            None => None,
-        };
-        arena.keep(&options.contenders)?;
-        let rounds = rounds::run(&arena, &effort).await?;
-        print!("{}", report::medians(&rounds));
+    if let Some(rounds) = options.only_rounds {
+        effort.rounds = rounds;
+        only_rounds(options, env, person, &place, &effort).await?;
         return Ok(None);
     }
+    // first, so that an error of valgrind ends the run before the minutes of the rounds
+    let instructions = instructions::count(&place, person, effort.counted).await?;
+    let arena = Arena::start(&place, person).await?;
     let rounds = rounds::run(&arena, &effort).await?;
     let revocations = rounds::revoke(&arena, person, &effort).await?;
     drop(arena);
@@ -110,6 +112,29 @@ async fn measure(options: &Options, env: &TestEnv, person: &Person) -> Result<Op
         },
         refresh_storm,
         revocations,
+        instructions,
     };
     Ok(Some(Report::new(machine, load, rounds, rest)))
+}
+
+async fn only_rounds(
+    options: &Options,
+    env: &TestEnv,
+    person: &Person,
+    place: &Workplace,
+    effort: &Effort,
+) -> Result<()> {
+    let mut arena = Arena::start(place, person).await?;
+    let before = match &options.before {
+        Some(portico) => Some(Workplace::create(portico, env)?),
+        None => None,
+    };
+    let _before = match &before {
+        Some(before) => Some(arena.also(before, person).await?),
+        None => None,
+    };
+    arena.keep(&options.contenders)?;
+    let rounds = rounds::run(&arena, effort).await?;
+    print!("{}", report::medians(&rounds));
+    Ok(())
 }

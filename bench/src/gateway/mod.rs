@@ -1,7 +1,9 @@
 //! Measures the gateway beside the proxies that people have now, all before the same upstream.
 mod apache;
 mod browser;
+mod callgrind;
 mod contender;
+mod instructions;
 mod load;
 pub mod measure;
 mod nginx;
@@ -14,3 +16,4 @@ pub mod sockets;
 mod storm;
 mod upstream;
 mod wire;
+mod wrk;

@@ -1,10 +1,16 @@
-//! nginx: the upstream, a plain proxy, and a proxy that asks the gateway with `auth_request`.
+//! nginx: the upstream, a plain proxy with Debian's own configuration, and a proxy that asks the gateway with
+//! `auth_request`.
 use super::portico::APP_HOST;
-use crate::process::Forking;
-use anyhow::Result;
+use crate::process::{Forking, wrapped};
+use anyhow::{Context as _, Result, ensure};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::Command;
+
+/// The configuration that Debian's package installs.
+const SHIPPED: &str = "/etc/nginx/nginx.conf";
+
+/// Clients keep their connections for a whole round; nginx would close them after 1000 requests.
+const KEEP_CONNECTIONS: &str = "keepalive_requests 1000000000;\n    keepalive_timeout 1h;\n";
 
 /// As many as the machine of the other contenders has threads for.
 fn workers() -> usize {
@@ -97,17 +103,130 @@ http {{
     fastcgi_temp_path {prefix}/fastcgi;
     uwsgi_temp_path {prefix}/uwsgi;
     scgi_temp_path {prefix}/scgi;
-    keepalive_requests 1000000000;
-    keepalive_timeout 1h;
-{blocks}}}
+    {KEEP_CONNECTIONS}{blocks}}}
 "#,
         prefix = prefix.display(),
         workers = workers(),
     );
+    launch(&prefix, address, &configuration, &[]).await
+}
+
+/// Starts one with Debian's own configuration, in which `blocks` take the place of the sites.
+///
+/// # Errors
+/// If the package's file is absent or does not have the lines that are replaced.
+pub async fn start_as_shipped(
+    dir: &Path,
+    name: &str,
+    address: SocketAddr,
+    blocks: &str,
+) -> Result<Forking> {
+    let prefix = dir.join(name);
+    std::fs::create_dir_all(&prefix)?;
+    let shipped = std::fs::read_to_string(SHIPPED).context(SHIPPED)?;
+    let configuration = relocated(&shipped, &prefix, blocks)?;
+    launch(&prefix, address, &configuration, &[]).await
+}
+
+/// Starts the same behind `wrapper` (a program and its arguments) and as one process, whose work is then that of all.
+///
+/// # Errors
+/// As [`start_as_shipped`].
+pub async fn start_one_process(
+    dir: &Path,
+    name: &str,
+    address: SocketAddr,
+    blocks: &str,
+    wrapper: &[String],
+) -> Result<Forking> {
+    let prefix = dir.join(name);
+    std::fs::create_dir_all(&prefix)?;
+    let shipped = std::fs::read_to_string(SHIPPED).context(SHIPPED)?;
+    let configuration = format!(
+        "master_process off;\n{}",
+        relocated(&shipped, &prefix, blocks)?
+    );
+    launch(&prefix, address, &configuration, wrapper).await
+}
+
+/// Debian's configuration with its files below `prefix`, and with `blocks` instead of the sites. Every other
+/// directive stays.
+fn relocated(shipped: &str, prefix: &Path, blocks: &str) -> Result<String> {
+    let prefix = prefix.display();
+    let mut sites = 0;
+    let mut configuration = String::from("daemon off;\n");
+    for line in shipped.lines() {
+        let directive = line.trim_start();
+        let replaced = match directive.split_whitespace().next() {
+            // the benchmark's directories belong to its user
+            Some("user") => "user root root;".to_owned(),
+            Some("pid") => format!("pid {prefix}/pid;"),
+            Some(log @ ("error_log" | "access_log")) => {
+                format!("{log} {prefix}/{}.log;", log.trim_end_matches("_log"))
+            }
+            Some("include") if directive.contains("/sites-enabled/") => {
+                sites += 1;
+                format!("{KEEP_CONNECTIONS}{blocks}")
+            }
+            // what the machine's administrator added
+            Some("include") if directive.contains("-enabled/") => String::new(),
+            Some("include") if directive.contains("/conf.d/") => String::new(),
+            _ => line.to_owned(),
+        };
+        configuration.push_str(&replaced);
+        configuration.push('\n');
+    }
+    ensure!(
+        sites == 1,
+        "{SHIPPED} has {sites} includes of sites-enabled, not one"
+    );
+    Ok(configuration)
+}
+
+async fn launch(
+    prefix: &Path,
+    address: SocketAddr,
+    configuration: &str,
+    wrapper: &[String],
+) -> Result<Forking> {
     let file = prefix.join("nginx.conf");
     std::fs::write(&file, configuration)?;
-    let mut command = Command::new("/usr/sbin/nginx");
-    command.arg("-p").arg(&prefix).arg("-c").arg(&file);
+    let mut command = wrapped(wrapper, "/usr/sbin/nginx");
+    command.arg("-p").arg(prefix).arg("-c").arg(&file);
     command.args(["-e", "stderr"]);
     Forking::start(&mut command, address, &prefix.join("start.log")).await
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+mod tests {
+    use super::*;
+
+    const DEBIAN: &str = "user www-data;\nworker_processes auto;\npid /run/nginx.pid;\n\
+        include /etc/nginx/modules-enabled/*.conf;\nhttp {\n\taccess_log /var/log/nginx/access.log;\n\
+        \tgzip on;\n\tinclude /etc/nginx/mime.types;\n\tinclude /etc/nginx/conf.d/*.conf;\n\
+        \tinclude /etc/nginx/sites-enabled/*;\n}\n";
+
+    #[test]
+    fn finding_o18_debians_configuration_is_kept_but_for_paths_and_sites() {
+        let here = relocated(DEBIAN, Path::new("/run/bench"), "    server {}\n").unwrap();
+        for kept in [
+            "worker_processes auto;",
+            "\tgzip on;",
+            "\tinclude /etc/nginx/mime.types;",
+        ] {
+            assert!(here.contains(kept), "{kept} in {here}");
+        }
+        assert!(here.contains("access_log /run/bench/access.log;") && here.contains("server {}"));
+        for gone in [
+            "www-data",
+            "modules-enabled",
+            "conf.d",
+            "sites-enabled",
+            "/var/log",
+        ] {
+            assert!(!here.contains(gone), "{gone} in {here}");
+        }
+        assert!(relocated("http {}", Path::new("/run/bench"), "").is_err());
+    }
 }

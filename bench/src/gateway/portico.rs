@@ -1,7 +1,7 @@
 //! The release build of `portico gateway`, with an app behind it, and people who sign in.
 use super::browser::Browser;
 use super::upstream::SMALL;
-use crate::process::Server;
+use crate::process::{Server, wrapped};
 use anyhow::{Context as _, Result, ensure};
 use portico_testkit::{KeystoneAdmin, OidcPerson, TestEnv, TestUser};
 use secrecy::ExposeSecret as _;
@@ -19,6 +19,24 @@ pub const APP_HOST: &str = "bench.apps.localhost:8080";
 /// The app, as the audience of assertions.
 pub const APP_ID: &str = "bench";
 const ROLE: &str = "ROLE_ID_K8S_DEVELOPER";
+
+/// How the program logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// What it does unless it is configured otherwise.
+    Human,
+    Json,
+}
+
+impl LogFormat {
+    /// The line of the configuration.
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Human => "",
+            Self::Json => "format = \"json\"",
+        }
+    }
+}
 
 /// Keys and configurations of a run.
 pub struct Workplace {
@@ -59,15 +77,41 @@ impl Workplace {
         self.dir.path().join(format!("{name}.log"))
     }
 
-    /// Starts a gateway before an app at `upstream`, with further sections in its configuration. It
-    /// logs as in production: JSON, an access line for each request.
+    /// Starts a gateway before an app at `upstream`, with further sections in its configuration. It logs as
+    /// in production: an access log entry for each request, in JSON.
     pub async fn start(&self, name: &str, upstream: SocketAddr, more: &str) -> Result<Server> {
-        let dir = self.dir.path();
-        let file = dir.join(format!("{name}.toml"));
-        std::fs::write(&file, self.configuration(name, upstream, more))?;
+        let mut command = self.gateway(name, upstream, LogFormat::Json, more, &[])?;
+        Server::start(&mut command, &self.log(name)).await
+    }
+
+    /// Starts the same with another format of its log.
+    pub async fn start_logging(
+        &self,
+        name: &str,
+        upstream: SocketAddr,
+        format: LogFormat,
+    ) -> Result<Server> {
+        let mut command = self.gateway(name, upstream, format, "", &[])?;
+        Server::start(&mut command, &self.log(name)).await
+    }
+
+    /// The command that runs a gateway, behind `wrapper` (a program and its arguments) where there is one. Its
+    /// configuration is written and its database is there.
+    pub fn gateway(
+        &self,
+        name: &str,
+        upstream: SocketAddr,
+        format: LogFormat,
+        more: &str,
+        wrapper: &[String],
+    ) -> Result<Command> {
+        let file = self.dir.path().join(format!("{name}.toml"));
+        std::fs::write(&file, self.configuration(name, upstream, format, more))?;
         self.run(self.command(&file).arg("migrate"))?;
-        let mut command = self.command(&file);
-        Server::start(clean(command.arg("gateway")), &self.log(name)).await
+        let mut command = wrapped(wrapper, &self.portico);
+        command.arg("--config").arg(&file).arg("gateway");
+        clean(&mut command);
+        Ok(command)
     }
 
     fn command(&self, file: &Path) -> Command {
@@ -83,12 +127,18 @@ impl Workplace {
         Ok(())
     }
 
-    fn configuration(&self, name: &str, upstream: SocketAddr, more: &str) -> String {
+    fn configuration(
+        &self,
+        name: &str,
+        upstream: SocketAddr,
+        format: LogFormat,
+        more: &str,
+    ) -> String {
         format!(
             r#"
 [log]
 level = "info"
-format = "json"
+{format}
 
 [admin]
 listen = "127.0.0.2:0"
@@ -116,6 +166,7 @@ url = "http://{upstream}"
 allow = [{{ role = "{role}", project = "{project}" }}]
 {more}
 "#,
+            format = format.setting(),
             dir = self.dir.path().display(),
             keystone = self.keystone,
             project = self.project,

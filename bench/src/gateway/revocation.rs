@@ -45,7 +45,7 @@ pub async fn run(
     let mut victim = match contender.identity {
         Identity::Nobody => return Ok(None),
         Identity::OidcClaim(_) => Victim::OfApache(arena.apache.sign_in().await?),
-        _ => Victim::OfPortico(person.sign_in(arena.gateway.address).await?),
+        _ => Victim::OfPortico(person.sign_in(contender.sessions_at).await?),
     };
     let request = contender.whoami(victim.cookie());
     let mut connection = Kept::connect(contender.address).await?;

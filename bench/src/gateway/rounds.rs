@@ -1,12 +1,13 @@
 //! Rounds of everybody, in turn, so that whatever else the machine does hits all of them.
 use super::contender::{Arena, Contender};
-use super::load::Load;
+use super::load::{Ask, Load};
 use super::measure::Effort;
 use super::portico::Person;
-use super::report::{Revocation, Round};
+use super::report::{Client, Revocation, Round};
 use super::revocation;
 use super::upstream::{LARGE, SMALL};
 use super::wire::Kept;
+use super::wrk;
 use crate::machine;
 use anyhow::{Context as _, Result, ensure};
 use std::time::{Duration, Instant};
@@ -28,15 +29,16 @@ pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
     }
     let mut rounds = Vec::new();
     for number in 1..=effort.rounds {
-        for large in [false, true] {
+        for kind in [Kind::Small, Kind::SmallByWrk, Kind::Large] {
             for place in 0..arena.contenders.len() {
-                // whoever comes first is another one each time
+                // another contender is first each time
                 let at = (place + number) % arena.contenders.len();
-                let round = one(&arena.contenders[at], number, large, effort).await?;
+                let round = one(&arena.contenders[at], number, kind, effort).await?;
                 eprintln!(
-                    "round {number} {:>18} {:>4}: {:>6.0}/s, p99 {:>6.2} ms, {:>6.1} µs CPU, {:>5.1} MB",
+                    "round {number} {:>18} {:>4} {:>7}: {:>6.0}/s, p99 {:>6.2} ms, {:>6.1} µs CPU, {:>5.1} MB",
                     round.subject,
                     round.body,
+                    round.client.name(),
                     round.requests_per_second,
                     round.p99_ms,
                     round.cpu_us_per_request,
@@ -62,38 +64,85 @@ pub async fn revoke(arena: &Arena, person: &Person, effort: &Effort) -> Result<V
     Ok(revocations)
 }
 
-async fn one(contender: &Contender, number: usize, large: bool, effort: &Effort) -> Result<Round> {
-    let (ask, time, (path, _)) = if large {
-        (contender.large(), effort.large_round, LARGE)
-    } else {
-        (contender.small(), effort.round, SMALL)
-    };
-    let load = Load::connect(contender.address, CONNECTIONS, &ask).await?;
+/// What is asked for in a round, and by which client.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Small,
+    SmallByWrk,
+    Large,
+}
+
+/// What a client measured.
+struct Measured {
+    requests: u64,
+    seconds: f64,
+    p50_ms: f64,
+    p99_ms: f64,
+    /// Requests of the sampler, which the contender answered besides.
+    samples: u64,
+}
+
+async fn one(contender: &Contender, number: usize, kind: Kind, effort: &Effort) -> Result<Round> {
     let before = contender.processes.cpu()?;
-    let (outcome, samples) = tokio::try_join!(load.run(time), sample(contender, time))?;
+    let measured = match kind {
+        Kind::Small => ours(contender, &contender.small(), effort.round).await?,
+        Kind::Large => ours(contender, &contender.large(), effort.large_round).await?,
+        Kind::SmallByWrk => by_wrk(contender, effort.round).await?,
+    };
     let cpu = contender.processes.cpu()? - before;
     let rss_mb = contender.processes.rss_mb()?;
     tokio::time::sleep(LAST_LINES).await;
+    let (body, (path, _)) = match kind {
+        Kind::Large => ("1m", LARGE),
+        Kind::Small | Kind::SmallByWrk => ("1k", SMALL),
+    };
     let lines = contender.take_log_lines(path)?;
     ensure!(
-        lines >= outcome.requests,
-        "{}: {lines} access lines for {} requests",
+        lines >= measured.requests,
+        "{}: {lines} access log entries for {} requests",
         contender.name,
-        outcome.requests
+        measured.requests
     );
-    let requests = outcome.requests + samples;
+    let requests = measured.requests + measured.samples;
     Ok(Round {
         number,
         subject: contender.name,
-        body: if large { "1m" } else { "1k" },
+        client: match kind {
+            Kind::SmallByWrk => Client::Wrk,
+            Kind::Small | Kind::Large => Client::Ours,
+        },
+        body,
         requests,
-        seconds: outcome.took.as_secs_f64(),
-        requests_per_second: outcome.per_second(),
-        p50_ms: outcome.quantile(0.5),
-        p99_ms: outcome.quantile(0.99),
+        seconds: measured.seconds,
+        requests_per_second: measured.requests as f64 / measured.seconds,
+        p50_ms: measured.p50_ms,
+        p99_ms: measured.p99_ms,
         cpu_us_per_request: cpu.as_secs_f64() * 1e6 / requests.max(1) as f64,
         rss_mb,
         load: machine::load()?,
+    })
+}
+
+async fn ours(contender: &Contender, ask: &Ask, time: Duration) -> Result<Measured> {
+    let load = Load::connect(contender.address, CONNECTIONS, ask).await?;
+    let (outcome, samples) = tokio::try_join!(load.run(time), sample(contender, time))?;
+    Ok(Measured {
+        requests: outcome.requests,
+        seconds: outcome.took.as_secs_f64(),
+        p50_ms: outcome.quantile(0.5),
+        p99_ms: outcome.quantile(0.99),
+        samples,
+    })
+}
+
+async fn by_wrk(contender: &Contender, time: Duration) -> Result<Measured> {
+    let (outcome, samples) = tokio::try_join!(wrk::run(contender, time), sample(contender, time))?;
+    Ok(Measured {
+        requests: outcome.requests,
+        seconds: outcome.seconds,
+        p50_ms: outcome.p50_ms,
+        p99_ms: outcome.p99_ms,
+        samples,
     })
 }
 

@@ -19,6 +19,11 @@ pub struct Upstream {
 impl Upstream {
     /// Starts it.
     pub async fn start(dir: &Path) -> Result<Self> {
+        Self::start_named(dir, "upstream").await
+    }
+
+    /// Starts another one, whose configuration and logs are in a directory of this name.
+    pub async fn start_named(dir: &Path, name: &str) -> Result<Self> {
         let files = dir.join("files");
         std::fs::create_dir_all(&files)?;
         for (path, length) in [SMALL, LARGE] {
@@ -39,7 +44,7 @@ impl Upstream {
 "#,
             files = files.display()
         );
-        let nginx = nginx::start(dir, "upstream", address, &server).await?;
+        let nginx = nginx::start(dir, name, address, &server).await?;
         Ok(Self {
             address,
             _nginx: nginx,

@@ -1,27 +1,51 @@
 //! The results: JSON for programs, a table and a plot for people.
 mod plot;
+mod ratio;
 mod table;
 
+use super::instructions::Instructions;
 use super::storm::Storm;
 use crate::machine::Machine;
 use crate::report::{self, Load, median};
 use anyhow::Result;
+use ratio::TimesNginx;
 use serde::Serialize;
 use std::path::Path;
 
 /// Who is compared, by their objects in the results, and what people call them.
-pub(super) const SUBJECTS: [(&str, &str); 4] = [
+pub(super) const SUBJECTS: [(&str, &str); 5] = [
     ("nginx_proxy", "nginx, plain proxy"),
-    ("gateway", "Portico"),
+    ("gateway", "Portico, JSON log"),
+    ("gateway_human_log", "Portico, human log (the default)"),
     ("nginx_auth_request", "nginx, auth_request at Portico"),
     ("mod_auth_openidc", "Apache, mod_auth_openidc"),
 ];
+
+/// Which program sent the requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Client {
+    #[serde(rename = "portico-bench")]
+    Ours,
+    #[serde(rename = "wrk")]
+    Wrk,
+}
+
+impl Client {
+    /// For the output while it runs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "",
+            Self::Wrk => "wrk",
+        }
+    }
+}
 
 /// One round as it was.
 #[derive(Clone, Debug, Serialize)]
 pub struct Round {
     pub number: usize,
     pub subject: &'static str,
+    pub client: Client,
     /// `1k` or `1m`.
     pub body: &'static str,
     pub requests: u64,
@@ -47,11 +71,12 @@ pub struct Figures {
     pub rss_mb: f64,
 }
 
-/// Figures with answers of 1 KiB, and those with 1 MiB.
+/// Figures with answers of 1 KiB, with the same by wrk, and with 1 MiB.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Both {
+pub struct Subject {
     #[serde(flatten)]
     pub small: Figures,
+    pub wrk: Figures,
     pub one_mib: Figures,
 }
 
@@ -77,6 +102,7 @@ pub struct Rest {
     pub sockets: Sockets,
     pub refresh_storm: Storm,
     pub revocations: Vec<Revocation>,
+    pub instructions: Instructions,
 }
 
 /// `docs/performance/gateway.json`.
@@ -86,10 +112,14 @@ pub struct Report {
     pub machine: Machine,
     pub load: Load,
     pub connections: usize,
-    pub nginx_proxy: Both,
-    pub gateway: Both,
-    pub nginx_auth_request: Both,
-    pub mod_auth_openidc: Both,
+    pub nginx_proxy: Subject,
+    pub gateway: Subject,
+    pub gateway_human_log: Subject,
+    pub nginx_auth_request: Subject,
+    pub mod_auth_openidc: Subject,
+    /// CPU time of a request of 1 KiB to the gateway beside Debian's nginx.
+    pub times_nginx: TimesNginx,
+    pub instructions: Instructions,
     /// Only where it was 10,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub websockets_10000_rss_mb: Option<f64>,
@@ -102,9 +132,10 @@ pub struct Report {
 impl Report {
     /// Puts the parts together.
     pub fn new(machine: Machine, load: Load, rounds: Vec<Round>, rest: Rest) -> Self {
-        let both = |subject| Both {
-            small: figures(&rounds, subject, "1k"),
-            one_mib: figures(&rounds, subject, "1m"),
+        let both = |subject| Subject {
+            small: figures(&rounds, subject, Client::Ours, "1k"),
+            wrk: figures(&rounds, subject, Client::Wrk, "1k"),
+            one_mib: figures(&rounds, subject, Client::Ours, "1m"),
         };
         let sockets = rest.sockets;
         Self {
@@ -113,8 +144,11 @@ impl Report {
             connections: super::rounds::CONNECTIONS,
             nginx_proxy: both("nginx_proxy"),
             gateway: both("gateway"),
+            gateway_human_log: both("gateway_human_log"),
             nginx_auth_request: both("nginx_auth_request"),
             mod_auth_openidc: both("mod_auth_openidc"),
+            times_nginx: TimesNginx::of(&rounds),
+            instructions: rest.instructions,
             websockets_10000_rss_mb: (sockets.count == 10_000).then_some(sockets.rss_mb),
             websockets: sockets,
             refresh_storm: rest.refresh_storm,
@@ -123,21 +157,22 @@ impl Report {
         }
     }
 
-    fn of(&self, subject: &str) -> &Both {
+    fn of(&self, subject: &str) -> &Subject {
         match subject {
             "nginx_proxy" => &self.nginx_proxy,
             "nginx_auth_request" => &self.nginx_auth_request,
             "mod_auth_openidc" => &self.mod_auth_openidc,
+            "gateway_human_log" => &self.gateway_human_log,
             _ => &self.gateway,
         }
     }
 }
 
-fn figures(rounds: &[Round], subject: &str, body: &str) -> Figures {
+fn figures(rounds: &[Round], subject: &str, client: Client, body: &str) -> Figures {
     let values = |value: fn(&Round) -> f64| -> Vec<f64> {
         rounds
             .iter()
-            .filter(|round| round.subject == subject && round.body == body)
+            .filter(|round| (round.subject, round.client, round.body) == (subject, client, body))
             .map(value)
             .collect()
     };
@@ -158,9 +193,15 @@ pub fn medians(rounds: &[Round]) -> String {
     let mut subjects: Vec<_> = rounds.iter().map(|round| round.subject).collect();
     subjects.sort_unstable();
     subjects.dedup();
-    for body in ["1k", "1m"] {
+    for (body, client) in [
+        ("1k", Client::Ours),
+        ("1k", Client::Wrk),
+        ("1m", Client::Ours),
+    ] {
         let of = |subject: &'static str| {
-            let mine = move |round: &&Round| round.subject == subject && round.body == body;
+            let mine = move |round: &&Round| {
+                (round.subject, round.client, round.body) == (subject, client, body)
+            };
             rounds
                 .iter()
                 .filter(mine)
@@ -168,7 +209,11 @@ pub fn medians(rounds: &[Round]) -> String {
         };
         for &subject in &subjects {
             let mine: Vec<f64> = of(subject).collect();
-            text += &format!("{subject:>18} {body}: {:6.1} µs CPU", median(&mine));
+            text += &format!(
+                "{subject:>18} {body} {}: {:6.1} µs CPU",
+                client.name(),
+                median(&mine)
+            );
             for &other in subjects.iter().filter(|other| **other != subject) {
                 let times: Vec<f64> = of(subject).zip(of(other)).map(|(a, b)| a / b).collect();
                 text += &format!(", {:.2} times {other}", median(&times));
@@ -192,59 +237,4 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-mod tests {
-    use super::*;
-    use serde_json::Value;
-
-    const COMMITTED: &str = include_str!("../../../../docs/performance/gateway.json");
-    const PAGE: &str = include_str!("../../../../docs/performance/gateway.md");
-
-    #[test]
-    fn the_committed_results_have_every_figure() {
-        let results: Value = serde_json::from_str(COMMITTED).unwrap();
-        // where nothing is committed the page must not look as if something were
-        if results == serde_json::json!({}) {
-            assert!(PAGE.contains("No results are committed yet"));
-            return;
-        }
-        let number = |pointer: &str| {
-            let found = results.pointer(pointer).and_then(Value::as_f64);
-            assert!(
-                found.is_some_and(|found| found > 0.0),
-                "{pointer}: {found:?}"
-            );
-        };
-        for (subject, _) in SUBJECTS {
-            for figure in [
-                "cpu_us_per_request",
-                "requests_per_second",
-                "p50_ms",
-                "p99_ms",
-                "rss_mb",
-            ] {
-                number(&format!("/{subject}/{figure}"));
-                number(&format!("/{subject}/one_mib/{figure}"));
-            }
-        }
-        for pointer in [
-            "/websockets_10000_rss_mb",
-            "/refresh_storm/parallel",
-            "/refresh_storm/refreshes",
-            "/cores",
-        ] {
-            number(pointer);
-        }
-        assert_eq!(results["refresh_storm"]["sign_outs"], 0);
-        for pointer in ["/commit", "/cpu", "/date", "/kernel"] {
-            let text = results.pointer(pointer).and_then(Value::as_str);
-            assert!(text.is_some_and(|text| !text.is_empty()), "{pointer}");
-        }
-        assert!(results["load"]["before"].is_number());
-        let rounds = results["rounds"].as_array().unwrap();
-        assert!(
-            rounds.len() >= 5 * SUBJECTS.len() * 2,
-            "{} rounds",
-            rounds.len()
-        );
-    }
-}
+mod tests;

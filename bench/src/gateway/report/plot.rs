@@ -1,5 +1,5 @@
 //! The rounds as a picture: bars for medians, dots for rounds.
-use super::{Figures, Report, Round, SUBJECTS};
+use super::{Client, Figures, Report, Round, SUBJECTS};
 use crate::theme::{self, FIRST, GRID, INK, PAPER, SECOND};
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -11,7 +11,7 @@ type Median = fn(&Figures) -> f64;
 
 const SIZE: (u32, u32) = (960, 400);
 /// The names have little room below the bars.
-const NAMES: [&str; SUBJECTS.len()] = ["nginx", "Portico", "auth_request", "mod_auth"];
+const NAMES: [&str; SUBJECTS.len()] = ["nginx", "JSON", "human", "auth_req.", "mod_auth"];
 
 /// The picture, for light and dark pages.
 pub(super) fn svg(report: &Report) -> Result<String> {
@@ -52,7 +52,10 @@ fn draw_panel(
     value: Value,
     median: Median,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let small = || report.rounds.iter().filter(|round| round.body == "1k");
+    let small = || {
+        let ours = |round: &&Round| round.body == "1k" && round.client == Client::Ours;
+        report.rounds.iter().filter(ours)
+    };
     let highest = small().map(value).fold(0.0, f64::max);
     let mut chart = ChartBuilder::on(panel)
         .caption(title, ("sans-serif", 15).into_font().color(&INK))
@@ -73,7 +76,11 @@ fn draw_panel(
         .draw()?;
     for (index, (subject, _)) in SUBJECTS.into_iter().enumerate() {
         let (left, height) = (index as f64 + 0.2, median(&report.of(subject).small));
-        let color = if subject == "gateway" { SECOND } else { FIRST };
+        let color = if subject.starts_with("gateway") {
+            SECOND
+        } else {
+            FIRST
+        };
         let bar = Rectangle::new([(left, 0.0), (left + 0.6, height)], color.filled());
         chart.draw_series(std::iter::once(bar))?;
         let dots = small()
