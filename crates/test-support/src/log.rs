@@ -67,6 +67,16 @@ impl Log {
         String::from_utf8(self.bytes.0.lock().expect("log").clone()).expect("text")
     }
 
+    /// The fields of each audit line; every line of the log must be JSON by itself.
+    pub fn audited(&self) -> Vec<Value> {
+        self.text()
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"))
+            .filter(|line| line["target"] == "audit")
+            .map(|line| line["fields"].clone())
+            .collect()
+    }
+
     /// The access lines: level and fields.
     pub fn decisions(&self) -> Vec<(String, Value)> {
         self.text()

@@ -1,11 +1,11 @@
 //! 43 and 44: the account with which Keystone is asked, where it is asked with one.
-use crate::log::Log;
 use crate::reviews::{CLUSTER, seal};
 use crate::world::World;
 use portico_domain::cluster::{ClusterRecord, TokenKind};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::service_account::ServiceAccountConfig;
 use portico_openstack::keystone::{Client, ServiceAccount};
+use portico_test_support::log::Log;
 use portico_test_support::webhook::{V1, Webhook, cluster};
 use portico_testkit::{CountingProxy, TestUser};
 use serde_json::json;

@@ -1,6 +1,5 @@
 //! 28 to 37: the webhook as a target.
 use crate::door::{Authority, Door, request, status};
-use crate::log::Log;
 use crate::reviews::{CLUSTER, review_of, seal, webhook_at};
 use crate::stand_in::{StandIn, json_answer, not_found, token};
 use axum::body::Body;
@@ -8,6 +7,7 @@ use axum::http::{Method, Response};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::config::InvalidConfig;
 use portico_runtime::metrics::Metrics;
+use portico_test_support::log::Log;
 use portico_test_support::webhook::{ApiServer, V1, Webhook, closed_port, cluster};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! 1 to 12: who somebody is made to look like.
 use crate::lab::eventually;
-use crate::log::Log;
 use crate::reviews::{CLUSTER, review_of, until, webhook_at};
 use crate::stand_in::{StandIn, token};
 use crate::world::{TTL, World, role_called};
+use portico_test_support::log::Log;
 use portico_test_support::webhook::{Webhook, cluster};
 use portico_testkit::{Cluster, Kubectl, TestDomain};
 use serde_json::{Value, json};
@@ -202,7 +202,7 @@ async fn attack_05_names_with_control_characters_are_refused_and_forge_no_log_li
         world.review(issued).await.assert_refused(name);
     }
     // reads every line as JSON
-    let decisions = log.decisions();
+    let decisions = log.audited();
     assert_eq!(decisions.len(), names.len());
     for decision in decisions {
         assert_eq!(decision["decision"], "refused");

@@ -14,7 +14,6 @@ mod endpoint;
 mod identity;
 mod kinds_of_tokens;
 mod lab;
-mod log;
 mod outages;
 mod reviews;
 mod stand_in;
