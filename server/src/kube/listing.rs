@@ -50,6 +50,30 @@ impl Merged {
             .unwrap_or_default()
     }
 
+    /// Counts namespaces that refused the list among those of `scope` that the viewer may not list, and no longer as
+    /// failures. Rights end between the question and the list when a namespace is deleted.
+    pub fn leave_out_refused(&mut self, scope: ListScope) -> ListScope {
+        let ListScope::Namespaces {
+            mut listed,
+            mut refused,
+        } = scope
+        else {
+            return scope;
+        };
+        self.failures.retain(|(namespace, error)| {
+            let gone = namespace
+                .as_ref()
+                .filter(|_| matches!(error, KubeError::Refused(_)));
+            if let Some(gone) = gone {
+                listed.retain(|name| name != gone);
+                refused.push(gone.clone());
+            }
+            gone.is_none()
+        });
+        refused.sort_unstable();
+        ListScope::Namespaces { listed, refused }
+    }
+
     pub fn into_rows(self) -> Vec<TableRow> {
         self.parts.into_iter().flat_map(|part| part.rows).collect()
     }
@@ -154,5 +178,52 @@ pub async fn list_one(
             part.cut = true;
             return Ok(part);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failing(failures: &[(&str, KubeError)]) -> Merged {
+        Merged {
+            parts: vec![Part::default()],
+            failures: failures
+                .iter()
+                .map(|(name, error)| (Some((*name).to_owned()), error.clone()))
+                .collect(),
+        }
+    }
+
+    fn over(listed: &[&str], refused: &[&str]) -> ListScope {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        ListScope::Namespaces {
+            listed: owned(listed),
+            refused: owned(refused),
+        }
+    }
+
+    #[test]
+    fn a_namespace_that_refuses_the_list_is_left_out_of_a_merged_one() {
+        let mut merged = failing(&[("deleted", KubeError::Refused("no role".to_owned()))]);
+        let scope = merged.leave_out_refused(over(&["deleted", "shop"], &["kube-system"]));
+        assert_eq!(scope, over(&["shop"], &["deleted", "kube-system"]));
+        assert!(merged.failures.is_empty());
+    }
+
+    #[test]
+    fn a_namespace_that_does_not_answer_stays_a_failure() {
+        let mut merged = failing(&[("shop", KubeError::Unreachable("timeout".to_owned()))]);
+        let scope = merged.leave_out_refused(over(&["shop"], &[]));
+        assert_eq!(scope, over(&["shop"], &[]));
+        assert_eq!(merged.failures.len(), 1);
+    }
+
+    #[test]
+    fn a_refusal_of_the_one_namespace_that_was_asked_for_stays_a_failure() {
+        let mut merged = failing(&[("shop", KubeError::Refused("no role".to_owned()))]);
+        let scope = merged.leave_out_refused(ListScope::Namespace("shop".to_owned()));
+        assert_eq!(scope, ListScope::Namespace("shop".to_owned()));
+        assert_eq!(merged.failures.len(), 1);
     }
 }

@@ -20,7 +20,8 @@ pub async fn kinds(api: &Api) -> Result<Vec<ResourceKind>, ServiceError> {
 pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, ServiceError> {
     let kind = discovery::kind(api, &query.resource).await?;
     let scope = namespaces::scope(api, &kind, query.namespace.as_deref(), "list").await?;
-    let merged = listing::list(api, &kind, &scope, &selection(query)).await?;
+    let mut merged = listing::list(api, &kind, &scope, &selection(query)).await?;
+    let scope = merged.leave_out_refused(scope);
     let columns = merged.columns();
     let mut failures: Vec<_> = merged
         .failures

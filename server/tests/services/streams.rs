@@ -3,7 +3,7 @@ use crate::stack::{PUBLIC_URL, Stack};
 use futures::{SinkExt, StreamExt};
 use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_domain::{
-    panel::{ListQuery, ResourceRef},
+    panel::{ListQuery, ListScope, ResourceRef},
     stream::{LogQuery, Message, Request},
 };
 use server::panel::config::StreamLimits;
@@ -70,9 +70,18 @@ async fn ask(socket: &mut Socket, request: &Request) {
         .unwrap();
 }
 
-/// The first message that `wanted` takes, within five seconds.
-async fn until<T>(socket: &mut Socket, mut wanted: impl FnMut(Message) -> Option<T>) -> T {
-    timeout(Duration::from_secs(8), async {
+/// The first message that `wanted` takes, within eight seconds.
+async fn until<T>(socket: &mut Socket, wanted: impl FnMut(Message) -> Option<T>) -> T {
+    within(Duration::from_secs(8), socket, wanted).await
+}
+
+/// The first message that `wanted` takes.
+async fn within<T>(
+    time: Duration,
+    socket: &mut Socket,
+    mut wanted: impl FnMut(Message) -> Option<T>,
+) -> T {
+    timeout(time, async {
         loop {
             let frame = socket.next().await.unwrap().unwrap();
             if let tungstenite::Message::Text(text) = frame
@@ -123,6 +132,38 @@ async fn a_new_pod_is_told_within_two_seconds() {
         start.elapsed()
     );
     own.done().await;
+}
+
+#[tokio::test]
+async fn a_merged_list_stays_live_when_one_of_its_namespaces_is_deleted() {
+    let stack = Stack::open();
+    let own = stack.namespace("leaves").await;
+    let gone = own.name.clone();
+    let mut socket = tab(&stack, "vera").await;
+    let watch = Request::Watch {
+        id: 6,
+        cluster: stack.acme(),
+        query: ListQuery {
+            resource: ResourceRef::core("events"),
+            namespace: None,
+            name: String::new(),
+            labels: String::new(),
+            sort: String::new(),
+        },
+    };
+    ask(&mut socket, &watch).await;
+    let over = |message: Message| match message {
+        Message::Snapshot {
+            scope: ListScope::Namespaces { listed, .. },
+            ..
+        } => Some(listed),
+        Message::Ended { reason, .. } => panic!("{reason}"),
+        _ => None,
+    };
+    assert!(until(&mut socket, over).await.contains(&gone));
+    own.done().await;
+    let without = |message| over(message).filter(|listed| !listed.contains(&gone));
+    within(Duration::from_secs(30), &mut socket, without).await;
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ mod watcher;
 use super::outbox::{Gone, Outbox};
 use crate::{
     kube::{
-        discovery,
+        KubeError, discovery,
         listing::{self, Merged},
         namespaces,
     },
@@ -222,6 +222,9 @@ impl Follower {
                         view.apply(change);
                     }
                     Some(Report::Expired) | None => return Ok(Round::Again),
+                    Some(Report::Failed(KubeError::Refused(_))) if self.moved(&kind, &scope).await => {
+                        return Ok(Round::Again);
+                    }
                     Some(Report::Failed(error)) => {
                         return Ok(Round::Failed(error.into(), true));
                     }
@@ -251,7 +254,8 @@ impl Follower {
         let namespace = self.query.namespace.as_deref();
         let scope = namespaces::scope(&api, &kind, namespace, "list").await?;
         let selection = lists::selection(&self.query);
-        let merged = listing::list(&api, &kind, &scope, &selection).await?;
+        let mut merged = listing::list(&api, &kind, &scope, &selection).await?;
+        let scope = merged.leave_out_refused(scope);
         match merged.failures.first() {
             // a part that is missing must not look like rows that are gone
             Some((_, error)) => Err(error.clone().into()),
@@ -267,6 +271,11 @@ impl Follower {
         }
         let (api, _) = self.services.api(&self.caller, self.cluster).await?;
         Ok(namespaces::scope(&api, kind, None, "list").await?)
+    }
+
+    /// Whether the list is over other namespaces by now.
+    async fn moved(&self, kind: &ResourceKind, scope: &ListScope) -> bool {
+        self.scope(kind).await.is_ok_and(|now| now != *scope)
     }
 
     async fn poll(
