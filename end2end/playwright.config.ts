@@ -22,7 +22,8 @@ export default defineConfig({
   testDir: "tests",
   outputDir: "test-results",
   globalSetup: "./support/global-setup.ts",
-  workers: 1,
+  // tests wait for most of their time; files run side by side, the tests of one file in order
+  workers: 2,
   fullyParallel: false,
   retries: 0,
   forbidOnly: true,
@@ -54,10 +55,10 @@ export default defineConfig({
       ],
     },
   },
-  // each waits for the one before, also when that failed: what they stop and search concerns all of them
+  // what faults and leak stop and search concerns everything, so they wait for the others
   projects: [
-    { name: "main", testIgnore: /(faults|leak)\.spec\.ts/ },
-    { name: "faults", testMatch: /faults\.spec\.ts/ },
-    { name: "leak", testMatch: /leak\.spec\.ts/ },
+    { name: "main", testIgnore: /(faults|loading|leak)\.spec\.ts/ },
+    { name: "faults", testMatch: /(faults|loading)\.spec\.ts/, dependencies: ["main"], workers: 1 },
+    { name: "leak", testMatch: /leak\.spec\.ts/, dependencies: ["faults"] },
   ],
 });

@@ -11,17 +11,10 @@ export interface Case {
   state: State;
   user: Viewer;
   path: string;
-  /**
-   * For the loading state: the process that takes calls and does not answer meanwhile. A page is sent whole, in order, so what
-   * loads is seen by those who come from another page.
-   */
-  frozen?: string;
 }
 
 const nowhere = "00000000-0000-4000-8000-000000000000";
-const acmeServer = "acme-prod/kube-apiserver";
 const unknownCluster = `${path.project()}/clusters/${nowhere}`;
-const loading = (user: Viewer, address: string, frozen = acmeServer): Case => ({ state: "loading", user, path: address, frozen });
 const full = (user: Viewer, address: string): Case => ({ state: "full", user, path: address });
 
 /** By the names of the program's route table; `pod` stands for a pod that runs. */
@@ -32,20 +25,17 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     full("vera", path.project()),
     full("nora", path.project()),
     { state: "not-permitted", user: "otto", path: path.project("acme") },
-    loading("vera", path.project()),
   ],
   cluster: [
     full("ada", path.clusterPage()),
     full("vera", path.clusterPage()),
     { state: "not-permitted", user: "nora", path: path.clusterPage() },
     { state: "error", user: "ada", path: unknownCluster },
-    loading("vera", path.clusterPage()),
   ],
   namespaces: [
     full("ada", `${path.clusterPage()}/namespaces`),
     { state: "not-permitted", user: "nora", path: `${path.clusterPage()}/namespaces` },
     { state: "error", user: "ada", path: `${unknownCluster}/namespaces` },
-    loading("vera", `${path.clusterPage()}/namespaces`),
   ],
   kinds: [
     full("ada", `${path.clusterPage()}/kinds`),
@@ -62,7 +52,6 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: path.list("core/v1/unicorns") },
     { state: "not-permitted", user: "vera", path: path.list("core/v1/secrets", "namespace=shop") },
     { state: "not-permitted", user: "devi", path: path.list("core/v1/pods", "namespace=kube-system") },
-    loading("vera", path.list("core/v1/services", "namespace=shop")),
   ],
   object: [
     full("ada", path.pod("shop", pod)),
@@ -75,7 +64,6 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     full("vera", path.deployment("shop", "recommender")),
     { state: "error", user: "ada", path: path.pod("shop", "there-is-no-such-pod") },
     { state: "not-permitted", user: "vera", path: path.object("shop", "core/v1/secrets", "payment-gateway") },
-    loading("vera", path.pod("shop", pod)),
   ],
   cluster_object: [
     full("ada", `${path.clusterPage()}/cluster-scoped/core/v1/nodes/acme-node-1`),
@@ -91,13 +79,11 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     full("ada", path.accessPage()),
     { state: "not-permitted", user: "vera", path: path.accessPage() },
     { state: "error", user: "ada", path: `${unknownCluster}/access` },
-    loading("ada", path.accessPage()),
   ],
   authentication: [
     full("ada", path.authenticationPage()),
     { state: "not-permitted", user: "vera", path: path.authenticationPage() },
     { state: "error", user: "ada", path: `${unknownCluster}/authentication` },
-    loading("ada", path.authenticationPage()),
   ],
   app: [
     full("devi", `${path.project()}/apps/registry`),
@@ -105,6 +91,19 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "not-permitted", user: "vera", path: `${path.project()}/apps/alertmanager` },
     { state: "error", user: "ada", path: `${path.project()}/apps/there-is-no-such-app` },
   ],
+});
+
+/**
+ * Pages that are seen to load. A page is sent whole, in order, so what loads is seen by those who come from another page.
+ */
+export const loadingCases = (pod: string): Record<string, Case> => ({
+  launchpad: { state: "loading", user: "vera", path: path.project() },
+  cluster: { state: "loading", user: "vera", path: path.clusterPage() },
+  namespaces: { state: "loading", user: "vera", path: `${path.clusterPage()}/namespaces` },
+  list: { state: "loading", user: "vera", path: path.list("core/v1/services", "namespace=shop") },
+  object: { state: "loading", user: "vera", path: path.pod("shop", pod) },
+  access: { state: "loading", user: "ada", path: path.accessPage() },
+  authentication: { state: "loading", user: "ada", path: path.authenticationPage() },
 });
 
 /** Pages that the gateway shows itself. */

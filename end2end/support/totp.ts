@@ -1,6 +1,6 @@
 // RFC 6238 with Keystone's choices: SHA-1, six digits, 30 seconds.
 import { createHash, createHmac } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "@playwright/test";
 import { runDirectory } from "./secrets";
@@ -22,13 +22,25 @@ export function totpCode(secret: string, at = Date.now()): string {
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
 
-/** The code of a period in which nobody has used one yet: Keystone takes each once. */
+/** The code of a period in which no test has used one yet: Keystone takes each once. */
 export async function unusedTotpCode(secret: string): Promise<string> {
-  const file = path.join(runDirectory, `totp-${createHash("sha256").update(secret).digest("hex").slice(0, 16)}`);
-  const last = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
-  const now = () => Math.floor(Date.now() / period);
-  await expect.poll(now, { timeout: period + 5_000, intervals: [250] }).toBeGreaterThan(last);
-  const used = now();
-  writeFileSync(file, String(used));
+  const name = createHash("sha256").update(secret).digest("hex").slice(0, 16);
+  let used = 0;
+  const take = () => {
+    used = Math.floor(Date.now() / period);
+    return created(path.join(runDirectory, `totp-${name}-${used}`));
+  };
+  await expect.poll(take, { timeout: 3 * period, intervals: [250] }).toBe(true);
   return totpCode(secret, used * period);
+}
+
+/** Whether this call made the file: of several workers, one makes it. */
+function created(file: string): boolean {
+  try {
+    writeFileSync(file, "", { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
 }

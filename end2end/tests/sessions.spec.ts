@@ -121,19 +121,21 @@ test("times are shown in the viewer's zone", async ({ browser }) => {
 });
 
 for (const scheme of ["light", "dark"] as const) {
-  for (const width of [320, 768, 1920]) {
-    test(`the list reads well at ${width} px, ${scheme}`, async ({ browser }) => {
-      const page = await atList(browser, "vera", { colorScheme: scheme, viewport: { width, height: 900 } });
+  test(`the list reads well at any width, ${scheme}`, async ({ browser }) => {
+    const page = await atList(browser, "vera", { colorScheme: scheme });
+    for (const width of [320, 768, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
       const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect(sideways).toBeLessThanOrEqual(0);
+      expect(sideways, `${width} px`).toBeLessThanOrEqual(0);
       const { violations } = await new AxeBuilder({ page })
         .setLegacyMode()
         .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
         .analyze();
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
-      await page.context().close();
-    });
-  }
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+      expect(found, `${width} px`).toEqual([]);
+    }
+    await page.context().close();
+  });
 }
 
 test("the list works with the keyboard alone", async ({ browser }) => {
