@@ -51,7 +51,7 @@ const THEME = {
 const ENDED = {
   signed_out: "Closed: you signed out in another tab. Sign in again to open a terminal.",
   replaced: "Closed: you signed in again in this browser. Reload this page to open a terminal.",
-  revoked: "Closed: this session was ended from another place. Sign in again to open a terminal.",
+  revoked: "Closed: this session was ended from another browser or device. Sign in again to open a terminal.",
   ended_by_administrator: "Closed: an administrator of your cloud ended this session. Sign in again, or ask them why.",
   expired: "Closed: your session has expired. Sign in again to open a terminal.",
   refused_by_keystone: "Closed: Keystone has ended your session. Sign in again; if that fails, ask the administrators of your cloud.",
@@ -62,7 +62,7 @@ const ENDED = {
 function whyClosed(code, word) {
   if (code === 1008) return ENDED[word] ?? "Closed: your session has ended. Sign in again to open a terminal.";
   if (code !== 1012) return word;
-  if (word === "renewed") return "Closed: your sign-in was renewed. Connect again to go on.";
+  if (word === "renewed") return "Closed: your sign-in was renewed. Connect again to continue.";
   return "Closed: the server is restarting. Connect again in a moment.";
 }
 

@@ -27,7 +27,7 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Everything that knows who is signed in. Pages arrive in order, so that they are whole
+/// Everything that depends on the session. Pages are sent in order, so that they are complete
 /// without scripts too.
 #[component]
 fn Signed(session: SessionView) -> impl IntoView {
@@ -75,7 +75,7 @@ mod tests {
     use crate::routes::ROUTES;
     use std::collections::BTreeSet;
 
-    /// A pattern of the table as axum writes it; an optional parameter gives two.
+    /// Returns a pattern of the table in axum's syntax; an optional parameter results in two.
     fn as_axum(path: &str) -> Vec<String> {
         let segments: Vec<String> = path
             .split('/')

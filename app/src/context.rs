@@ -1,4 +1,4 @@
-//! What every page knows: who is signed in, in which project, and what time it is at the server.
+//! The context of every page: the signed-in user, the project, and the server's time.
 use crate::{
     api::{self, session::get_session},
     error::UiErrorKind,
@@ -9,7 +9,7 @@ use leptos_router::hooks::use_location;
 use portico_domain::{identity::Named, panel::SessionView};
 use std::time::Duration;
 
-/// The session as the pages see it. `Copy`, found in the context.
+/// The session of the pages. `Copy`, found in the context.
 #[derive(Clone, Copy)]
 pub struct Session {
     pub view: RwSignal<SessionView>,
@@ -17,14 +17,14 @@ pub struct Session {
     pub project: Memo<String>,
     /// The server's clock, Unix seconds; moves only after hydration.
     pub now: RwSignal<i64>,
-    /// Set when an answer said that the session is over.
+    /// Set when a response reported the end of the session.
     pub signed_out: RwSignal<bool>,
-    /// Why it is over, in a sentence, where the server has said so; else empty.
+    /// The reason for its end, in a sentence, if the server sent one; otherwise empty.
     pub end: RwSignal<&'static str>,
 }
 
 impl Session {
-    /// The name of a cluster of this project; its ID where it has none.
+    /// Returns the name of a cluster of this project; its ID if it has none.
     pub fn cluster_name(self, id: uuid::Uuid) -> String {
         let id = id.to_string();
         self.view.with(|view| {
@@ -35,7 +35,7 @@ impl Session {
         })
     }
 
-    /// Asks the server again, after the project or the session changed.
+    /// Loads the session from the server again, after the project or the session changed.
     pub fn refresh(self) {
         leptos::task::spawn_local(async move {
             match get_session().await {
@@ -47,19 +47,19 @@ impl Session {
                     self.end.set("");
                 }
                 Err(error) if error.kind == UiErrorKind::SignedOut => self.signed_out.set(true),
-                // the page that needed an answer says so itself
+                // the page that needs the response reports it itself
                 Err(_) => {}
             }
         });
     }
 }
 
-/// The session of the context; every page has one.
+/// Returns the session of the context; every page has one.
 pub fn use_session() -> Session {
     expect_context()
 }
 
-/// Makes the session's context; inside the router, before any page.
+/// Creates the session's context; inside the router, before any page.
 pub fn provide_session(initial: SessionView) -> Session {
     let path = use_location().pathname;
     let project = Memo::new(move |_| {
@@ -88,7 +88,7 @@ pub fn provide_session(initial: SessionView) -> Session {
     session
 }
 
-/// Ticks from the server's time on; the browser's own clock only measures how much went by.
+/// Advances from the server's time; the browser's own clock only measures the elapsed time.
 fn start_clock(now: RwSignal<i64>) {
     let mut last = js_sys::Date::now();
     let tick = move || {
@@ -116,7 +116,7 @@ fn start_clock(now: RwSignal<i64>) {
     }
 }
 
-/// The session of the request being rendered. In the browser it comes with the page.
+/// Returns the session of the request being rendered. In the browser it is loaded with the page.
 pub fn initial_session() -> SessionView {
     #[cfg(feature = "ssr")]
     if let Some(panel) = use_context::<crate::ports::PanelRef>() {

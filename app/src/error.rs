@@ -1,24 +1,24 @@
-//! Errors as people meet them: one clear sentence, what to do next, and a request ID.
+//! Errors for users: one clear sentence, the next step, and a request ID.
 use crate::api::codec::JsonText;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
-/// What went wrong, in a form that a page can act on.
+/// The kind of an error, in a form that a page can act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UiErrorKind {
-    /// The session is over: sign in again, then come back.
+    /// The session has ended: sign in again.
     SignedOut,
-    /// The viewer's rights do not cover it.
+    /// The viewer's rights do not permit it.
     NotPermitted,
     NotFound,
-    /// Somebody else changed it first.
+    /// Another client changed it first.
     Conflict,
-    /// What was sent is wrong.
+    /// The request is invalid.
     Invalid,
-    /// A cluster, Keystone or an app does not answer; trying again makes sense.
+    /// A cluster, Keystone or an app does not respond; a retry makes sense.
     Unavailable,
-    /// A fault of ours; the log has the cause under the request ID.
+    /// An internal error; the log has the cause under the request ID.
     Internal,
 }
 
@@ -33,7 +33,7 @@ impl UiErrorKind {
         Self::Internal,
     ];
 
-    /// The word for it in an address.
+    /// Returns the kind's name in an address.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SignedOut => "signed-out",
@@ -46,7 +46,7 @@ impl UiErrorKind {
         }
     }
 
-    /// The kind that [`Self::as_str`] wrote; `None` for any other word.
+    /// Returns the kind that [`Self::as_str`] wrote; `None` for any other text.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
@@ -57,9 +57,9 @@ impl UiErrorKind {
 #[error("{message}")]
 pub struct UiError {
     pub kind: UiErrorKind,
-    /// A whole sentence.
+    /// A full sentence.
     pub message: String,
-    /// What the person can do now.
+    /// What the user can do now.
     pub next_step: Option<String>,
     pub request_id: Option<String>,
 }
@@ -91,7 +91,7 @@ impl FromServerFnError for UiError {
                     .next_step("Check your connection and try again.")
             }
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => not_understood(),
-            // on the server this is a request that could not be read, in the browser an answer
+            // on the server this is a request that could not be read, in the browser a response
             #[cfg(feature = "ssr")]
             ServerFnErrorErr::Deserialization(_) => not_understood(),
             _ => Self::new(UiErrorKind::Internal, "The answer could not be read.")

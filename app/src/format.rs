@@ -1,7 +1,7 @@
-//! How numbers and moments are written. Everything here is pure: the clock comes from outside,
-//! so that server and browser write the same.
+//! Formatting of numbers and times. Everything here is pure: the clock is an argument, so that
+//! server and browser write the same.
 
-/// The time between two moments as kubectl writes it: `8s`, `12m`, `5h`, `3d`, `2y`.
+/// Returns the time between two moments as kubectl writes it: `8s`, `12m`, `5h`, `3d`, `2y`.
 pub fn age(now: i64, then: i64) -> String {
     let seconds = (now - then).max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -25,7 +25,7 @@ fn pair(big: i64, big_unit: &str, small: i64, small_unit: &str) -> String {
     }
 }
 
-/// A moment in full, in UTC: `2026-03-09 14:05:07 UTC`.
+/// Returns a moment in full, in UTC: `2026-03-09 14:05:07 UTC`.
 pub fn moment(unix: i64) -> String {
     let (year, month, day) = civil(unix.div_euclid(86_400));
     let second = unix.rem_euclid(86_400);
@@ -37,7 +37,7 @@ pub fn moment(unix: i64) -> String {
     )
 }
 
-/// For `<time datetime>`: `2026-03-09T14:05:07Z`.
+/// Returns the value of `<time datetime>`: `2026-03-09T14:05:07Z`.
 pub fn machine_moment(unix: i64) -> String {
     moment(unix).replacen(' ', "T", 1).replace(" UTC", "Z")
 }
@@ -61,7 +61,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// CPU in cores: `250m`, `1.5`, `12`.
+/// Returns CPU in cores: `250m`, `1.5`, `12`.
 pub fn cores(milli: u64) -> String {
     if milli < 1_000 {
         format!("{milli}m")
@@ -72,7 +72,7 @@ pub fn cores(milli: u64) -> String {
     }
 }
 
-/// Bytes with binary units: `512 MiB`, `3.4 GiB`.
+/// Returns bytes with binary units: `512 MiB`, `3.4 GiB`.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
@@ -91,7 +91,7 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
-/// A duration of a request: `840 µs`, `3.4 ms`, `1.2 s`.
+/// Returns a duration of a request: `840 µs`, `3.4 ms`, `1.2 s`.
 pub fn latency(microseconds: u64) -> String {
     match microseconds {
         0..1_000 => format!("{microseconds} µs"),
@@ -108,7 +108,7 @@ fn tenths(tenths: u64, unit: &str) -> String {
     }
 }
 
-/// `part` of `whole` in per cent, at most 999.
+/// Returns `part` of `whole` in per cent, at most 999.
 pub fn percent(part: u64, whole: u64) -> u64 {
     if whole == 0 {
         return 0;
@@ -119,7 +119,7 @@ pub fn percent(part: u64, whole: u64) -> u64 {
         .unwrap_or(999)
 }
 
-/// A number with thousands set apart: `12,345`.
+/// Returns a number with thousands set apart: `12,345`.
 pub fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -132,13 +132,14 @@ pub fn count(number: usize) -> String {
     out
 }
 
-/// `1 pod`, `3 pods`; the plural adds an s.
+/// Returns `1 pod`, `3 pods`; the plural adds an s.
 pub fn counted(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
-/// `a`, `a and b`, `a, b and c`. A list that may be long is shown by [`crate::components::NameList`].
+/// Returns `a`, `a and b`, `a, b and c`. Use [`crate::components::NameList`] for a list that may be
+/// long.
 pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -147,7 +148,7 @@ pub fn listed(names: &[String]) -> String {
     }
 }
 
-/// The same with a capital first letter.
+/// Returns the same with a capital first letter.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {
@@ -155,7 +156,7 @@ pub fn capitalised(text: &str) -> String {
     })
 }
 
-/// A log line without terminal control sequences.
+/// Returns a log line without terminal control sequences.
 pub fn without_ansi(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();

@@ -1,9 +1,9 @@
-//! The names of Kubernetes' own kinds in the plural, for headings that are there before the cluster has
-//! answered. Other kinds are named by discovery.
+//! The plural names of Kubernetes' own kinds, for headings that are shown before the cluster has
+//! responded. Other kinds are named by discovery.
 use crate::format;
 use portico_domain::panel::ResourceRef;
 
-/// The API server's own kinds up to 1.34, as the reference spells them.
+/// The API server's own kinds up to 1.34, spelled as in the reference.
 const BUILT_IN: [&str; 65] = [
     "APIServices",
     "Bindings",
@@ -72,7 +72,7 @@ const BUILT_IN: [&str; 65] = [
     "VolumeAttributesClasses",
 ];
 
-/// The name of a kind that every cluster has; `None` for another.
+/// Returns the name of a kind that every cluster has; `None` for another.
 pub fn built_in(resource: &ResourceRef) -> Option<&'static str> {
     let group = resource.group.as_str();
     if group.contains('.') && !group.ends_with(".k8s.io") {
@@ -83,7 +83,7 @@ pub fn built_in(resource: &ResourceRef) -> Option<&'static str> {
         .find(|name| name.eq_ignore_ascii_case(&resource.plural))
 }
 
-/// The same, or the plural of the address where that is all there is.
+/// Does the same, or returns the plural in the address if the kind is not known.
 pub fn plural(resource: &ResourceRef) -> String {
     built_in(resource).map_or_else(|| format::capitalised(&resource.plural), str::to_owned)
 }

@@ -1,9 +1,9 @@
-//! The panel as people see it: pages, layouts and components, built once for the server
-//! (`ssr`) and once for the browser (`hydrate`).
+//! The panel's user interface: pages, layouts and components, built once for the server (`ssr`) and
+//! once for the browser (`hydrate`).
 //!
-//! Start with [`routes`] (every address), then `pages` (one file or folder an address). A page
-//! asks through `api` (server functions, one line each), which calls [`ports::Panel`]; live data
-//! comes through `hooks::stream`. `ui` knows neither router nor api and could be a library.
+//! Start with [`routes`] (every address), then `pages` (one file or folder per address). A page
+//! calls `api` (server functions, one line each), which calls [`ports::Panel`]; live data comes
+//! from `hooks::stream`. `ui` depends on neither router nor api and could be a library.
 #![expect(
     clippy::must_use_candidate,
     reason = "components and path functions are never called for a side effect"
@@ -30,7 +30,7 @@ pub use routes::{RouteEntry, route_table};
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 
-/// Takes over the server's page in the browser.
+/// Hydrates the server's page in the browser.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {

@@ -1,5 +1,5 @@
-//! What the pages ask of the server. The server crate implements [`Panel`] for one request:
-//! the implementation holds who is asking, so nothing here names a caller.
+//! The interface between the pages and the server. The server crate implements [`Panel`] for one
+//! request: the implementation holds the caller, so nothing here names one.
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
@@ -11,19 +11,19 @@ use portico_domain::panel::{
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The panel of one signed-in person, for one request. Found in the Leptos context.
+/// The panel of one signed-in user, for one request. Found in the Leptos context.
 pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
 pub trait Panel: Send + Sync {
-    /// Who is signed in; no calls to anywhere.
+    /// Returns the session; makes no request.
     fn session(&self) -> SessionView;
     async fn launchpad(&self) -> Result<Launchpad, UiError>;
     async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError>;
-    /// Every kind that can be listed, by discovery.
+    /// Returns every kind that can be listed, by discovery.
     async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError>;
-    /// The namespaces that a list of this kind can be narrowed to; `None` for a kind whose objects are
-    /// in no namespace.
+    /// Returns the namespaces that a list of this kind can be narrowed to; `None` for a kind whose
+    /// objects are in no namespace.
     async fn namespaces_for(
         &self,
         cluster: Uuid,
@@ -31,11 +31,11 @@ pub trait Panel: Send + Sync {
     ) -> Result<Option<Vec<String>>, UiError>;
     async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError>;
     async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError>;
-    /// The object as YAML, without managed fields; Secret values are left out unless `reveal`
-    /// (audited) is asked for by POST.
+    /// Returns the object as YAML, without managed fields; Secret values are left out unless
+    /// `reveal` (audited) is requested by POST.
     async fn yaml(&self, cluster: Uuid, object: ObjectRef) -> Result<String, UiError>;
     async fn events(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError>;
-    /// Access reviews with the viewer's own token; one answer a question, in order.
+    /// Runs access reviews with the viewer's own token; returns one result per question, in order.
     async fn rights(
         &self,
         cluster: Uuid,
@@ -63,7 +63,7 @@ pub trait Panel: Send + Sync {
         cluster: Uuid,
         grant: GrantRequest,
     ) -> Result<GrantPreview, UiError>;
-    /// `typed` confirms a dangerous grant (the role's name).
+    /// Grants a role; `typed` confirms a dangerous grant (the role's name).
     async fn grant(
         &self,
         cluster: Uuid,
@@ -73,12 +73,13 @@ pub trait Panel: Send + Sync {
     async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError>;
     async fn undo(&self, cluster: Uuid, undo: String) -> Result<ChangeDone, UiError>;
 
-    /// How the cluster identifies people. Asks the API server only for what it alone can say.
+    /// Returns how the cluster authenticates users. Asks the API server only for what no other
+    /// source has.
     async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError>;
     async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError>;
-    /// A real request with a new cluster token; a failure is a result.
+    /// Sends a real request with a new cluster token; a failure is a result.
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError>;
-    /// Access reviews about somebody else, with the viewer's own token.
+    /// Runs access reviews for another user, with the viewer's own token.
     async fn user_test(&self, cluster: Uuid, request: UserTestRequest)
     -> Result<UserTest, UiError>;
 

@@ -1,5 +1,5 @@
-//! Every address of the panel: the patterns that the router matches, and a function for each
-//! that makes one. Nothing else writes a path.
+//! Every address of the panel: the patterns that the router matches, and a function for each that
+//! builds one. No other code builds a path.
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_domain::panel::{ObjectRef, ResourceRef};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RouteEntry {
     pub name: &'static str,
-    /// `:name` is a parameter, `:name?` one that may be left out.
+    /// `:name` is a parameter, `:name?` an optional one.
     pub path: &'static str,
     pub title: &'static str,
 }
@@ -65,7 +65,7 @@ const fn entry(name: &'static str, path: &'static str, title: &'static str) -> R
     RouteEntry { name, path, title }
 }
 
-/// The table of pages, for whoever walks them all.
+/// Returns the table of pages, for tests and tools that visit them all.
 pub fn route_table() -> Vec<RouteEntry> {
     ROUTES.to_vec()
 }
@@ -81,7 +81,7 @@ pub enum Tab {
 }
 
 impl Tab {
-    /// The last segment of the address; none for the overview.
+    /// Returns the last segment of the address; none for the overview.
     pub fn segment(self) -> Option<&'static str> {
         match self {
             Self::Overview => None,
@@ -92,7 +92,7 @@ impl Tab {
         }
     }
 
-    /// The tab of a segment; `None` for one that does not exist.
+    /// Returns the tab of a segment; `None` for one that does not exist.
     pub fn parse(segment: &str) -> Option<Self> {
         [
             Self::Overview,
@@ -106,19 +106,19 @@ impl Tab {
     }
 }
 
-/// What a list's address holds besides its kind.
+/// The state of a list in its address, besides its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListState {
     pub namespace: String,
     pub name: String,
     pub labels: String,
     pub sort: String,
-    /// How many rows are shown; 0: the usual number.
+    /// Number of rows shown; 0: the default.
     pub rows: usize,
 }
 
 impl ListState {
-    /// As the address's query, with its question mark; empty when nothing is set.
+    /// Returns the address's query, with its question mark; empty if nothing is set.
     pub fn query(&self) -> String {
         let rows = if self.rows == 0 {
             String::new()
@@ -145,7 +145,8 @@ impl ListState {
     }
 }
 
-/// What may stand in a path segment as it is; `:` occurs in the names of RBAC objects.
+/// Characters that are escaped in a path segment; `:` is not, because it occurs in the names of
+/// RBAC objects.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -227,17 +228,17 @@ pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> S
     }
 }
 
-/// A kubeconfig without a secret, to download.
+/// Returns the address of a kubeconfig download without a secret.
 pub fn kubeconfig(project: &str, id: Uuid) -> String {
     format!("{}/kubeconfig", cluster(project, id))
 }
 
-/// The tab's event stream (WebSocket).
+/// Returns the address of the tab's event stream (WebSocket).
 pub fn stream(project: &str) -> String {
     format!("{}/stream", launchpad(project))
 }
 
-/// A terminal in a container (WebSocket).
+/// Returns the address of a terminal in a container (WebSocket).
 pub fn exec(project: &str, id: Uuid, namespace: &str, pod: &str, container: &str) -> String {
     format!(
         "{}/namespaces/{}/pods/{}/exec?container={}",
@@ -248,23 +249,24 @@ pub fn exec(project: &str, id: Uuid, namespace: &str, pod: &str, container: &str
     )
 }
 
-/// A server function as the target of a plain HTML form, which cannot send the project's header.
+/// Returns the address of a server function as the target of a plain HTML form, which cannot send
+/// the project's header.
 pub fn form_action(endpoint: &str, project: &str) -> String {
     format!("/api/{endpoint}?project={}", escaped(project))
 }
 
-/// Where the gateway lets people sign in again and sends them back.
+/// Returns the gateway's address at which users sign in again and are redirected back.
 pub fn sign_in(return_to: &str) -> String {
     format!("/oauth2/sign_in?rd={}", escaped(return_to))
 }
 
-/// Where the gateway lets people prove again who they are, in the way that their session began, and
-/// sends them back.
+/// Returns the gateway's address at which users authenticate again, by the method of their session,
+/// and are redirected back.
 pub fn reauthenticate(return_to: &str) -> String {
     format!("/oauth2/reauthenticate?rd={}", escaped(return_to))
 }
 
-/// The project of an address, as the gateway reads it.
+/// Returns the project of an address, as the gateway does.
 pub fn project_of(path: &str) -> Option<String> {
     let segment = path.strip_prefix("/projects/")?.split('/').next()?;
     let decoded = percent_encoding::percent_decode_str(segment)
@@ -273,7 +275,7 @@ pub fn project_of(path: &str) -> Option<String> {
     (!decoded.is_empty()).then(|| decoded.into_owned())
 }
 
-/// The cluster of an address.
+/// Returns the cluster of an address.
 pub fn cluster_of(path: &str) -> Option<Uuid> {
     let rest = path.strip_prefix("/projects/")?;
     let mut segments = rest.split('/').skip(1);
@@ -283,7 +285,7 @@ pub fn cluster_of(path: &str) -> Option<Uuid> {
         .and_then(|id| Uuid::parse_str(id).ok())
 }
 
-/// The group of an address's segment.
+/// Returns the group of an address's segment.
 pub fn group_of(segment: &str) -> String {
     if segment == "core" {
         String::new()

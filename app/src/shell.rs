@@ -1,4 +1,4 @@
-//! The document around the app; made on the server only.
+//! The document around the app; rendered on the server only.
 use crate::{app::App, context::initial_session};
 use leptos::{
     config::LeptosOptions,
@@ -8,11 +8,11 @@ use leptos::{
 };
 use leptos_meta::MetaTags;
 
-/// Before the first paint: the chosen appearance, so that nothing flashes.
+/// Runs before the first paint: sets the chosen appearance, so that nothing flashes.
 const APPLY_THEME: &str = "try{var t=localStorage.getItem('portico-theme');\
     if(t==='light'||t==='dark')document.documentElement.setAttribute('data-theme',t)}catch(e){}";
 
-/// The whole document. Its inline scripts carry the response's nonce.
+/// Renders the whole document. Its inline scripts carry the response's nonce.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     let csrf_token = initial_session().csrf_token;
     view! {

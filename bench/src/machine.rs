@@ -1,4 +1,4 @@
-//! What the figures were taken on.
+//! The machine on which the figures were measured.
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Of this process.
+    /// Reads them for this process.
     pub fn here() -> Result<Self> {
         let info = fs::read_to_string("/proc/cpuinfo")?;
         Ok(Self {
@@ -30,7 +30,8 @@ impl Machine {
     }
 }
 
-/// The processor's name and, as virtual machines often give a short name to several generations, its family and model.
+/// Returns the processor's name and, as virtual machines often give a short name to several
+/// generations, its family and model.
 fn processor(cpuinfo: &str) -> String {
     let field = |name: &str| {
         let mut fields = cpuinfo.lines().filter_map(|line| line.split_once(':'));
@@ -44,7 +45,7 @@ fn processor(cpuinfo: &str) -> String {
     }
 }
 
-/// With `-dirty` where files were changed.
+/// Returns the commit, with `-dirty` if files were changed.
 fn commit() -> Result<String> {
     let output = Command::new("git")
         .args([
@@ -59,7 +60,7 @@ fn commit() -> Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// How many processes ran or waited, over the last minute.
+/// Returns the number of processes that ran or waited, as a one-minute average.
 pub fn load() -> Result<f64> {
     let text = fs::read_to_string("/proc/loadavg")?;
     let first = text.split(' ').next().context("loadavg is empty")?;

@@ -1,5 +1,6 @@
-//! What `make bench-kube-auth`, `make bench-gateway` and `make soak` run: the real program as a process
-//! of its own, beside what it is compared with, against the services of the test stack.
+//! The program behind `make bench-kube-auth`, `make bench-gateway` and `make soak`: runs the real
+//! program as a separate process, beside what it is compared with, against the services of the test
+//! stack.
 mod gateway;
 mod kube_auth;
 mod machine;

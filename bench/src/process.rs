@@ -1,4 +1,4 @@
-//! A server as a process of its own, and what Linux says of it.
+//! A server as a separate process, and its CPU time and memory from Linux.
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Linux' unit in `/proc/<pid>/stat`, whatever the kernel's own tick is.
+/// Linux' unit in `/proc/<pid>/stat`, independent of the kernel's own tick.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Long enough for a program under valgrind.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
 const LISTENING: &str = "listening on http";
 
-/// Returns the command that runs `program` behind `wrapper` (a program and its arguments), or by itself where that is empty.
+/// Returns the command that runs `program` behind `wrapper` (a program and its arguments), or
+/// directly if that is empty.
 pub fn wrapped(wrapper: &[String], program: impl AsRef<OsStr>) -> Command {
     match wrapper {
         [] => Command::new(program),
@@ -33,7 +34,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it and waits until its log names the address it listens at.
+    /// Starts it and waits until its log names its listening address.
     pub async fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let file = File::options().create(true).append(true).open(log)?;
         let child = command
@@ -62,7 +63,7 @@ impl Server {
         }
     }
 
-    /// The CPU time that it has used.
+    /// Returns the CPU time that it has used.
     pub fn cpu(&self) -> Result<Duration> {
         cpu(self.id())
     }
@@ -72,16 +73,15 @@ impl Server {
         rss_mb(self.id())
     }
 
-    /// The process.
+    /// Returns the process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends the log's old part, which a benchmark would fill the disk with, and counts its lines
-    /// with `text`.
+    /// Truncates the log, which would otherwise fill the disk, and counts its lines with `text`.
     pub fn take_log_lines(&self, text: &str) -> Result<usize> {
         let log = fs::read_to_string(&self.log)?;
-        // the server appends, so it goes on at the new end
+        // the server appends, so it continues at the new end
         File::options().write(true).open(&self.log)?.set_len(0)?;
         Ok(log.lines().filter(|line| line.contains(text)).count())
     }
@@ -95,7 +95,7 @@ impl Drop for Server {
     }
 }
 
-/// The CPU time that a process has used.
+/// Returns the CPU time that a process has used.
 fn cpu(id: u32) -> Result<Duration> {
     let fields = Stat::read(id)?;
     Ok(Duration::from_secs_f64(
@@ -103,12 +103,12 @@ fn cpu(id: u32) -> Result<Duration> {
     ))
 }
 
-/// The resident memory of a process, in MB (10^6 bytes).
+/// Returns the resident memory of a process, in MB (10^6 bytes).
 fn rss_mb(id: u32) -> Result<f64> {
     kib_in(&format!("/proc/{id}/status"), "VmRSS:").map(|kib| kib * 1.024e-3)
 }
 
-/// A figure of a file in `/proc` with a name and kibibytes a line.
+/// Returns a value of a file in `/proc` that has lines of a name and kibibytes.
 fn kib_in(file: &str, name: &str) -> Result<f64> {
     let text = fs::read_to_string(file)?;
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -117,7 +117,7 @@ fn kib_in(file: &str, name: &str) -> Result<f64> {
     Ok(kib.trim().parse()?)
 }
 
-/// Of `/proc/<pid>/stat`, see proc_pid_stat(5).
+/// Fields of `/proc/<pid>/stat`, see proc_pid_stat(5).
 struct Stat {
     parent: u32,
     /// User and system time.
@@ -144,7 +144,7 @@ impl Stat {
     }
 }
 
-/// Processes with all their descendants: a server that forks is all of them.
+/// Processes with all their descendants: a server that forks consists of all of them.
 #[derive(Clone, Debug)]
 pub struct Trees(pub Vec<u32>);
 
@@ -176,7 +176,7 @@ impl Trees {
         }
     }
 
-    /// The CPU time that they have used, those that have ended included.
+    /// Returns the CPU time that they have used, those that have ended included.
     pub fn cpu(&self) -> Result<Duration> {
         let ticks: u64 = self
             .all()?
@@ -186,7 +186,8 @@ impl Trees {
         Ok(Duration::from_secs_f64(ticks as f64 / TICKS_PER_SECOND))
     }
 
-    /// The resident memory in MB; pages that several processes of one server share count once.
+    /// Returns the resident memory in MB; pages that several processes of one server share count
+    /// once.
     pub fn rss_mb(&self) -> Result<f64> {
         let all = self.all()?;
         if let [(id, _)] = all.as_slice() {
@@ -200,13 +201,13 @@ impl Trees {
     }
 }
 
-/// A server that keeps children: it is asked to end, and ends them.
+/// A server with child processes: it is asked to stop, and stops them.
 pub struct Forking {
     child: Child,
 }
 
 impl Forking {
-    /// Starts it in the foreground and waits until somebody accepts connections at `address`.
+    /// Starts it in the foreground and waits until it accepts connections at `address`.
     pub async fn start(command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
         let child = command
             .stdin(Stdio::null())
@@ -230,7 +231,7 @@ impl Forking {
         Ok(server)
     }
 
-    /// The first process.
+    /// Returns the first process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }

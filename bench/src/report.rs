@@ -1,4 +1,4 @@
-//! What all results have in common: JSON for programs, a table and a plot for people.
+//! Common parts of all results: JSON for programs, a table and a plot for readers.
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub struct Load {
     pub after: f64,
 }
 
-/// The middle one: a round that something else on the machine spoilt does not count.
+/// Returns the median: a round disturbed by other load does not count.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -25,7 +25,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The values below which a quarter, and three quarters, of all are.
+/// Returns the values below which a quarter, and three quarters, of all are.
 pub fn quartiles(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -54,7 +54,7 @@ pub fn write(
     Ok(())
 }
 
-/// Four digits behind the point: the rest is noise, and makes every run's difference unreadable.
+/// Rounds to four decimal places: the rest is noise, and makes every run's difference unreadable.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => {
@@ -70,7 +70,7 @@ fn rounded(value: Value) -> Value {
     }
 }
 
-/// A page with its results replaced.
+/// Returns a page with its results replaced.
 fn replaced(page: &str, results: &str) -> Result<String> {
     let missing = "the page has no marks for the results";
     let (before, rest) = page.split_once(START).context(missing)?;

@@ -1,13 +1,13 @@
-//! How plots look, on light and dark pages.
+//! The style of plots, on light and dark pages.
 use plotters::style::RGBColor;
 
 pub const PAPER: RGBColor = RGBColor(0xFF, 0xFF, 0xFE);
 pub const INK: RGBColor = RGBColor(0x1F, 0x23, 0x28);
 pub const GRID: RGBColor = RGBColor(0xD1, 0xD9, 0xE0);
-/// Told apart by people who see few colours too.
+/// Distinguishable with colour vision deficiency too.
 pub const FIRST: RGBColor = RGBColor(0x8C, 0x95, 0x9F);
 pub const SECOND: RGBColor = RGBColor(0x09, 0x69, 0xDA);
-/// What a dark page wants instead of the colours above.
+/// The colours on a dark page, in place of the ones above.
 const DARK: [(&str, &str); 5] = [
     ("#FFFFFE", "#0D1117"),
     ("#1F2328", "#E6EDF3"),
@@ -16,7 +16,7 @@ const DARK: [(&str, &str); 5] = [
     ("#0969DA", "#58A6FF"),
 ];
 
-/// A drawn picture with its title and its colours for dark pages.
+/// Returns a drawn picture with its title and its colours for dark pages.
 pub fn finished(svg: &str, title: &str) -> String {
     let rules: String = DARK
         .iter()
@@ -32,7 +32,7 @@ pub fn finished(svg: &str, title: &str) -> String {
     )
 }
 
-/// A number on an axis.
+/// Returns a number on an axis.
 pub fn short(y: f64) -> String {
     if y >= 1000.0 {
         format!("{:.0}k", y / 1000.0)

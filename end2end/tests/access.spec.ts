@@ -90,7 +90,7 @@ for (const [what, toWhom, id, group] of [
     await expect(page.getByText(/^Granted portico-viewer/)).toBeVisible();
     expect(await holders()).toBe(before + 1);
     await page.getByRole("button", { name: /^Undo/ }).click();
-    await expect(page.getByText("The grant has been taken back.")).toBeVisible();
+    await expect(page.getByText("The grant was revoked.")).toBeVisible();
     expect(await holders()).toBe(before);
   });
 }
@@ -98,7 +98,7 @@ for (const [what, toWhom, id, group] of [
 test("dangers stand in red, and want the role's name typed", async ({ page }) => {
   await open(page);
   await fill(page, { place: namespace, role: "cluster-admin", toWhom: "One Keystone user", id: userId("nora") });
-  for (const danger of ["Reads secrets", "Runs commands in pods", "Can give itself more rights", "Can hand out roles", "Can act as others", "Everything, also what is added later"]) {
+  for (const danger of ["Reads secrets", "Runs commands in pods", "Can give itself more rights", "Can hand out roles", "Can impersonate other users", "Everything, also what is added later"]) {
     await expect(page.getByText(danger)).toBeVisible();
   }
   await page.getByLabel("Type cluster-admin to confirm").fill("cluster");
@@ -171,7 +171,7 @@ test.describe("revoking", () => {
     const patch = [{ op: "add", path: "/subjects/-", value: { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: added } }];
     await admin("acme-prod", "patch", "rolebinding", "-n", namespace, binding, "--type=json", "-p", JSON.stringify(patch));
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-    await expect(page.getByRole("dialog").getByRole("alert")).toContainText(/Somebody else has changed/);
+    await expect(page.getByRole("dialog").getByRole("alert")).toContainText(/Another user or controller has changed/);
     expect((await groups(binding)).split(" ")).toEqual([roleId("member"), `portico:user:${userId("nora")}`, added]);
   });
 

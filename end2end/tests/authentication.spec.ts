@@ -63,7 +63,7 @@ test("testing oneself sends a request that the API server writes down", async ({
   await expect(card).toContainText(/Passed at .* UTC/);
   await expect(card).toContainText(/The answer took [\d.]+ m?s/);
   for (const stop of ["Portico", "API server", "kube-auth", "Keystone", "Authorization"]) {
-    await expect(card.getByRole("list", { name: "The request's way" })).toContainText(stop);
+    await expect(card.getByRole("list", { name: "Path of the request" })).toContainText(stop);
   }
   // Kubernetes 1.20 cannot say who one is
   await expect(card).toContainText("Computed");
@@ -151,7 +151,7 @@ test("without scripts both tests work", async ({ browser }) => {
 
 test("kube-auth's figures are there, and renew themselves", async ({ page }) => {
   await open(page, "vera");
-  const card = section(page, "kube-auth at work");
+  const card = section(page, "kube-auth metrics");
   const authenticated = card.getByRole("row").filter({ hasText: "Authenticated" }).getByRole("cell").last();
   await expect(authenticated).toHaveText(/^[\d,]+$/);
   const count = async () => Number((await authenticated.textContent())?.replaceAll(",", ""));
@@ -159,7 +159,7 @@ test("kube-auth's figures are there, and renew themselves", async ({ page }) => 
   await section(page, "Test me").getByRole("button", { name: "Test me" }).click();
   await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before);
   await expect(card).toContainText("Keystone answers kube-auth");
-  await expect(card).toContainText("Half answered within (p50)");
+  await expect(card).toContainText("Median latency (p50)");
 });
 
 test("the kubeconfig to download holds no secret and names the plugin", async ({ page }) => {

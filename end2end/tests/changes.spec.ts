@@ -85,7 +85,7 @@ test("another object of the same name is not deleted instead", async ({ page }) 
   const uid = await field("pod", name, ".metadata.uid");
   await page.context().setOffline(false);
   await dialog(page).getByRole("button", { name: /^Delete/ }).click();
-  await expect(page.getByText(/changed it first|another|somebody else|conflict/i).first()).toBeVisible();
+  await expect(page.getByText(/changed the object first|another|in the meantime|conflict/i).first()).toBeVisible();
   expect(await field("pod", name, ".metadata.uid")).toBe(uid);
 });
 

@@ -128,7 +128,7 @@ test.describe("finding_p5", () => {
     await signIn(page, "vera", path.pod("shop", name));
     await expect(main(page)).toContainText("Running");
     await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false", "--grace-period=0", "--force");
-    await expect(main(page)).toContainText("This object was deleted. What you see is how it was.", { timeout: 15_000 });
+    await expect(main(page)).toContainText("This object was deleted. Its last known state is shown.", { timeout: 15_000 });
     await expect(page.locator("[data-state=not-found]")).toHaveCount(0);
   });
 });

@@ -98,7 +98,7 @@ test.describe("logs", () => {
   test("are searched, and held still while somebody reads", async ({ page }) => {
     await open(page, "vera", "checkout", "logs");
     await expect(lines(page)).toContainText("order=");
-    await page.getByRole("button", { name: "Hold still" }).click();
+    await page.getByRole("button", { name: "Pause updates" }).click();
     const held = await lines(page).innerText();
     await expect(page.getByRole("button", { name: /^Follow \(\d+ new\)/ })).toBeVisible();
     expect(await lines(page).innerText()).toBe(held);

@@ -64,7 +64,7 @@ test("the user menu leads to the list, which marks this session and ends another
     await expect(entries(page)).toHaveCount(1);
     await closed;
     await lost.goto(path.project());
-    await expect(lost.getByText("Your session was ended from another place")).toBeVisible();
+    await expect(lost.getByText("Your session was ended from another browser or device")).toBeVisible();
     await page.goto(path.project());
     await expect(page).not.toHaveURL(/\/oauth2\//);
     await lost.context().close();
@@ -82,7 +82,7 @@ test("a terminal closes within a second when its session is ended elsewhere, and
     const page = await atList(browser, who);
     const end = page.getByRole("button", { name: /^End session: / });
     await Promise.all([
-      expect(lost.locator("#terminal-status")).toContainText("ended from another place", { timeout: 1_500 }),
+      expect(lost.locator("#terminal-status")).toContainText("ended from another browser or device", { timeout: 1_500 }),
       end.click(),
     ]);
     const dialog = lost.getByRole("dialog");
@@ -201,6 +201,6 @@ test("a browser that drops the session's cookie is told so", async ({ browser })
 test("a wrong host name gets a page, and no names of ours", async () => {
   const answer = await send(`${porticoUrl}/`, { headers: { host: "other.example", accept: "text/html" }, servername: "localhost" });
   expect(answer.status).toBe(421);
-  expect(answer.body).toContain("Nothing lives at this address");
+  expect(answer.body).toContain("Unknown host name");
   expect(answer.body).not.toContain(new URL(porticoUrl).host);
 });

@@ -147,7 +147,7 @@ test.describe("after sign-in", () => {
   test("a project without a role is no page of yours", async ({ page }) => {
     await signIn(page, "otto", path.project("acme"));
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expect(page.getByRole("heading", { name: "Nothing is open to you here yet" })).toBeVisible();
+    await expect(page.getByRole("heading", { name: "You have no access to anything here yet" })).toBeVisible();
   });
 
   test("a call without a session gets 401, a navigation the sign-in page", async () => {

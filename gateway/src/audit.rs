@@ -1,4 +1,4 @@
-//! Who did what at the gateway, in the log (target `audit`) and in the store.
+//! Records audit events of the gateway, in the log (target `audit`) and in the store.
 use std::borrow::Cow;
 
 use jiff::Timestamp;
@@ -9,23 +9,23 @@ use uuid::Uuid;
 
 use crate::state::{Context, Gateway};
 
-/// One thing that happened.
+/// An audit event.
 pub(crate) struct Event<'a> {
     pub action: Cow<'a, str>,
     pub outcome: Outcome,
     pub session: Option<&'a Session>,
-    /// The name that was tried, where there is no session.
+    /// The user name that was entered, where there is no session.
     pub name: Option<&'a str>,
     /// The domain of that name.
     pub domain: Option<&'a str>,
-    /// The provider that was to vouch for the user.
+    /// The provider that the sign-in used.
     pub provider: Option<&'a str>,
     pub project: Option<&'a str>,
     pub cluster: Option<Uuid>,
     pub target: &'a str,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub reason: &'a str,
-    /// Whom it concerns, where that is somebody else than who did it.
+    /// The user affected, where that is not the acting user.
     pub subject: Option<&'a User>,
 }
 
@@ -93,8 +93,8 @@ impl<'a> Event<'a> {
 }
 
 impl Gateway {
-    /// Records an event. A store that cannot take it is an error in the log and counted: what
-    /// happened has happened.
+    /// Records an event. If the store cannot take it, the error is logged and counted; the action
+    /// itself has already happened.
     pub async fn audit(&self, context: &Context, event: Event<'_>) {
         let user = event
             .session
@@ -107,15 +107,16 @@ impl Gateway {
             request_id = context.request_id.map(tracing::field::display),
             action = &*event.action,
             outcome = event.outcome.as_str(),
-            user,
-            session = event.session.map(|session| tracing::field::display(session.id)),
+            user_id = event.session.map(|session| session.user.id.as_str()),
+            user_name = user,
+            session_id = event.session.map(|session| tracing::field::display(session.id)),
             domain = event.domain,
             provider = event.provider,
-            project = event.project,
-            cluster = event.cluster.map(tracing::field::display),
+            project_id = event.project,
+            cluster_id = event.cluster.map(tracing::field::display),
             object = event.target,
             reason = event.reason,
-            subject = event.subject.map(|user| user.id.as_str()),
+            subject_id = event.subject.map(|user| user.id.as_str()),
             address,
             "{}", event.action
         );
@@ -144,7 +145,7 @@ impl Gateway {
             action: event.action.clone().into_owned(),
             target: event.target.to_owned(),
             outcome: event.outcome,
-            // the gateway's own work has no address, and may have a reason
+            // the gateway's own actions have no address, but may have a reason
             detail: if detail.is_empty() {
                 Value::Null
             } else {

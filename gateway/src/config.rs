@@ -46,9 +46,9 @@ pub struct GatewayConfig {
     /// Where the gateway listens.
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
-    /// The address that people type; cookies, redirects and assertions name it.
+    /// The address that users open; cookies, redirects and assertions contain it.
     pub public_url: Url,
-    /// App `<id>` lives at `<id>.<apps_domain>`, with the scheme and port of `public_url`.
+    /// App `<id>` is served at `<id>.<apps_domain>`, with the scheme and port of `public_url`.
     pub apps_domain: String,
     /// Certificate chain (PEM), to serve HTTPS without a proxy in front.
     #[serde(default)]
@@ -58,28 +58,29 @@ pub struct GatewayConfig {
     #[serde(default)]
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_key_file: Option<PathBuf>,
-    /// Certificates for other names, as for `*.apps.example.org`: a client sees the first one that
-    /// is good for the host that it asks for, else that of `tls_cert_file`. All files are read
-    /// again when they change.
+    /// Certificates for other names, such as `*.apps.example.org`: a client gets the first one that
+    /// is valid for the host it asks for, else that of `tls_cert_file`. All files are read again
+    /// when they change.
     #[serde(default)]
     pub tls_certificates: Vec<CertificateFiles>,
-    /// The oldest TLS that is spoken: `1.2` or `1.3`.
+    /// The minimum TLS version: `1.2` or `1.3`.
     #[serde(default)]
     pub tls_min_version: TlsVersion,
     /// Ed25519 key (PKCS#8 PEM) that signs identity for the panel and the apps. The file is read
-    /// again when it changes; whoever verifies must know the new public key before.
+    /// again when it changes; services that verify the signature must know the new public key
+    /// before.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub assertion_key_file: PathBuf,
-    /// Networks whose `X-Forwarded-*` are believed. Empty: nobody's.
+    /// Networks of proxies whose `X-Forwarded-*` headers are trusted. Empty: none.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub trusted_proxies: Vec<IpNet>,
-    /// Networks whose people are told Portico's address when they come by a wrong host name.
-    /// Empty: nobody is, so that scanners learn no names; `0.0.0.0/0` and `::/0`: everybody.
+    /// Networks whose clients are shown Portico's address when they use a wrong host name. Empty:
+    /// none, so that scanners learn no names; `0.0.0.0/0` and `::/0`: all.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub tell_address_to: Vec<IpNet>,
-    /// The panel, as the gateway reaches it.
+    /// The address of the panel, as the gateway reaches it.
     pub panel_url: Url,
     /// X25519 public key of the panel: only it can open the Keystone token sent to it.
     pub panel_sealing_key_file: PathBuf,
@@ -89,16 +90,16 @@ pub struct GatewayConfig {
     /// How long sessions live.
     #[serde(default)]
     pub session: SessionConfig,
-    /// Who may vouch for people. Without any entry: Keystone alone.
+    /// OIDC providers that users sign in with. Empty: Keystone only.
     #[serde(default)]
     pub providers: Vec<ProviderConfig>,
     /// Limits of the reverse proxy.
     #[serde(default)]
     pub limits: LimitsConfig,
-    /// Bounds of what clients may hold open.
+    /// Limits on what clients may keep open.
     #[serde(default)]
     pub connections: ConnectionsConfig,
-    /// The audit log: retention, and who reads a project's entries.
+    /// The audit log: retention, and who may read a project's entries.
     #[serde(default)]
     pub audit: AuditConfig,
     /// Lists users on the sign-in page. For demonstrations only.
@@ -106,56 +107,56 @@ pub struct GatewayConfig {
     pub demo: Option<DemoConfig>,
 }
 
-/// `[gateway.session]`: how long a session lives. It also ends with its Keystone token.
+/// `[gateway.session]`: how long a session lasts. It also ends with its Keystone token.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionConfig {
-    /// Ends a session that nobody used for so long.
+    /// Ends a session that has not been used for this long.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub idle: Duration,
-    /// Ends a session whatever is done with it.
+    /// Ends a session after this time, used or not.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub absolute: Duration,
-    /// How often a session in use is checked against Keystone.
+    /// How often a session in use is validated at Keystone.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub validate_every: Duration,
-    /// How long sessions live on with their last roles while Keystone cannot be reached.
+    /// How long sessions continue with their last known roles while Keystone cannot be reached.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stale_for: Duration,
-    /// Whether people may ask to stay signed in after their Keystone token has ended, in one
-    /// project: `offered` makes an expiring application credential for each such session, `off`
-    /// makes none.
+    /// Whether users may choose to stay signed in, in one project, after their Keystone token has
+    /// ended: `offered` creates an expiring application credential for each such session, `off`
+    /// creates none.
     pub stay_signed_in: StaySignedIn,
-    /// How long such a session lives at most, a day at the utmost; `absolute` bounds it too.
+    /// The maximum duration of such a session, at most one day; `absolute` applies too.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub stay_signed_in_for: Duration,
     /// Administrators of the cloud: who may list and end the sessions of every user at
-    /// `/oauth2/sessions`. Empty: nobody.
+    /// `/oauth2/sessions`. Empty: no one.
     pub admins: Vec<RoleInProject>,
 }
 
-/// `[gateway.demo]`: users that the sign-in page offers.
+/// `[gateway.demo]`: users that the sign-in page lists.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemoConfig {
-    /// Holds the password that all listed users share.
+    /// File with the password that all listed users share.
     pub password_file: PathBuf,
-    /// Who is listed.
+    /// The listed users.
     pub users: Vec<DemoUser>,
 }
 
-/// A user that the demo's sign-in page offers.
+/// A user listed on the demo's sign-in page.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemoUser {
     /// The user's name in Keystone.
     pub name: String,
-    /// What the user is, in a few words.
+    /// A short description of the user.
     pub note: String,
 }
 
@@ -179,6 +180,9 @@ impl Default for SessionConfig {
 
 impl GatewayConfig {
     /// Checks what serde cannot, before any port is bound.
+    ///
+    /// # Errors
+    /// Returns the first invalid setting.
     pub fn validate(&self, apps: &[AppConfig]) -> Result<(), ConfigError> {
         let url = &self.public_url;
         let bare = url.path() == "/"
@@ -225,7 +229,7 @@ impl GatewayConfig {
                 return Err(ConfigError::Zero(name));
             }
         }
-        if self.session.stay_signed_in_for > stay::LONGEST {
+        if self.session.stay_signed_in_for > stay::MAX_STAY_SIGNED_IN {
             return Err(ConfigError::LongStay);
         }
         if self.session.admins.iter().any(is_incomplete) {

@@ -1,4 +1,4 @@
-//! Every request's first steps: host, path, origin, then the host's own routes.
+//! Dispatches every request: checks host, path and origin, then calls the host's own routes.
 mod panic;
 
 use std::{sync::Arc, time::Instant};
@@ -14,16 +14,16 @@ use tower::ServiceExt as _;
 
 use crate::{
     access::{
-        line::{self, Line},
+        access_log::{self, AccessLogEntry},
         origin::{self, OriginFault},
     },
-    api_callers::presents_one,
+    authentication::with_cookie,
+    bearer::presents_one,
+    error_response::{Problem, Source},
     forward_auth,
-    guard::with_cookie,
     hosts::Site,
-    meters,
-    pages::layout::guard,
-    problem::{Problem, Source},
+    metrics,
+    pages::layout::set_security_headers,
     proxy::{path, routes, upgrade},
     rules::Asked,
     session::cookie::Purpose,
@@ -37,9 +37,9 @@ pub(crate) struct Dispatcher {
     pub app: Router,
 }
 
-/// A page of another origin has sent the request: it goes on as nobody's.
+/// Marks a request that a page of another origin has sent: it is handled without a session.
 #[derive(Clone, Copy)]
-pub(crate) struct FromElsewhere(pub OriginFault);
+pub(crate) struct CrossOrigin(pub OriginFault);
 
 pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) -> Response {
     let gateway = &dispatcher.gateway;
@@ -47,8 +47,8 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
     let site = gateway.site_of(&request);
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
     let route = route_label(site.as_ref(), request.uri().path());
-    let line = Line::of(&context, &request);
-    // in one place from the start: whatever is wrapped around it would move all of it
+    let line = AccessLogEntry::of(&context, &request);
+    // boxed here once: every layer around it would otherwise move the whole future
     let answer = Box::pin(answer(dispatcher, site.as_ref(), &context, route, request));
     let handled = async {
         let (response, problem) = answer.await;
@@ -57,11 +57,11 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
     };
     let (decision, (response, took)) = line.written_after(route, started, handled).await;
     let status = response.status().as_u16();
-    meters::request(route, status, decision.as_str(), took);
+    metrics::request(route, status, decision.as_str(), took);
     response
 }
 
-/// The answer, with what became of the request where it is a refusal or failure of ours.
+/// Returns the response, and what became of the request where Portico itself refused it or failed.
 async fn answer(
     dispatcher: &Dispatcher,
     site: Option<&Site>,
@@ -80,7 +80,7 @@ async fn answer(
     let mut went_wrong = None;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         note(&problem, route, context);
-        went_wrong = Some(line::of_problem(&problem));
+        went_wrong = Some(access_log::of_problem(&problem));
         let cookies: Vec<HeaderValue> = response
             .headers()
             .get_all(header::SET_COOKIE)
@@ -93,7 +93,7 @@ async fn answer(
         }
     }
     if route == "gateway" {
-        guard(response.headers_mut());
+        set_security_headers(response.headers_mut());
     }
     if round_may_end && response.status().is_success() {
         response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
@@ -114,7 +114,7 @@ async fn decide(
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
     let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
-    // until the answer begins; load balancers are answered in any case
+    // held until the response begins; load balancers are always answered
     let _place = match dispatcher.gateway.waiting.try_acquire() {
         Ok(place) => Some(place),
         Err(_) if matches!(request.uri().path(), "/ping" | "/ready") => None,
@@ -125,8 +125,8 @@ async fn decide(
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    if !answers_anybody(site, request.method(), request.uri().path())
-        && !is_of_a_program(site, request.headers())
+    if !skips_origin_check(site, request.method(), request.uri().path())
+        && !is_bearer_request(site, request.headers())
     {
         let checked = origin::check(
             site.origin(&dispatcher.gateway.hosts),
@@ -138,16 +138,16 @@ async fn decide(
             if upgrade
                 || !dispatcher
                     .gateway
-                    .lets_pages_elsewhere(site, context, &request)
+                    .allows_cross_origin(site, context, &request)
             {
                 return Err(Problem::foreign_origin(fault));
             }
-            request.extensions_mut().insert(FromElsewhere(fault));
+            request.extensions_mut().insert(CrossOrigin(fault));
         }
     }
     let router = match site {
         Site::Main => &dispatcher.main,
-        // what is the app's own needs no routing
+        // requests of the app itself need no routing
         Site::App(_) if !is_under_oauth2(request.uri().path()) => {
             let (gateway, context) = (Arc::clone(&dispatcher.gateway), context.clone());
             let answer = routes::app(State(gateway), Extension(context), request).await;
@@ -163,13 +163,8 @@ async fn decide(
 }
 
 impl Gateway {
-    /// Whether everybody may send the request to an app, from whatever page.
-    fn lets_pages_elsewhere(
-        &self,
-        site: &Site,
-        context: &Context,
-        request: &Request<Body>,
-    ) -> bool {
+    /// Returns whether every client may send the request to an app, from a page of any origin.
+    fn allows_cross_origin(&self, site: &Site, context: &Context, request: &Request<Body>) -> bool {
         let Site::App(app) = site else {
             return false;
         };
@@ -184,9 +179,9 @@ impl Gateway {
     }
 }
 
-/// A bearer and no cookie at all: no browser sends that by itself on behalf of another page, so
-/// there is no origin to ask about.
-pub(crate) fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
+/// Returns whether the request has a bearer token and no cookie. No browser sends that by itself
+/// for another page, so the origin need not be checked.
+pub(crate) fn is_bearer_request(site: &Site, headers: &HeaderMap) -> bool {
     match site {
         Site::Main => false,
         Site::App(app) => {
@@ -197,8 +192,8 @@ pub(crate) fn is_of_a_program(site: &Site, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Endpoints that read no cookie, or that check the origin in a way of their own.
-fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
+/// Returns whether the endpoint reads no cookie, or checks the origin in a way of its own.
+fn skips_origin_check(site: &Site, method: &Method, path: &str) -> bool {
     match site {
         Site::Main => {
             matches!(
@@ -224,7 +219,7 @@ fn answers_anybody(site: &Site, method: &Method, path: &str) -> bool {
     }
 }
 
-/// The label of an answer's metrics.
+/// Returns the route label for the metrics of a request.
 fn route_label<'s>(site: Option<&'s Site>, path: &str) -> &'s str {
     let own = path.starts_with("/oauth2/");
     match site {
@@ -236,13 +231,13 @@ fn route_label<'s>(site: Option<&'s Site>, path: &str) -> &'s str {
     }
 }
 
-/// Whether a path is one of our own endpoints on any host.
+/// Returns whether a path is one of Portico's own endpoints on any host.
 fn is_under_oauth2(path: &str) -> bool {
     path.strip_prefix("/oauth2")
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether the gateway answers a path of the main host itself.
+/// Returns whether the gateway serves a path of the main host itself.
 fn is_own(path: &str) -> bool {
     matches!(
         path,
@@ -257,7 +252,7 @@ fn note(problem: &Problem, route: &str, context: &Context) {
         Source::Upstream => "upstream",
         Source::Internal => "internal",
     };
-    meters::problem(problem.code, source);
+    metrics::problem(problem.code, source);
     if problem.status.is_server_error() {
         tracing::warn!(
             code = problem.code,

@@ -1,4 +1,4 @@
-//! Reading forms and queries: small, flat, and with no name twice.
+//! Reads forms and queries: flat, bounded in size, and without duplicate names.
 use std::{collections::HashMap, time::Duration};
 
 use axum::{body::Body, extract::FromRequest};
@@ -6,23 +6,24 @@ use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use secrecy::SecretString;
 
-use crate::{problem::Problem, proxy::forward::ForwardError};
+use crate::{error_response::Problem, proxy::forward::ForwardError};
 
-const LARGEST: usize = 64 << 10;
-/// How long a form may take to arrive, in however many pieces.
-const LONGEST: Duration = Duration::from_secs(30);
+/// Bounds the body of a form, in bytes.
+const MAX_FORM_BYTES: usize = 64 << 10;
+/// Bounds how long the whole body of a form may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The fields of a form (or JSON object) or the parameters of a query.
 #[derive(Default)]
 pub(crate) struct Fields(HashMap<String, String>);
 
 impl Fields {
-    /// The parameters of a request's query.
+    /// Reads the parameters of a request's query.
     pub fn of_query(uri: &Uri) -> Result<Self, Problem> {
         Self::of_text(uri.query().unwrap_or_default())
     }
 
-    /// The parameters of a query, or of a part of one.
+    /// Reads the parameters of a query, or of a part of one.
     pub fn of_text(query: &str) -> Result<Self, Problem> {
         Self::parse(query.as_bytes())
     }
@@ -41,17 +42,17 @@ impl Fields {
         Ok(Self(fields))
     }
 
-    /// The field's value; empty when it is absent.
+    /// Returns the field's value; empty when it is absent.
     pub fn get(&self, name: &str) -> &str {
         self.0.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// The field's value, unless it is absent or empty.
+    /// Returns the field's value, unless it is absent or empty.
     pub fn optional(&self, name: &str) -> Option<&str> {
         Some(self.get(name)).filter(|value| !value.is_empty())
     }
 
-    /// Takes a field that must not be seen.
+    /// Takes a field whose value is secret.
     pub fn secret(&mut self, name: &str) -> SecretString {
         SecretString::from(self.0.remove(name).unwrap_or_default())
     }
@@ -66,10 +67,10 @@ impl<S: Sync> FromRequest<S> for Fields {
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        let body = Limited::new(request.into_body(), LARGEST).collect();
-        let body = tokio::time::timeout(LONGEST, body)
+        let body = Limited::new(request.into_body(), MAX_FORM_BYTES).collect();
+        let body = tokio::time::timeout(BODY_TIMEOUT, body)
             .await
-            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(LONGEST)))?
+            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(BODY_TIMEOUT)))?
             .map_err(|error| {
                 if error.downcast_ref::<LengthLimitError>().is_some() {
                     Problem::downstream(
@@ -79,7 +80,7 @@ impl<S: Sync> FromRequest<S> for Fields {
                         "What was sent is longer than any of these fields may be.",
                     )
                 } else {
-                    Problem::bad_request("The request broke off.")
+                    Problem::bad_request("The connection closed before the request was complete.")
                 }
             })?
             .to_bytes();

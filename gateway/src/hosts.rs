@@ -1,4 +1,4 @@
-//! Which of our hosts a request is for: the main one, an app's, or none.
+//! Determines which of Portico's hosts a request is for: the main host, an app's, or none.
 use std::{collections::HashMap, sync::Arc};
 
 use http::{HeaderMap, Uri, header, uri::Authority};
@@ -16,39 +16,39 @@ pub(crate) struct Hosts {
     main: Arc<str>,
     main_host: String,
     apps: HashMap<String, Arc<App>>,
-    /// All of them by host and port as browsers write them, which need not be taken apart.
+    /// All hosts with their ports, as browsers write them, so that they need no parsing.
     as_written: HashMap<String, Site>,
-    /// Trusted apps on the main host, on paths of it.
+    /// Trusted apps under paths of the main host.
     on_paths: Vec<Arc<App>>,
     secure: bool,
 }
 
-/// An app with what routing needs, worked out once.
+/// An app with the values that routing needs, computed once.
 #[derive(Debug)]
 pub(crate) struct App {
     pub config: AppConfig,
     /// `scheme://host[:port]`, as browsers write it in `Origin`.
     pub origin: Arc<str>,
-    /// Where people open it: the origin, with the path where it has one.
+    /// The URL at which users open it: the origin, with the path if it has one.
     pub home: String,
     pub upstream: Upstream,
     pub limits: Limits,
 }
 
 impl App {
-    /// Whether it has a host to itself, and sessions of its own there. An app on the main host
-    /// is opened by the main host's session.
+    /// Returns whether the app has a host of its own, with sessions of its own. An app on the main
+    /// host uses the main host's session.
     pub fn has_own_host(&self) -> bool {
         self.config.path.is_none()
     }
 
-    /// Whose session cookie opens it: its own, or the main host's.
+    /// Returns the app whose session cookie gives access: its own, or `None` for the main host's.
     pub fn cookie_of(&self) -> Option<&str> {
         self.has_own_host().then_some(self.config.id.as_str())
     }
 }
 
-/// What a request's host stands for.
+/// The site that a request's host belongs to.
 #[derive(Clone, Debug)]
 pub(crate) enum Site {
     Main,
@@ -99,24 +99,24 @@ impl Hosts {
         })
     }
 
-    /// Says at the start what runs on the panel's own origin.
+    /// Logs at startup which apps run on the panel's own origin.
     pub fn warn_of_paths(&self) {
         for app in &self.on_paths {
             tracing::warn!(
                 app = app.config.id,
                 path = app.config.path,
-                "this app's scripts run on the panel's own origin, as apps.trusted says: it must \
-                 never be a tenant's"
+                "this app's scripts run on the panel's own origin (apps.trusted): a tenant must \
+                 never control it"
             );
         }
     }
 
-    /// The main host's origin.
+    /// Returns the main host's origin.
     pub fn main(&self) -> &Arc<str> {
         &self.main
     }
 
-    /// Whether browsers reach us over HTTPS.
+    /// Returns whether browsers reach Portico over HTTPS.
     pub fn secure(&self) -> bool {
         self.secure
     }
@@ -129,20 +129,20 @@ impl Hosts {
         self.apps.values().chain(&self.on_paths)
     }
 
-    /// Every app, by name.
+    /// Returns every app, sorted by name.
     pub fn apps(&self) -> Vec<&Arc<App>> {
         let mut apps: Vec<&Arc<App>> = self.all().collect();
         apps.sort_by(|a, b| a.config.name.cmp(&b.config.name));
         apps
     }
 
-    /// The apps of a project.
+    /// Returns the apps of a project.
     pub fn of_project(&self, project: &str) -> impl Iterator<Item = &Arc<App>> {
         self.all().filter(move |app| app.config.project == project)
     }
 
-    /// The site of a request; `None` for a host that is not ours, or when the request target
-    /// and the `Host` header disagree.
+    /// Returns the site of a request; `None` for an unknown host, or when the request target and
+    /// the `Host` header disagree.
     pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
         let site = match as_written(uri, headers).and_then(|host| self.as_written.get(host)) {
             Some(site) => site.clone(),
@@ -156,7 +156,7 @@ impl Hosts {
         Some(site)
     }
 
-    /// The site of a host name as [`folded`] writes it.
+    /// Returns the site of a host name in the form of [`folded`].
     pub fn named(&self, host: &str) -> Option<Site> {
         if host == self.main_host {
             return Some(Site::Main);
@@ -166,7 +166,7 @@ impl Hosts {
 }
 
 impl Site {
-    /// The origin that the site's own pages have.
+    /// Returns the origin of the site's own pages.
     pub fn origin<'a>(&'a self, hosts: &'a Hosts) -> &'a str {
         match self {
             Site::Main => hosts.main(),
@@ -182,7 +182,7 @@ fn origin_of(public: &Url, host: &str) -> String {
     }
 }
 
-/// The host and port asked for, where they are said in one way only.
+/// Returns the requested host and port, where they are unambiguous.
 fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
     let mut lines = headers.get_all(header::HOST).iter();
     match (uri.authority(), lines.next(), lines.next()) {
@@ -192,7 +192,7 @@ fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
     }
 }
 
-/// The host name asked for.
+/// Returns the requested host name.
 fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let mut lines = headers.get_all(header::HOST).iter();
     let line = lines.next();
@@ -212,7 +212,7 @@ fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
     folded(authority)
 }
 
-/// A host name in the one spelling that is compared: lower case, without port and trailing dot.
+/// Returns a host name normalized for comparison: lower case, without port and trailing dot.
 pub(crate) fn folded(authority: &Authority) -> Option<String> {
     if authority.as_str().contains('@') {
         return None;

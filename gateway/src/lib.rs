@@ -1,44 +1,45 @@
-//! The gateway: sign-in, sessions, access rules and the reverse proxy in front of everything.
+//! The gateway: sign-in, sessions, access rules and the reverse proxy in front of all upstreams.
 //!
-//! A request's way: `dispatch` (host, path, origin), then one of the own endpoints (`login`,
-//! `handover`, `cli`, `endpoints`), or `proxy::routes`: the session of the cookie (`guard`,
-//! `session`), the project's Keystone token (`session::tokens`), the signed identity
-//! (`session::assertion`, of an app `identity`), and on to the panel or an app (`proxy::forward`).
+//! A request passes through `dispatch` (host, path, origin), then to one of the gateway's own
+//! endpoints (`login`, `handover`, `cli`, `endpoints`), or to `proxy::routes`: the session of the
+//! cookie (`authentication`, `session`), the project's Keystone token (`session::tokens`), the
+//! signed identity (`session::assertion`, for apps `identity`), and on to the panel or an app
+//! (`proxy::forward`).
 //!
-//! It knows nothing of Kubernetes and serves no page of the panel. Only Keystone says whether a
-//! credential is good.
+//! It has no Kubernetes code and serves no page of the panel. Only Keystone decides whether a
+//! credential is valid.
 mod access;
-mod api_callers;
 mod audit;
 mod audit_trail;
+mod authentication;
+mod bearer;
 mod cli;
 pub mod config;
+mod diagnostics;
 mod dispatch;
 mod endpoints;
+mod error_response;
 mod federation;
 mod forms;
 mod forward_auth;
 #[cfg(test)]
 mod fuzz;
-mod guard;
 mod handover;
 mod hosts;
 mod identity;
-mod kept_form;
 mod limits;
 mod login;
-mod meters;
+mod metrics;
 mod pages;
-mod problem;
 mod providers;
 mod proxy;
 mod router;
 pub mod rules;
+mod saved_form;
 mod session;
 mod sessions;
 mod state;
 mod tasks;
-mod troubles;
 
 use std::{
     convert::Infallible,
@@ -75,7 +76,7 @@ pub use state::Cluster;
 
 use crate::{
     access::unreadable_hops::UnreadableHops,
-    api_callers::Accepted,
+    bearer::Accepted,
     config::ConfigError,
     dispatch::dispatch,
     federation::Federations,
@@ -91,14 +92,14 @@ use crate::{
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
-/// What the gateway is built from, besides its configuration.
+/// The dependencies of the gateway, besides its configuration.
 #[derive(Debug)]
 pub struct Deps {
     pub store: Store,
     pub keystone: keystone::Client,
     /// `keystone.default_domain`.
     pub default_domain: String,
-    /// Signs with `gateway.assertion_key_file`.
+    /// The signer with the key in `gateway.assertion_key_file`.
     pub signer: Signer,
     pub clusters: Vec<Cluster>,
     pub apps: Vec<AppConfig>,
@@ -134,7 +135,7 @@ impl Cluster {
     /// Reads the key and certificate files that a record names.
     ///
     /// # Errors
-    /// When a file cannot be read or holds no key.
+    /// [`BuildError::Key`] for the sealing key, [`BuildError::File`] for the certificate file.
     pub fn read(record: ClusterRecord) -> Result<Self, BuildError> {
         let sealing_key = PublicKey::read(&record.sealing_key_file)?;
         let ca = record.ca_file.as_deref().map(read).transpose()?;
@@ -147,13 +148,15 @@ impl Cluster {
 }
 
 impl Gateway {
-    /// Puts the gateway together; opens no connection.
+    /// Builds the gateway; opens no connection.
     ///
     /// # Errors
-    /// When the configuration contradicts itself or a file that it names cannot be read.
+    /// [`BuildError::Config`], [`BuildError::Upstream`] and [`BuildError::Rules`] for an invalid
+    /// configuration, [`BuildError::Key`], [`BuildError::Secret`] and [`BuildError::File`] for a file
+    /// that it names, [`BuildError::Randomness`] if the system's source of randomness fails.
     pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
         config.validate(&deps.apps)?;
-        meters::describe();
+        metrics::describe();
         let hosts = Hosts::new(&config, &deps.apps)?;
         hosts.warn_of_paths();
         let rules = Rules::load(&deps.apps, &config.providers)?;
@@ -162,7 +165,7 @@ impl Gateway {
         let federations = Federations::build(&config, &deps.keystone)?;
         let demo_password = match &config.demo {
             Some(demo) => {
-                tracing::warn!("demo mode: the sign-in page gives the users' password away");
+                tracing::warn!("demo mode: the sign-in page shows the users' password");
                 let password = read(&demo.password_file)?;
                 Some(SecretString::from(password.trim().to_owned()))
             }
@@ -202,7 +205,7 @@ impl Gateway {
         })))
     }
 
-    /// Everything that the gateway's listener serves. The listener must put
+    /// Returns the service for the gateway's listener. The listener must put
     /// [`portico_runtime::listener::PeerAddr`] into each request's extensions.
     pub fn service(&self) -> impl HttpService + use<> {
         let trusted = self.0.config.trusted_proxies.clone();
@@ -217,13 +220,13 @@ impl Gateway {
         }))
     }
 
-    /// The ID of the key that identity is signed with.
+    /// Returns the ID of the key that signs identity.
     pub fn signing_key_id(&self) -> String {
         self.0.signing.now().kid().to_owned()
     }
 
-    /// Signs identity with another key from now on. What was signed before is good until it
-    /// expires, and its public key stays published.
+    /// Signs identity with another key from now on. Earlier signatures are valid until they expire,
+    /// and their public key stays published.
     pub fn replace_signer(&self, signer: Signer) {
         self.0.signing.replace(signer);
         for live in self.0.registry.all() {
@@ -231,12 +234,13 @@ impl Gateway {
         }
     }
 
-    /// Reads the files of rules again that have changed. A file that cannot be used, or whose tests
-    /// fail, changes nothing.
+    /// Reads rules files again that have changed. A file that is invalid, or whose tests fail,
+    /// changes nothing.
     pub fn reload_rules(&self) -> Vec<Reloaded> {
         let reloaded = self.0.rules.reload();
         if reloaded.iter().any(|one| matches!(one.outcome, Ok(true))) {
-            // whatever is open was opened by rules of before: it comes back and is asked again
+            // open connections were permitted by the previous rules: clients reconnect and are
+            // checked again
             for live in self.0.registry.all() {
                 live.connections.renew();
             }
@@ -244,12 +248,13 @@ impl Gateway {
         reloaded
     }
 
-    /// Says at `/ready` from now on that nothing more should be sent here, and serves on.
+    /// Answers 503 at `/ready` from now on, so that no more requests are sent here, and continues
+    /// to serve.
     pub fn leave(&self) {
         self.0.leaving.store(true, Ordering::Relaxed);
     }
 
-    /// Does the gateway's background work until `stop` is cancelled, then closes WebSockets.
+    /// Runs the gateway's background tasks until `stop` is cancelled, then closes WebSockets.
     pub async fn run(&self, stop: CancellationToken) {
         tasks::run(Arc::clone(&self.0), stop).await;
     }
@@ -262,8 +267,8 @@ fn read(path: &Path) -> Result<String, BuildError> {
     })
 }
 
-/// Says what the gateway's metrics mean, and starts at zero what is counted. [`Gateway::build`]
-/// does so itself.
+/// Registers the help texts of the gateway's metrics, and starts counters at zero.
+/// [`Gateway::build`] does so itself.
 pub fn describe_metrics() {
-    meters::describe();
+    metrics::describe();
 }

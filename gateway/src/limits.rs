@@ -1,8 +1,8 @@
-//! An app's limits at work: how many requests may come.
+//! Enforces the request rate limit of an app.
 //!
-//! Signed-in users are counted by user, all others by network, unknown addresses as one. The counters
-//! are bounded: a counter that is full again is forgotten, and when there are still too many, further
-//! clients share one.
+//! Signed-in users are counted by user, all other clients by network, unknown addresses as one. The
+//! number of counters is bounded: a counter without recent requests is dropped, and when there are
+//! still too many, further clients share one.
 use std::{
     hash::Hash,
     num::NonZeroU32,
@@ -17,17 +17,17 @@ use governor::{
 use jiff::Timestamp;
 
 use crate::{
-    access::client_address::ClientNetwork, config::AppLimits, problem::Problem,
+    access::client_address::ClientNetwork, config::AppLimits, error_response::Problem,
     session::live::Caller, state::Context,
 };
 
-/// How many counters an app has at most, of users and of addresses.
-const MOST: usize = 65_536;
+/// Bounds the rate counters of one app, separately for users and for networks.
+const MAX_COUNTERS: usize = 65_536;
 
 /// An app's limits.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    /// The name that people know the app by.
+    /// The display name of the app.
     name: String,
     rate: Option<Rate>,
 }
@@ -41,9 +41,9 @@ struct Rate {
 #[derive(Debug)]
 struct Counters<K: Hash + Eq + Clone> {
     each: DefaultKeyedRateLimiter<K>,
-    /// For those who are one too many to count apart.
+    /// The counter that clients share when there are too many counters.
     rest: DefaultDirectRateLimiter,
-    /// When the counters were gone through last, in seconds since 1970.
+    /// When the counters were last cleaned up, in seconds since 1970.
     cleared: AtomicI64,
     most: usize,
     clock: DefaultClock,
@@ -54,13 +54,17 @@ impl Limits {
         Self {
             name: name.to_owned(),
             rate: config.rate().map(|(rate, burst)| Rate {
-                users: Counters::new(rate, burst, MOST),
-                networks: Counters::new(rate, burst, MOST),
+                users: Counters::new(rate, burst, MAX_COUNTERS),
+                networks: Counters::new(rate, burst, MAX_COUNTERS),
             }),
         }
     }
 
-    /// Counts a request, of a user or of whoever has not said who they are.
+    /// Counts a request of a user, or of a network without a signed-in user.
+    ///
+    /// # Errors
+    ///
+    /// Returns 429 when the limit is exceeded.
     pub fn admit(&self, context: &Context, caller: Option<&Caller>) -> Result<(), Problem> {
         let Some(rate) = &self.rate else {
             return Ok(());
@@ -85,7 +89,7 @@ impl<K: Hash + Eq + Clone> Counters<K> {
         }
     }
 
-    /// Counts one; the error is how long to wait.
+    /// Counts a request; the error is how long to wait.
     fn count(&self, key: &K) -> Result<(), Duration> {
         if self.each.len() >= self.most && !self.made_room() {
             return self.count_among_the_rest();
@@ -99,7 +103,7 @@ impl<K: Hash + Eq + Clone> Counters<K> {
         counted.map_err(|not_until| not_until.wait_time_from(self.clock.now()))
     }
 
-    /// Forgets whoever has not come lately; at most once a second, as it goes through all.
+    /// Drops counters without recent requests; at most once a second, as it visits all of them.
     fn made_room(&self) -> bool {
         let now = Timestamp::now().as_second();
         if self.cleared.swap(now, Ordering::Relaxed) != now {

@@ -1,4 +1,4 @@
-//! The routes: the main host's and the app hosts'.
+//! The routes of the main host and of the app hosts.
 use axum::{
     Router,
     response::IntoResponse,
@@ -6,8 +6,8 @@ use axum::{
 };
 
 use crate::{
-    audit_trail, cli, dispatch::Dispatcher, endpoints, forward_auth, handover, kept_form, login,
-    pages::assets, problem::Problem, providers, proxy::routes, sessions, state::Shared,
+    audit_trail, cli, dispatch::Dispatcher, endpoints, error_response::Problem, forward_auth,
+    handover, login, pages::assets, providers, proxy::routes, saved_form, sessions, state::Shared,
 };
 
 pub(crate) fn dispatcher(gateway: Shared) -> Dispatcher {
@@ -24,11 +24,12 @@ fn main_host(gateway: &Shared) -> Router {
         )
         .route(
             "/sign_in/application_credential",
-            get(login::other_ways::get).post(login::other_ways::application_credential),
+            get(login::application_credential::get)
+                .post(login::application_credential::application_credential),
         )
         .route(
             "/sign_in/token",
-            get(login::other_ways::get).post(login::other_ways::token),
+            get(login::application_credential::get).post(login::existing_token::token),
         )
         .route("/websso", post(login::websso::arrive))
         .route("/websso/start", post(login::websso::start))
@@ -59,9 +60,9 @@ fn main_host(gateway: &Shared) -> Router {
         )
         .route(
             "/kept",
-            get(kept_form::give_back::get).post(kept_form::give_back::send),
+            get(saved_form::resume::get).post(saved_form::resume::send),
         )
-        .route("/kept/discard", post(kept_form::give_back::discard))
+        .route("/kept/discard", post(saved_form::resume::discard))
         .route("/demo/password", get(login::demo::get))
         .route("/handover", get(handover::offer::get))
         .route("/open", get(forward_auth::sign_in::open))
@@ -113,7 +114,7 @@ fn app_host(gateway: &Shared) -> Router {
         .with_state(gateway.clone())
 }
 
-/// Where another proxy asks for a decision, on every host.
+/// Returns the routes at which other proxies ask for a decision, on every host.
 fn questions() -> Router<Shared> {
     Router::new()
         .route("/auth", any(forward_auth::auth::answer))

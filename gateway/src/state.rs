@@ -1,4 +1,4 @@
-//! What every handler may use, built once.
+//! The shared state of all handlers, built once.
 use std::{
     net::SocketAddr,
     sync::{
@@ -23,7 +23,7 @@ use crate::{
         navigation::is_navigation,
         unreadable_hops::UnreadableHops,
     },
-    api_callers::Accepted,
+    bearer::Accepted,
     config::GatewayConfig,
     federation::Federations,
     hosts::{Hosts, Site},
@@ -47,7 +47,7 @@ pub struct Cluster {
 /// The gateway's parts.
 #[derive(Debug)]
 pub(crate) struct Gateway {
-    /// Itself, for work that goes on after the request that began it.
+    /// A reference to itself, for tasks that outlive the request that started them.
     pub me: Weak<Gateway>,
     pub config: GatewayConfig,
     pub hosts: Hosts,
@@ -57,35 +57,35 @@ pub(crate) struct Gateway {
     pub signing: Signing,
     pub panel: Upstream,
     pub panel_key: PublicKey,
-    /// What may be asked of the apps, and by whom.
+    /// The access rules of the apps.
     pub rules: Rules,
     pub clusters: Vec<Cluster>,
     pub forwarder: Forwarder,
     pub registry: Registry,
     pub cookies: Cookies,
-    /// How each app is told who is asking.
+    /// How identity is passed to each app.
     pub identities: Identities,
     pub federations: Federations,
-    /// Bearers of API callers that were verified lately.
+    /// Recently verified bearer tokens of API callers.
     pub api_callers: Accepted,
     pub demo_password: Option<SecretString>,
     pub providers: Providers,
-    /// Whether Keystone answered when it was asked last.
+    /// Whether Keystone responded to the last request.
     pub keystone_answers: AtomicBool,
     /// Whether the process is about to stop: no more requests should be sent here.
     pub leaving: AtomicBool,
-    /// Places for requests that wait for an answer.
+    /// Permits for requests that wait for a response.
     pub waiting: Semaphore,
-    /// Proxies that were warned about.
+    /// Proxies about which a warning was logged.
     pub unreadable_hops: UnreadableHops,
-    /// Refused sign-ins that wait for their time.
+    /// Refused sign-ins whose responses are delayed.
     pub refusals: HeldRefusals,
 }
 
 /// A gateway shared by all requests.
 pub(crate) type Shared = Arc<Gateway>;
 
-/// What is known about a request before any handler sees it.
+/// What is known about a request before a handler runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub site: Site,
@@ -93,7 +93,7 @@ pub(crate) struct Context {
     pub client: ClientAddress,
     /// Whether the request comes from one of `gateway.trusted_proxies`.
     pub trusted_proxy: bool,
-    /// Whether somebody is opening a page.
+    /// Whether a browser is opening a page.
     pub navigation: bool,
     user_agent: Option<HeaderValue>,
 }
@@ -117,7 +117,7 @@ impl Context {
         }
     }
 
-    /// For what the gateway does by itself.
+    /// Returns the context of the gateway's own work.
     pub fn internal() -> Self {
         Self {
             site: Site::Main,
@@ -129,7 +129,7 @@ impl Context {
         }
     }
 
-    /// The same, coming from where a session came from.
+    /// Returns the context with the client address and user agent of a session.
     pub fn of_session(self, session: &Session) -> Self {
         Self {
             client: session.address.parse().ok().into(),
@@ -138,7 +138,7 @@ impl Context {
         }
     }
 
-    /// Shown in the list of sessions, so it must be short and plain.
+    /// Returns the user agent for the list of sessions, shortened and without special characters.
     pub fn user_agent(&self) -> String {
         self.user_agent
             .as_ref()
@@ -157,7 +157,7 @@ impl Context {
 }
 
 impl Gateway {
-    /// Remembers whether Keystone answers; every session's assertions say so.
+    /// Records whether Keystone responds; every session's assertions contain it.
     pub fn set_keystone_answers(&self, answers: bool) {
         if self.keystone_answers.swap(answers, Ordering::Relaxed) != answers {
             for live in self.registry.all() {
@@ -171,14 +171,14 @@ impl Gateway {
         }
     }
 
-    /// Whether a request's peer is one of `gateway.trusted_proxies`. A peer without an address, at
-    /// a unix socket for one, is not.
+    /// Returns whether a request's peer is one of `gateway.trusted_proxies`. A peer without an
+    /// address, such as one at a unix socket, is not.
     pub fn is_of_a_trusted_proxy<B>(&self, request: &Request<B>) -> bool {
         let peer = request.extensions().get::<PeerAddr>();
         peer.is_some_and(|peer| is_trusted(peer.0.ip(), &self.config.trusted_proxies))
     }
 
-    /// Whether the public address is this machine itself.
+    /// Returns whether the public URL is on this machine.
     pub fn is_loopback(&self) -> bool {
         let host = self.config.public_url.host_str().unwrap_or_default();
         crate::config::is_loopback(host)

@@ -1,5 +1,5 @@
-//! What the gateway does by itself: asks Keystone about sessions in use, works off revocations,
-//! clears away what has expired.
+//! Background tasks of the gateway: validates sessions in use, revokes tokens, deletes expired
+//! data.
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
@@ -9,22 +9,23 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    meters,
+    metrics,
     proxy::health,
     session::{feed, live::Live},
     state::Shared,
 };
 
-const AT_ONCE: usize = 8;
-/// How long WebSockets may take to be told that the process stops.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// Bounds the concurrent calls of one background task.
+const MAX_CONCURRENT_CALLS: usize = 8;
+/// Bounds how long shutdown waits until open WebSockets have been sent their close frame.
+const WEBSOCKET_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs until `stop` is cancelled; then streams that would never end by themselves are closed.
+/// Runs until `stop` is cancelled; then closes streams that would not end by themselves.
 pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
     let apps = gateway.hosts.apps().into_iter().cloned().collect();
     let all = async {
         tokio::join!(
-            every(feed::EVERY, || follow(&gateway)),
+            every(feed::READ_INTERVAL, || follow(&gateway)),
             every(Duration::from_secs(1), || recheck_open(&gateway)),
             every(Duration::from_secs(2), || revoke_due(&gateway)),
             every(Duration::from_secs(2), || ask_keystone(&gateway)),
@@ -47,9 +48,9 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
     }
     gateway.forwarder.draining.cancel();
     gateway.forwarder.relays.close();
-    let told = tokio::time::timeout(FAREWELL, gateway.forwarder.relays.wait());
+    let told = tokio::time::timeout(WEBSOCKET_CLOSE_TIMEOUT, gateway.forwarder.relays.wait());
     if told.await.is_err() {
-        tracing::debug!("some WebSockets did not take their end");
+        tracing::debug!("some WebSockets did not close in time");
     }
 }
 
@@ -62,24 +63,24 @@ async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() 
     }
 }
 
-/// What other replicas have done to sessions.
+/// Follows the changes that other replicas make to sessions.
 async fn follow(gateway: &Shared) {
     let was_current = gateway.registry.is_covered();
     if let Err(error) = gateway.registry.follow().await {
-        // said once for each time that it begins
+        // logged once each time the feed becomes stale
         if was_current {
             tracing::warn!(%error, "the feed of changes cannot be read: each request asks the store");
         }
-        meters::feed_failed();
+        metrics::feed_failed();
     }
-    meters::feed(gateway.registry.lag());
+    metrics::feed(gateway.registry.lag());
 }
 
-/// Sessions with something open whose time seems to be over, or that the feed does not cover.
+/// Reads sessions with open connections again that seem expired, or that the feed does not cover.
 async fn recheck_open(gateway: &Shared) {
     let doubtful = gateway.registry.doubtful(Timestamp::now());
     stream::iter(doubtful)
-        .for_each_concurrent(AT_ONCE, |live| async move {
+        .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
             if let Err(error) = gateway.registry.recheck(&live).await {
                 tracing::debug!(%error, "an open session could not be looked at again");
                 gateway.registry.doubt();
@@ -97,7 +98,7 @@ async fn revoke_due(gateway: &Shared) {
     }
 }
 
-/// Sessions in use are refreshed ahead, so that no request has to wait.
+/// Refreshes sessions in use ahead of time, so that no request has to wait.
 async fn refresh_active(gateway: &Shared) {
     let now = Timestamp::now();
     for live in gateway.registry.all() {
@@ -107,10 +108,11 @@ async fn refresh_active(gateway: &Shared) {
     }
 }
 
-/// So that the sign-in page knows which provider is down, and none makes people wait.
+/// Refreshes the providers' metadata, so that the sign-in page knows which one is down and users do
+/// not wait for it.
 async fn discover(gateway: &Shared) {
     stream::iter(gateway.providers.all())
-        .for_each_concurrent(AT_ONCE, |provider| async move {
+        .for_each_concurrent(MAX_CONCURRENT_CALLS, |provider| async move {
             if let Err(error) = provider.client.discover().await {
                 tracing::debug!(provider = provider.config.id, %error, "not discovered");
             }
@@ -118,7 +120,7 @@ async fn discover(gateway: &Shared) {
         .await;
 }
 
-/// Connections to upstreams that nobody needs any more.
+/// Closes unused connections to upstreams.
 async fn prune(gateway: &Shared) {
     gateway.panel.prune();
     for app in gateway.hosts.apps() {
@@ -126,22 +128,22 @@ async fn prune(gateway: &Shared) {
     }
 }
 
-/// Certificates and authorities of upstreams, where they have changed.
+/// Reads certificates and authorities of upstreams again, where they have changed.
 async fn read_certificates(gateway: &Shared) {
     for app in gateway.hosts.apps() {
         if app.upstream.has_files() {
             let app = Arc::clone(app);
-            // a failed look leaves what there is; the next one comes soon
+            // a failed read changes nothing; the next one follows soon
             let _ = tokio::task::spawn_blocking(move || app.upstream.follow_files()).await;
         }
     }
 }
 
-/// Passwords and tokens of apps, which operators replace while people are signed in.
+/// Reads passwords and tokens of apps again, which operators replace at run time.
 async fn read_credentials(gateway: &Shared) {
     if gateway.identities.has_files() {
         let gateway = Arc::clone(gateway);
-        // a failed look leaves what there is; the next one comes soon
+        // a failed read changes nothing; the next one follows soon
         let _ = tokio::task::spawn_blocking(move || gateway.identities.read_again()).await;
     }
 }
@@ -161,13 +163,13 @@ async fn validate_active(gateway: &Shared) {
         .all()
         .into_iter()
         .filter(|live| live.is_active(now) && live.root().has_keystone())
-        // a little early, so that no request has to wait
+        // slightly early, so that no request has to wait
         .filter(|live| live.is_stale() || age(live) >= every - SignedDuration::from_secs(10))
         .collect();
     stream::iter(due)
-        .for_each_concurrent(AT_ONCE, |live| async move {
+        .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
             if age(&live) > bound {
-                // for how long old roles may be used is bounded, for streams too
+                // the use of outdated roles is bounded, for streams too
                 live.connections.renew();
             }
             if !gateway.keystone_answers() && (live.is_stale() || age(&live) < every) {
@@ -184,7 +186,7 @@ async fn sweep(gateway: &Shared) {
     let now = Timestamp::now();
     match gateway.store.sweep(now).await {
         Ok(swept) => {
-            meters::sessions_ended(&swept.ended, EndReason::Expired);
+            metrics::sessions_ended(&swept.ended, EndReason::Expired);
             for ended in &swept.ended {
                 gateway.registry.end(ended.id, EndReason::Expired);
             }
@@ -195,7 +197,7 @@ async fn sweep(gateway: &Shared) {
     measure(gateway, now).await;
 }
 
-/// Entries that a version before the chain has written join it, and the sizes are measured.
+/// Adds entries written by versions without a hash chain to the chain, and measures the sizes.
 async fn chain_audit(gateway: &Shared) {
     let (audit, now) = (gateway.store.audit(), Timestamp::now());
     match audit.adopt(now).await {
@@ -208,7 +210,7 @@ async fn chain_audit(gateway: &Shared) {
         Err(error) => tracing::warn!(%error, "the audit log's chain cannot be kept"),
     }
     if let Ok(size) = audit.size().await {
-        meters::audit_log(size, gateway.config.audit.retention_days, now);
+        metrics::audit_log(size, gateway.config.audit.retention_days, now);
     }
 }
 
@@ -220,7 +222,7 @@ async fn trim_audit(gateway: &Shared) {
     }
     let kept = SignedDuration::from_hours(24 * i64::from(days));
     let Ok(before) = Timestamp::now().checked_sub(kept) else {
-        // longer than time itself
+        // longer than the range of timestamps
         return;
     };
     match gateway.store.audit().trim(before).await {
@@ -232,10 +234,10 @@ async fn trim_audit(gateway: &Shared) {
 
 async fn measure(gateway: &Shared, now: Timestamp) {
     if let Ok(counts) = gateway.store.sessions().count_by_kind(now).await {
-        meters::live_sessions(&counts);
+        metrics::live_sessions(&counts);
     }
     if let Ok(count) = gateway.store.keystone_tokens().count_unfinished(now).await {
-        meters::pending_revocations(count);
+        metrics::pending_revocations(count);
     }
 }
 

@@ -1,7 +1,7 @@
-//! The program: Kubernetes access, the panel's service and streams, and the command line.
+//! The `portico` program: Kubernetes access, the panel's service and streams, and the command line.
 //!
-//! Start with [`cli`] (what can be run) and [`config`] (what can be set); `cli::serve` puts the
-//! roles together.
+//! Start with [`cli`] (the commands) and [`config`] (the settings); `cli::serve` combines the
+//! roles.
 pub mod cli;
 pub mod config;
 pub mod kube;

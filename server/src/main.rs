@@ -1,7 +1,7 @@
-//! `portico`: every role of the program, and the commands for people.
+//! `portico`: every role of the program, and the commands for users.
 use std::process::ExitCode;
 
-/// Most requests are a few hundred small allocations, made on one thread and freed on another.
+/// Most requests make a few hundred small allocations, on one thread, and free them on another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

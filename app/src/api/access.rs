@@ -9,7 +9,7 @@ pub async fn get_access(cluster: Uuid) -> Result<AccessView, UiError> {
     super::answer(super::panel()?.access(cluster).await)
 }
 
-/// What the grant would give; changes nothing.
+/// Returns what the grant would give; changes nothing.
 #[server(prefix = "/api", endpoint = "access/preview", input = Json, output = Json, client = PanelClient)]
 pub async fn preview_grant(cluster: Uuid, grant: GrantRequest) -> Result<GrantPreview, UiError> {
     super::answer(super::panel()?.preview_grant(cluster, grant).await)
@@ -29,7 +29,7 @@ pub async fn revoke_grant(cluster: Uuid, revoke: RevokeRequest) -> Result<Change
     super::answer(super::panel()?.revoke(cluster, revoke).await)
 }
 
-/// Takes a change back that is at most ten seconds old.
+/// Undoes a change that is at most ten seconds old.
 #[server(prefix = "/api", endpoint = "access/undo", input = Json, output = Json, client = PanelClient)]
 pub async fn undo_change(cluster: Uuid, undo: String) -> Result<ChangeDone, UiError> {
     super::answer(super::panel()?.undo(cluster, undo).await)

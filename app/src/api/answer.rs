@@ -1,4 +1,4 @@
-//! The server's end of every server function.
+//! Server side of every server function.
 use super::notice::FormNotice;
 use crate::{
     error::{UiError, UiErrorKind},
@@ -8,16 +8,16 @@ use axum::http::{StatusCode, header::ACCEPT, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-/// The panel of the person who asks.
+/// Returns the panel of the user of the request.
 pub fn panel() -> Result<PanelRef, UiError> {
     use_context::<PanelRef>().ok_or_else(|| {
         UiError::new(UiErrorKind::SignedOut, "Your session has ended.")
-            .next_step("Sign in again; you come back to this page.")
+            .next_step("Sign in again; you then return to this page.")
     })
 }
 
-/// Gives a refusal the status that fits it, so that it is one for programs and logs too. Pages
-/// that are being rendered and plain forms (which are redirected) keep theirs.
+/// Sets the HTTP status of a refusal, so that programs and logs see it too. Pages that are being
+/// rendered and plain forms (which are redirected) keep theirs.
 pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
     if let Err(error) = &result {
         set_status(error);
@@ -25,7 +25,7 @@ pub fn answer<T>(result: Result<T, UiError>) -> Result<T, UiError> {
     result
 }
 
-/// The status of a refusal, see [`answer`].
+/// Sets the status of a refusal, see [`answer`].
 pub fn set_status(error: &UiError) {
     if let (Some(parts), Some(response)) =
         (use_context::<Parts>(), use_context::<ResponseOptions>())
@@ -44,14 +44,14 @@ pub fn set_status(error: &UiError) {
     }
 }
 
-/// Sends a form that was sent without scripts on to `path`, which shows what was done.
+/// Redirects a form that was sent without scripts to `path`, which shows the outcome.
 pub fn back_with_notice(path: &str, notice: FormNotice) {
     if use_context::<Parts>().is_some_and(|parts| accepts_html(&parts)) {
         leptos_axum::redirect(&format!("{path}?notice={}", notice.as_str()));
     }
 }
 
-/// Sends a form that was sent without scripts on to a part of `path`.
+/// Redirects a form that was sent without scripts to a part of `path`.
 pub fn back_to_part(path: &str, part: &str) {
     if use_context::<Parts>().is_some_and(|parts| accepts_html(&parts)) {
         leptos_axum::redirect(&format!("{path}#{part}"));

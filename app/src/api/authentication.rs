@@ -1,5 +1,5 @@
-//! How a cluster identifies people. The tests are forms that work without scripts too: what
-//! became of them stands on the page that comes next.
+//! How a cluster authenticates users. The tests are forms that work without scripts too: the next
+//! page shows their result.
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
@@ -11,13 +11,13 @@ pub async fn get_authentication(cluster: Uuid) -> Result<AuthenticationView, UiE
     super::answer(super::panel()?.authentication(cluster).await)
 }
 
-/// What kube-auth counts about the cluster, at most some seconds old.
+/// Returns kube-auth's metrics for the cluster, at most a few seconds old.
 #[server(prefix = "/api", endpoint = "authentication/figures", output = Json, client = PanelClient)]
 pub async fn get_kube_auth_figures(cluster: Uuid) -> Result<FiguresView, UiError> {
     super::answer(super::panel()?.kube_auth_figures(cluster).await)
 }
 
-/// A real request of the viewer's.
+/// Sends a real request of the viewer's.
 #[server(prefix = "/api", endpoint = "authentication/test_self", output = Json, client = PanelClient)]
 pub async fn test_self(cluster: Uuid) -> Result<SelfTest, UiError> {
     let panel = super::panel()?;
@@ -31,7 +31,7 @@ pub async fn test_self(cluster: Uuid) -> Result<SelfTest, UiError> {
     Ok(test)
 }
 
-/// Access reviews about somebody else. Fields that cannot be meant are a result too.
+/// Runs access reviews for another user. Invalid fields are a result too.
 #[server(prefix = "/api", endpoint = "authentication/test_user", output = Json, client = PanelClient)]
 pub async fn test_user(cluster: Uuid, request: UserTestRequest) -> Result<UserTest, UiError> {
     let panel = super::panel()?;

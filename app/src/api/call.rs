@@ -1,4 +1,4 @@
-//! One request of a server function and its answer, over the browser's `fetch`.
+//! One request of a server function and its response, over the browser's `fetch`.
 use crate::error::{UiError, UiErrorKind};
 use futures::{Stream, stream};
 use http::Method;
@@ -21,7 +21,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Sends it with more headers.
+    /// Sends the call with more headers.
     pub async fn send(self, more: &[(&str, &str)]) -> Result<Reply, JsValue> {
         let headers = Headers::new()?;
         headers.set("Content-Type", &self.content_type)?;
@@ -108,7 +108,7 @@ impl ClientReq<UiError> for Call {
     }
 }
 
-/// What came back.
+/// The response to a call.
 pub struct Reply(SendWrapper<Response>);
 
 impl Reply {
@@ -135,8 +135,11 @@ impl ClientRes<UiError> for Reply {
     fn try_into_string(self) -> impl Future<Output = Result<String, UiError>> + Send {
         SendWrapper::new(async move {
             self.text().await.map_err(|_| {
-                UiError::new(UiErrorKind::Unavailable, "The answer broke off.")
-                    .next_step("Try again.")
+                UiError::new(
+                    UiErrorKind::Unavailable,
+                    "The connection closed before the response was complete.",
+                )
+                .next_step("Try again.")
             })
         })
     }

@@ -1,4 +1,4 @@
-//! How the browser calls server functions: with the project and the CSRF token as headers.
+//! The browser's client of the server functions: it adds the project and the CSRF token as headers.
 use super::call::{Call, Reply};
 use crate::error::{UiError, UiErrorKind};
 use futures::{Sink, Stream, sink, stream};
@@ -14,15 +14,15 @@ thread_local! {
     static CSRF_TOKEN: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The project that calls are made in: the one of the address being shown or loaded. The
-/// browser's own location lags behind while a page loads. Only the browser reads it.
+/// Sets the project of all calls: the one of the address being shown or loaded. The browser's own
+/// location lags behind while a page loads. Only the browser reads it.
 pub fn set_project(project: &str) {
     if cfg!(feature = "hydrate") {
         PROJECT.with_borrow_mut(|known| project.clone_into(known));
     }
 }
 
-/// The token that goes back with every call.
+/// Sets the CSRF token of all calls.
 pub fn set_csrf_token(token: &str) {
     if cfg!(feature = "hydrate") {
         CSRF_TOKEN.with_borrow_mut(|known| token.clone_into(known));
@@ -59,7 +59,7 @@ impl Client<UiError> for PanelClient {
         ),
         UiError,
     > {
-        // live data has a stream of its own; no server function is one
+        // live data has a stream of its own; no server function needs one
         Ok((stream::empty(), sink::drain()))
     }
 
@@ -68,7 +68,7 @@ impl Client<UiError> for PanelClient {
     }
 }
 
-/// The gateway answers some calls itself, and not in JSON: those become errors of ours.
+/// Turns responses that the gateway sends itself, which are not JSON, into the panel's errors.
 fn readable(reply: Reply) -> Result<Reply, UiError> {
     let status = reply.status_code();
     if status < 400 || (status != 401 && reply.is_json()) {
@@ -87,11 +87,14 @@ fn unreachable() -> UiError {
 fn by_status(status: u16) -> UiError {
     match status {
         401 => UiError::new(UiErrorKind::SignedOut, "Your session has ended.")
-            .next_step("Sign in again; you come back to this page."),
+            .next_step("Sign in again; you then return to this page."),
         403 => UiError::new(UiErrorKind::NotPermitted, "The request was refused.")
             .next_step("Reload the page and try again."),
-        404 => UiError::new(UiErrorKind::NotFound, "That does not exist (any more)."),
-        413 => UiError::new(UiErrorKind::Invalid, "That was too much to send at once."),
+        404 => UiError::new(
+            UiErrorKind::NotFound,
+            "This does not exist, or no longer exists.",
+        ),
+        413 => UiError::new(UiErrorKind::Invalid, "The request is too large."),
         429 => UiError::new(
             UiErrorKind::Unavailable,
             "Too many requests in a short time.",

@@ -4,19 +4,19 @@ use leptos::prelude::*;
 use portico_domain::panel::{ClusterOverview, ResourceKind, RightAnswer, RightQuestion};
 use uuid::Uuid;
 
-/// A cluster's page.
+/// Returns a cluster's page.
 #[server(prefix = "/api", endpoint = "clusters/get", output = Json, client = PanelClient)]
 pub async fn get_cluster(cluster: Uuid) -> Result<ClusterOverview, UiError> {
     super::answer(super::panel()?.cluster(cluster).await)
 }
 
-/// Every kind that can be listed.
+/// Returns every kind that can be listed.
 #[server(prefix = "/api", endpoint = "clusters/kinds", output = Json, client = PanelClient)]
 pub async fn list_kinds(cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
     super::answer(super::panel()?.kinds(cluster).await)
 }
 
-/// What the viewer may do, as the API server says.
+/// Returns what the viewer may do, by access reviews of the API server.
 #[server(prefix = "/api", endpoint = "clusters/rights", input = Json, output = Json, client = PanelClient)]
 pub async fn review_rights(
     cluster: Uuid,

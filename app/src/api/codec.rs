@@ -1,15 +1,15 @@
-//! JSON, decoded the way the page's own data is: with one decoder for both, the browser's half
-//! is smaller by a tenth.
+//! JSON, decoded like the page's own data: with one decoder for both, the browser's code is smaller
+//! by a tenth.
 use leptos::server_fn::{Bytes, ContentType, Decodes, Encodes, Format, FormatType, codec::Post};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// JSON text.
 pub struct JsonText;
 
-/// Arguments or an answer as JSON.
+/// Arguments or a result as JSON.
 pub type Json = Post<JsonText>;
 
-/// Why a text could not be decoded.
+/// The reason why a text could not be decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     #[error(transparent)]

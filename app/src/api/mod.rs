@@ -1,4 +1,4 @@
-//! Server functions, one file a noun: each asks the panel of the request and hands its answer on.
+//! Server functions, one file per noun: each calls the panel of the request and returns its result.
 pub mod access;
 pub mod apps;
 pub mod authentication;

@@ -1,6 +1,7 @@
-//! What a form that was sent without scripts has done, as a word in the next page's address.
+//! The outcome of a form that was sent without scripts, as a word in the next page's address.
 
-/// A change that was made. The address holds the word and nothing else: its text is not ours.
+/// A change that was made. The address holds the word and nothing else, so that a link cannot
+/// inject text into the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormNotice {
     Delete,
@@ -11,7 +12,7 @@ pub enum FormNotice {
 impl FormNotice {
     const ALL: [Self; 3] = [Self::Delete, Self::Scale, Self::Restart];
 
-    /// The word in the address.
+    /// Returns the notice's name in an address.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Delete => "delete",
@@ -20,7 +21,7 @@ impl FormNotice {
         }
     }
 
-    /// The notice of a word; `None` for any other text.
+    /// Returns the notice with a name; `None` for any other text.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notice| notice.as_str() == word)
     }

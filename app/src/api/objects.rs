@@ -1,5 +1,5 @@
-//! One object: reading it, and the changes that plain HTML forms can ask for too, whose
-//! arguments are flat for that reason.
+//! One object: reading it, and the changes that plain HTML forms can request too, whose arguments
+//! are flat for that reason.
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
@@ -21,7 +21,7 @@ pub async fn list_events(cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRo
     super::answer(super::panel()?.events(cluster, object).await)
 }
 
-/// Deletes exactly the object with this UID. `typed` is its name again where that is asked for.
+/// Deletes exactly the object with this UID. `typed` is its name again, if the form requires it.
 #[server(prefix = "/api", endpoint = "objects/delete", output = Json, client = PanelClient)]
 pub async fn delete_object(
     cluster: Uuid,
@@ -74,7 +74,7 @@ pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeD
     Ok(done)
 }
 
-/// Deleting these takes everything inside with it.
+/// Returns whether deleting an object also deletes everything inside.
 pub fn needs_typed_name(object: &ObjectRef) -> bool {
     let resource = &object.resource;
     (resource.group.is_empty()
@@ -85,7 +85,7 @@ pub fn needs_typed_name(object: &ObjectRef) -> bool {
         || resource.plural == "customresourcedefinitions"
 }
 
-/// An object as a form's fields name it: `object[plural]` and so on; empty means none.
+/// An object in the fields of a form: `object[plural]` and so on; empty means none.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct FlatObject {
     #[serde(default)]

@@ -1,7 +1,7 @@
 use crate::{context::use_session, format};
 use leptos::prelude::*;
 
-/// How long ago something was, with the moment in full on hover.
+/// The time since a moment, with the moment in full on hover.
 #[component]
 pub fn Age(at: Option<i64>) -> impl IntoView {
     let now = use_session().now;

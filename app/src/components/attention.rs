@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use portico_domain::panel::{AlertRef, Attention};
 use uuid::Uuid;
 
-/// Rows before the others are folded away, so that what follows stays in sight.
-const SHOWN: usize = 6;
+/// Maximum number of rows that are not folded, so that what follows stays in sight.
+const MAX_UNFOLDED_ROWS: usize = 6;
 
 /// What needs attention, worst first, each with its reason.
 #[component]
@@ -17,7 +17,7 @@ pub fn AttentionList(
     items: Vec<Attention>,
     /// What could not be checked, in words.
     gaps: Vec<String>,
-    /// Names the cluster of each; left out on the cluster's own page.
+    /// Shows the cluster of each; left out on the cluster's own page.
     #[prop(optional)]
     with_cluster: bool,
 ) -> impl IntoView {
@@ -34,7 +34,7 @@ pub fn AttentionList(
         view! { <div class="px-4.5 py-3"><Status tone text /></div> }
     });
     let mut items = items;
-    let later = items.split_off(items.len().min(SHOWN));
+    let later = items.split_off(items.len().min(MAX_UNFOLDED_ROWS));
     let row = |item| view! { <li>{attention_row(item, &project, with_cluster)}</li> };
     let more = (!later.is_empty()).then(|| {
         let label = format!("Show {} more", format::count(later.len()));
@@ -116,8 +116,8 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
     .into_any()
 }
 
-/// Links to the pages of the Alertmanagers that have alerts about the same. In a row without an
-/// object the first of them is what the row leads to.
+/// Returns links to the pages of the Alertmanagers that have alerts about the same problem. In a
+/// row without an object the first one is the row's own link.
 fn alerts(item: &Attention, project: &str, has_object: bool) -> AnyView {
     item.alerts
         .iter()
@@ -135,7 +135,7 @@ fn alerts(item: &Attention, project: &str, has_object: bool) -> AnyView {
         .into_any()
 }
 
-/// The alert's name, or its app's where the row has the name already.
+/// Returns the alert's name, or its app's if the row has the name already.
 fn alert_text(alert: &AlertRef, title: &str) -> String {
     if alert.name == title {
         format!("in {}", alert.app.name)

@@ -1,10 +1,10 @@
-//! How one cell of a Table is shown.
+//! Rendering of one cell of a Table.
 use super::Age;
 use crate::ui::{Icon, Tone};
 use leptos::prelude::*;
 use portico_domain::panel::{Column, Health, Row};
 
-/// What a column holds, judged once for the list.
+/// The kind of a column's content, determined once for the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     Name,
@@ -14,7 +14,7 @@ pub enum CellKind {
     /// Words that may wrap.
     Long,
     Text,
-    /// Of an event.
+    /// For events only.
     LastSeen,
     EventType,
     EventReason,
@@ -36,7 +36,7 @@ impl CellKind {
         }
     }
 
-    /// What a column of a list of events holds; the server makes these columns.
+    /// Returns the kind of a column in a list of events; the server defines these columns.
     pub fn of_event(column: &Column) -> Self {
         match column.name.as_str() {
             "Last seen" => Self::LastSeen,
@@ -71,13 +71,13 @@ impl CellKind {
     }
 }
 
-/// The content of a cell; changes in place when its row does.
+/// Returns the content of a cell; changes in place when its row does.
 pub fn cell_view(row: ArcRwSignal<Row>, kind: CellKind, index: usize) -> AnyView {
     let text = {
         let row = row.clone();
         move || {
             let text = row.with(|row| row.cells.get(index).cloned().unwrap_or_default());
-            // the API server's word for an empty cell
+            // the API server's text for an empty cell
             if text == "<none>" {
                 "–".to_owned()
             } else {

@@ -6,7 +6,7 @@ use crate::{
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-/// An error in place of content: a sentence, the next step, the request ID, and a way on.
+/// An error in place of content: a sentence, the next step, the request ID, and a retry.
 #[component]
 pub fn ErrorState(
     error: UiError,
@@ -17,7 +17,7 @@ pub fn ErrorState(
         UiErrorKind::SignedOut => (icons::KEY, "Your session has ended", "signed-out"),
         UiErrorKind::NotPermitted => (icons::LOCK, "You may not see this", "not-permitted"),
         UiErrorKind::NotFound => (icons::SEARCH, "Not found", "not-found"),
-        UiErrorKind::Conflict => (icons::WARNING, "Somebody else changed it", "error"),
+        UiErrorKind::Conflict => (icons::WARNING, "It was changed in the meantime", "error"),
         UiErrorKind::Invalid => (icons::WARNING, "That cannot be shown", "error"),
         UiErrorKind::Unavailable => (icons::WARNING, "No answer right now", "error"),
         UiErrorKind::Internal => (icons::FAILED, "Portico could not do this", "error"),
@@ -79,7 +79,7 @@ fn RequestId(id: String) -> impl IntoView {
     .into_any()
 }
 
-/// The same for a part of a page that the cluster refused.
+/// Returns the same for a part of a page that the cluster refused.
 pub fn not_permitted(what: &str, reason: &str) -> AnyView {
     let text = if reason.is_empty() {
         "Ask a project administrator for access.".to_owned()

@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use portico_domain::panel::{ObjectRef, Row};
 use uuid::Uuid;
 
-/// A longer message is cut to a few lines, until it is opened.
-const CLAMPED: usize = 160;
+/// A longer message is cut to a few lines until it is expanded.
+const MAX_UNFOLDED_CHARS: usize = 160;
 
-/// When it was seen last, and how often.
+/// Returns the time of the last occurrence, and the number of occurrences.
 pub fn last_seen(row: ArcRwSignal<Row>) -> AnyView {
     let at = Memo::new(move |_| {
         row.with(|row| {
@@ -22,7 +22,7 @@ pub fn last_seen(row: ArcRwSignal<Row>) -> AnyView {
     (move || at.get().map(|(at, count)| seen(at, count))).into_any()
 }
 
-/// The same of a single event.
+/// Does the same for a single event.
 pub fn seen(at: Option<i64>, count: i32) -> AnyView {
     view! {
         <Age at />
@@ -36,7 +36,7 @@ pub fn seen(at: Option<i64>, count: i32) -> AnyView {
     .into_any()
 }
 
-/// `Normal` in words alone: nothing has to be done. A warning has its icon and colour.
+/// Returns `Normal` in words only: nothing has to be done. A warning has its icon and colour.
 pub fn event_type(kind: &str) -> AnyView {
     if kind == "Warning" {
         view! { <Status tone=Tone::Warn text="Warning" /> }.into_any()
@@ -45,7 +45,7 @@ pub fn event_type(kind: &str) -> AnyView {
     }
 }
 
-/// The object that an event is about: a link where the cluster serves its kind. `text` is the kind and
+/// Returns the object of an event: a link if the cluster serves its kind. `text` is the kind and
 /// the name.
 pub fn involved(
     text: &str,
@@ -72,9 +72,9 @@ pub fn involved(
     .into_any()
 }
 
-/// What happened, in a few lines at first.
+/// Returns the message, cut to a few lines at first.
 pub fn message(text: String) -> AnyView {
-    if text.chars().count() <= CLAMPED {
+    if text.chars().count() <= MAX_UNFOLDED_CHARS {
         return text.into_any();
     }
     view! {

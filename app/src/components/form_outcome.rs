@@ -6,7 +6,7 @@ use crate::{
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
-/// What became of a form that was sent without scripts. Anyone can make a link to such an address:
+/// The outcome of a form that was sent without scripts. Anyone can make a link to such an address:
 /// it names a kind of outcome only, and the object is that of the page.
 #[component]
 pub fn FormOutcome() -> impl IntoView {
@@ -40,7 +40,7 @@ pub fn FormOutcome() -> impl IntoView {
     }
 }
 
-/// The sentence of a notice; `name` is the one in the page's path.
+/// Returns the sentence of a notice; `name` is the one in the page's path.
 fn done(notice: FormNotice, name: Option<&str>) -> String {
     let object = name.filter(|name| is_kubernetes_name(name)).unwrap_or("It");
     match notice {
@@ -51,7 +51,7 @@ fn done(notice: FormNotice, name: Option<&str>) -> String {
     }
 }
 
-/// Whether a text is a DNS subdomain (RFC 1123), as the names of workloads are.
+/// Returns whether a text is a DNS subdomain (RFC 1123), as the names of workloads are.
 fn is_kubernetes_name(text: &str) -> bool {
     let alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_label = |label: &str| {

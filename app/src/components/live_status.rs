@@ -6,21 +6,21 @@ use crate::{
 };
 use leptos::prelude::*;
 
-/// Says how current a list is, and lets a reader hold it still.
+/// The status of a list's updates, with a button to pause them.
 #[component]
 pub fn LiveStatus(list: LiveList) -> impl IntoView {
     let label = move || match (list.paused.get(), list.state.get()) {
-        (true, _) => ("live", "Held still"),
+        (true, _) => ("live", "Paused"),
         (false, Liveness::Live) => ("live is-ok", "Live"),
         (false, Liveness::Loaded) => ("live", "Connecting"),
         (false, Liveness::Stale { .. } | Liveness::Ended(_)) => ("live is-warn", "Not live"),
     };
     let toggle = move || {
         let (text, icon) = match (list.paused.get(), list.pending.get()) {
-            (false, _) => ("Hold still".to_owned(), icons::PAUSE),
-            (true, 0) => ("Go on".to_owned(), icons::PLAY),
+            (false, _) => ("Pause updates".to_owned(), icons::PAUSE),
+            (true, 0) => ("Resume updates".to_owned(), icons::PLAY),
             (true, pending) => (
-                format!("Go on ({})", format::counted(pending, "change")),
+                format!("Resume updates ({})", format::counted(pending, "change")),
                 icons::PLAY,
             ),
         };
@@ -44,7 +44,7 @@ pub fn LiveStatus(list: LiveList) -> impl IntoView {
     .into_any()
 }
 
-/// Above a list that is not live: since when, and why.
+/// A banner above a list that is not live: since when, and why.
 #[component]
 pub fn StaleBanner(list: LiveList) -> impl IntoView {
     let now = use_session().now;
@@ -53,9 +53,9 @@ pub fn StaleBanner(list: LiveList) -> impl IntoView {
             Liveness::Loaded | Liveness::Live => return ().into_any(),
             Liveness::Stale { reason, since } => {
                 let age = format::age(now.get(), since);
-                format!("{reason} This is as it was {age} ago; it goes on by itself.")
+                format!("{reason} The data shown is {age} old; updates resume automatically.")
             }
-            Liveness::Ended(reason) => format!("This list is not live any more: {reason}"),
+            Liveness::Ended(reason) => format!("Live updates of this list have ended: {reason}"),
         };
         view! {
             <div class="mb-3">

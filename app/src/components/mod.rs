@@ -1,4 +1,4 @@
-//! Parts of pages that know the router or the api.
+//! Parts of pages that use the router or the api.
 mod age;
 mod attention;
 mod cell;

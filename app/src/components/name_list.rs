@@ -1,16 +1,16 @@
 use crate::format;
 use leptos::prelude::*;
 
-/// Names in a sentence: `a, b and c`; of many the first, the others behind "and 4 more", which opens.
-/// It holds a `details` element, which the HTML parser does not leave inside a `p`.
+/// Names in a sentence: `a, b and c`; of many the first, the others behind "and 4 more", which
+/// expands. It holds a `details` element, which the HTML parser does not allow inside a `p`.
 #[component]
 pub fn NameList(
     names: Vec<String>,
-    /// Names before the others are folded away.
+    /// Number of names that are shown without expanding.
     #[prop(default = 6)]
     shown: usize,
 ) -> impl IntoView {
-    // one hidden name would take as much room as the words for it
+    // one hidden name would take as much space as the words for it
     if names.len() <= shown + 1 {
         return format::listed(&names).into_any();
     }

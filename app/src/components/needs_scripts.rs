@@ -1,10 +1,10 @@
 use leptos::{children::ViewFn, prelude::*};
 
-/// A part of a page that cannot work without scripts. It is made when they run; a browser that has
-/// none shows the notice alone.
+/// A part of a page that cannot work without scripts. It is created when they run; a browser
+/// without scripts shows the notice alone.
 #[component]
 pub fn NeedsScripts(
-    /// What cannot be done here, and how else it can.
+    /// What is not possible here without scripts, and the alternative.
     notice: AnyView,
     console: ViewFn,
 ) -> impl IntoView {

@@ -6,7 +6,7 @@ use crate::{
 use leptos::{children::ViewFn, prelude::*};
 use leptos_meta::Title;
 
-/// One step of the way to a page.
+/// One step of the breadcrumbs.
 pub struct Crumb {
     pub label: String,
     pub href: String,
@@ -21,19 +21,19 @@ impl Crumb {
     }
 }
 
-/// A page's title with the way to it, and what can be done here.
+/// A page's title with its breadcrumbs and its actions.
 #[component]
 pub fn PageHead(
     #[prop(into)] title: String,
-    /// In place of the title on the page, where the title has to be asked for.
+    /// Replaces the title on the page, if the title has to be loaded.
     #[prop(optional_no_strip)]
     heading: Option<ViewFn>,
-    /// The steps between the launchpad and here, which the page itself ends; none at all on pages
+    /// The steps between the launchpad and this page, which itself is the last one; none on pages
     /// above it.
     #[prop(optional)]
     crumbs: Option<Vec<Crumb>>,
     #[prop(into, optional)] lede: String,
-    /// After the lede: words of which some may be folded away.
+    /// After the lede: words of which some may be folded.
     #[prop(into, optional)]
     lede_end: Option<AnyView>,
     /// Beside the title: badges.

@@ -34,7 +34,7 @@ pub fn ProjectLinks() -> impl IntoView {
     }
 }
 
-/// Shows the project of the page and leads to the others.
+/// Shows the project of the page and links to the others.
 #[component]
 pub fn ProjectSwitcher() -> impl IntoView {
     let session = use_session();
@@ -57,7 +57,8 @@ pub fn ProjectSwitcher() -> impl IntoView {
                     .with(|view| view.projects.len() == 1)
                     .then(|| view! {
                         <p class="menu-head text-faint">
-                            "Your only one here. Whoever stays signed in does so in one project: sign out to work in another."
+                            "The only project of this session: a session that stays signed in is \
+                             limited to one project. Sign out to work in another."
                         </p>
                     })
             }}

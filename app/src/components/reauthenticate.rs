@@ -1,5 +1,6 @@
-//! Ten minutes before a session ends the password is asked for again, and the page stays. Who has
-//! signed in without one is led through the same way again, and back to the page.
+//! Ten minutes before a session expires the password is requested again, and the page stays. A user
+//! who signed in without a password is redirected through the same sign-in again, and back to the
+//! page.
 use super::error_state::InlineError;
 use crate::{
     context::{Session, use_session},
@@ -13,10 +14,10 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Headers, RequestInit, Response};
 
-/// Seconds before the end at which the dialog opens.
-const WARN_BEFORE: i64 = 600;
-/// Dismissed once, it comes back when this is left.
-const WARN_AGAIN: i64 = 120;
+/// The dialog opens this long before the end.
+const FIRST_WARNING_SECONDS: i64 = 600;
+/// A dismissed dialog opens again this long before the end.
+const LAST_WARNING_SECONDS: i64 = 120;
 
 #[component]
 pub fn ReauthDialog() -> impl IntoView {
@@ -32,12 +33,12 @@ pub fn ReauthDialog() -> impl IntoView {
     let ended = Memo::new(move |_| session.signed_out.get() || left() <= 0);
     Effect::new(move |_| {
         let left = left();
-        let step = if left <= WARN_AGAIN {
-            WARN_AGAIN
+        let step = if left <= LAST_WARNING_SECONDS {
+            LAST_WARNING_SECONDS
         } else {
-            WARN_BEFORE
+            FIRST_WARNING_SECONDS
         };
-        if left > WARN_BEFORE {
+        if left > FIRST_WARNING_SECONDS {
             warned.set(i64::MAX);
         } else if warned.get_untracked() > step {
             warned.set(step);
@@ -85,10 +86,10 @@ fn Ended(open: RwSignal<bool>) -> impl IntoView {
         <div class="dialog-body">
             <p>
                 {move || match session.end.get() {
-                    "" => "Sign in again to go on.",
+                    "" => "Sign in again to continue.",
                     why => why,
                 }}
-                " You come back to this page."
+                " You then return to this page."
             </p>
         </div>
         <div class="dialog-foot">
@@ -121,7 +122,7 @@ fn AnotherWay(open: RwSignal<bool>, left: Signal<i64>) -> impl IntoView {
             <p>
                 "Your sign-in ends in "
                 {move || format::age(left.get().max(0), 0)}
-                ". Confirm it the way you signed in; you come back to this page."
+                ". Confirm it the way you signed in; you then return to this page."
             </p>
         </div>
         <div class="dialog-foot">
@@ -176,7 +177,7 @@ fn Again(open: RwSignal<bool>, session: Session, left: Signal<i64>) -> impl Into
                 <p>
                     "Your sign-in ends in "
                     {move || format::age(left.get().max(0), 0)}
-                    ". Enter your password to go on; nothing on this page is lost."
+                    ". Enter your password to continue; nothing on this page is lost."
                 </p>
                 <input type="hidden" autocomplete="username" value=user />
                 <Field
@@ -207,7 +208,7 @@ fn Again(open: RwSignal<bool>, session: Session, left: Signal<i64>) -> impl Into
     .into_any()
 }
 
-/// Asks the gateway. Its session and cookie stay the same; only the end moves.
+/// Sends the request to the gateway. Its session and cookie stay the same; only the expiry changes.
 async fn reauthenticate(
     password: &str,
     passcode: Option<String>,
@@ -230,15 +231,12 @@ async fn reauthenticate(
     let mut error = match response.status() {
         401 | 403 | 422 => {
             UiError::new(UiErrorKind::Invalid, "That password or code is not right.")
-                .next_step("Try again. The account of this session is the only one that can go on.")
+                .next_step("Try again. Only the account of this session can continue it.")
         }
         429 => UiError::new(UiErrorKind::Unavailable, "Too many tries.")
             .next_step("Wait a little, then try again."),
-        _ => UiError::new(
-            UiErrorKind::Unavailable,
-            "Keystone cannot be asked right now.",
-        )
-        .next_step("Your password was not judged. Try again in a few seconds."),
+        _ => UiError::new(UiErrorKind::Unavailable, "Keystone did not respond.")
+            .next_step("Your password was not checked. Try again in a few seconds."),
     };
     error.request_id = response.headers().get("x-request-id").ok().flatten();
     Err(error)

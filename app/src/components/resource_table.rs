@@ -14,14 +14,14 @@ use portico_domain::panel::{Column, Health, ObjectRef, ResourceKind, ResourceRef
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What the parts of one table share.
+/// The shared data of one table's parts.
 struct Layout {
     project: String,
     cluster: Uuid,
     resource: ResourceRef,
     columns: Vec<(CellKind, Column)>,
     with_namespace: bool,
-    /// Where the health is shown beside the name, because no column says it.
+    /// Whether the health is shown beside the name, because no column shows it.
     health_at_name: bool,
     state: ListState,
     base: String,
@@ -36,7 +36,7 @@ pub fn ResourceTable(
     project: String,
     cluster: Uuid,
     state: ListState,
-    /// The list's address without its state.
+    /// The list's address without its query.
     base: String,
 ) -> impl IntoView {
     let resource = ResourceRef::new(&kind.group, &kind.version, &kind.plural);
@@ -155,7 +155,7 @@ fn row_view(live: &LiveRow, layout: &Arc<Layout>) -> AnyView {
     view! { <tr>{cells}</tr> }.into_any()
 }
 
-/// The content of a cell that only events have.
+/// Returns the content of a cell that only events have.
 fn event_view(
     live: &LiveRow,
     layout: &Arc<Layout>,
@@ -172,12 +172,12 @@ fn event_view(
         CellKind::LastSeen => event_cell::last_seen(live.row.clone()),
         CellKind::EventType => (move || text.with(|text| event_cell::event_type(text))).into_any(),
         CellKind::EventMessage => (move || event_cell::message(text.get())).into_any(),
-        // what an event is about never changes
+        // the object of an event never changes
         CellKind::Involved => live.row.with_untracked(|row| {
             let namespace = row.namespace.clone().filter(|_| layout.with_namespace);
             let object = row.event.as_ref().and_then(|event| event.object.clone());
             let namespace = match &object {
-                // of a cluster-scoped object, the event's own namespace says nothing
+                // of a cluster-scoped object, the event's own namespace has no meaning
                 Some(object) if object.namespace.is_none() => None,
                 _ => namespace,
             };
@@ -232,7 +232,7 @@ fn name_cell(live: &LiveRow, layout: &Layout, name: &str, href: &str) -> AnyView
     .into_any()
 }
 
-/// Below the table: how many rows there are, and more of them.
+/// Below the table: the number of rows, and a button for more.
 #[component]
 fn MoreRows(list: LiveList, layout: Arc<Layout>) -> impl IntoView {
     move || {

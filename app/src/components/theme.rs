@@ -31,7 +31,7 @@ impl Theme {
     }
 }
 
-/// Light, dark, or as the system has it; kept in this browser.
+/// Light, dark, or the system's appearance; stored in this browser.
 #[component]
 pub fn ThemeToggle() -> impl IntoView {
     let theme = RwSignal::new(Theme::System);

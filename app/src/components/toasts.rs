@@ -1,4 +1,4 @@
-//! Short messages about what was just done, with a way back where there is one.
+//! Short messages about the last action, with an undo where there is one.
 use crate::{
     api::access::undo_change,
     error::UiError,
@@ -9,7 +9,7 @@ use portico_domain::panel::ChangeDone;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// A change that can still be taken back.
+/// A change that can still be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoOffer {
     pub cluster: Uuid,
@@ -30,7 +30,7 @@ struct Toast {
 pub struct Toasts {
     list: RwSignal<Vec<Toast>>,
     last_id: StoredValue<u32>,
-    /// Grows with every change, so that pages ask again.
+    /// Incremented with every change, so that pages load their data again.
     pub changes: RwSignal<u32>,
 }
 
@@ -47,7 +47,7 @@ pub fn use_toasts() -> Toasts {
 }
 
 impl Toasts {
-    /// Says that a change was made; offers to take it back for ten seconds.
+    /// Reports a change; offers to undo it for ten seconds.
     pub fn done(self, cluster: Uuid, done: ChangeDone) {
         let undo = done.undo.map(|undo| UndoOffer { cluster, undo });
         let seconds = if undo.is_some() { 10 } else { 6 };
@@ -55,7 +55,7 @@ impl Toasts {
         self.changes.update(|changes| *changes += 1);
     }
 
-    /// Says that something away from the pointer failed.
+    /// Reports a failure away from the pointer.
     pub fn failed(self, error: &UiError) {
         let text = match &error.next_step {
             Some(step) => format!("{} {step}", error.message),
@@ -110,7 +110,7 @@ impl Toasts {
     }
 }
 
-/// Where the messages stand; always in the page, so that screen readers notice them.
+/// The place of the messages; always in the page, so that screen readers notice them.
 #[component]
 pub fn ToastRegion() -> impl IntoView {
     let toasts = use_toasts();

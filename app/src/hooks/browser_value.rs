@@ -1,10 +1,10 @@
 //! State that only the browser has: sockets, elements, buffers. On the server there is none, as
-//! such values must not move between threads, and a page's memory is freed on whichever is free.
+//! such values must not move between threads, and a page's memory is freed on any free thread.
 #[cfg(not(feature = "ssr"))]
 use leptos::prelude::*;
 use std::marker::PhantomData;
 
-/// A `Copy` handle to a value that lives in the browser, for as long as its component.
+/// A `Copy` handle to a value in the browser, which lives as long as its component.
 pub struct BrowserValue<T: 'static> {
     #[cfg(not(feature = "ssr"))]
     inner: StoredValue<T, LocalStorage>,
@@ -38,12 +38,12 @@ impl<T: Default + 'static> Default for BrowserValue<T> {
 
 #[cfg(not(feature = "ssr"))]
 impl<T: 'static> BrowserValue<T> {
-    /// `None` on the server, and after the component has gone.
+    /// Returns `None` on the server, and after the component was removed.
     pub fn try_update_value<U>(&self, change: impl FnOnce(&mut T) -> U) -> Option<U> {
         self.inner.try_update_value(change)
     }
 
-    /// `None` on the server, and after the component has gone.
+    /// Returns `None` on the server, and after the component was removed.
     pub fn try_with_value<U>(&self, look: impl FnOnce(&T) -> U) -> Option<U> {
         self.inner.try_with_value(look)
     }
@@ -51,12 +51,12 @@ impl<T: 'static> BrowserValue<T> {
 
 #[cfg(feature = "ssr")]
 impl<T: 'static> BrowserValue<T> {
-    /// `None` on the server, and after the component has gone.
+    /// Returns `None` on the server, and after the component was removed.
     pub fn try_update_value<U>(&self, _: impl FnOnce(&mut T) -> U) -> Option<U> {
         None
     }
 
-    /// `None` on the server, and after the component has gone.
+    /// Returns `None` on the server, and after the component was removed.
     pub fn try_with_value<U>(&self, _: impl FnOnce(&T) -> U) -> Option<U> {
         None
     }

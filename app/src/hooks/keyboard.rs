@@ -1,4 +1,5 @@
-//! Shortcuts: `/` filters, `?` helps, `g` and a letter goes, `j` and `k` walk rows.
+//! Keyboard shortcuts: `/` filters, `?` shows the help, `g` and a letter navigates, `j` and `k`
+//! move between rows.
 use super::preferences;
 use crate::routes;
 use leptos::{ev, prelude::*};
@@ -7,10 +8,10 @@ use portico_domain::panel::ResourceRef;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 
-/// Where single-key shortcuts are turned off (WCAG 2.1.4).
+/// The key under which turning off the single-key shortcuts is stored (WCAG 2.1.4).
 const PREFERENCE: &str = "portico-shortcuts";
 
-/// Keys and what they do, for the help.
+/// The keys and their actions, for the help.
 pub const SHORTCUTS: [(&[&str], &str); 11] = [
     (&["/"], "Filter the list"),
     (&["?"], "Show this help"),
@@ -99,7 +100,7 @@ fn destination(key: &str, project: &str, path: &str) -> Option<String> {
     }
 }
 
-/// Whether the keys belong to a field, a terminal or a dialog just now.
+/// Returns whether the keys currently belong to a field, a terminal or a dialog.
 fn occupied() -> bool {
     let document = document();
     if document
@@ -133,7 +134,7 @@ fn focus_first(selector: &str) -> bool {
         .is_some_and(|element| element.focus().is_ok())
 }
 
-/// Moves the focus among the links that stand for rows.
+/// Moves the focus among the links of rows.
 fn walk_rows(by: i32) {
     let document = document();
     let Ok(rows) = document.query_selector_all("[data-row]") else {

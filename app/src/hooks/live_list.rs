@@ -1,5 +1,5 @@
-//! A list that the server keeps up to date. All rows that it sent are held; only a window of
-//! them has signals and stands in the page.
+//! A list that the server keeps up to date. All rows that it sent are stored; only a window of them
+//! has signals and is in the page.
 use super::{
     stream::{Link, Stream},
     timer::Timer,
@@ -15,15 +15,15 @@ use uuid::Uuid;
 /// How current a list is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// As the page was made; the stream has not answered yet.
+    /// As rendered; the stream has not responded yet.
     Loaded,
     Live,
-    /// Right as of a moment (Unix seconds), with the reason why not now.
+    /// Correct as of a time (Unix seconds), with the reason why it is not live now.
     Stale {
         reason: String,
         since: i64,
     },
-    /// Ended for good.
+    /// Ended permanently.
     Ended(String),
 }
 
@@ -41,19 +41,19 @@ pub struct LiveList {
     sort: StoredValue<SortBy>,
     pub window: RwSignal<Vec<LiveRow>>,
     pub total: RwSignal<usize>,
-    /// How many rows are held; fewer than `total` when the server cut the list.
+    /// Number of stored rows; fewer than `total` if the server cut the list.
     pub count: RwSignal<usize>,
     pub state: RwSignal<Liveness>,
-    /// Rows in the page at most.
+    /// Maximum number of rows in the page.
     pub limit: Signal<usize>,
-    /// Holds changes back while somebody reads.
+    /// Whether changes are held back while the user reads.
     pub paused: RwSignal<bool>,
-    /// Changes held back.
+    /// Number of changes held back.
     pub pending: RwSignal<usize>,
 }
 
 impl LiveList {
-    /// Starts from what the page was made with, then follows the stream.
+    /// Starts with the rendered data, then follows the stream.
     pub fn new(
         cluster: Uuid,
         query: ListQuery,
@@ -190,7 +190,8 @@ impl LiveList {
                 }
             }
             self.sort.with_value(|sort| {
-                // an event that happened again is the newest, but no row moves under a reader's hand
+                // an event that happened again is the newest, but no row moves while the user
+                // points at it
                 if moved && sort.wanted == "last seen" && !is_in_use() {
                     held.sort_by(|a, b| sort.compare(a, b));
                 }
@@ -216,7 +217,7 @@ impl LiveList {
         }
     }
 
-    /// Brings the window up to date; rows that stay keep their elements.
+    /// Updates the window; rows that stay keep their elements.
     fn show(self) {
         let limit = self.limit.get_untracked();
         self.held.try_with_value(|held| {
@@ -264,7 +265,7 @@ impl LiveList {
     }
 }
 
-/// The order that the server was asked for, so that new rows find their place.
+/// The order in the request to the server, so that new rows are inserted at their place.
 #[derive(Clone, Debug)]
 struct SortBy {
     wanted: String,
@@ -317,14 +318,14 @@ fn last_seen(row: &Row) -> Option<i64> {
     row.event.as_ref()?.last_seen
 }
 
-/// Whether the pointer or the keyboard is in a table.
+/// Returns whether the pointer or the keyboard is in a table.
 fn is_in_use() -> bool {
     document()
         .query_selector(".table-region:hover, .table-region:focus-within")
         .is_ok_and(|found| found.is_some())
 }
 
-/// Numbers by value, everything else as text.
+/// Compares numbers by value, everything else as text.
 fn natural(a: &str, b: &str) -> Ordering {
     match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => a.total_cmp(&b),

@@ -1,5 +1,5 @@
-//! What runs in the browser only: the event stream, live lists, the keyboard. On the server
-//! each of these does nothing.
+//! Hooks that work in the browser only: the event stream, live lists, the keyboard. On the server
+//! each of them does nothing.
 pub mod browser_value;
 pub mod keyboard;
 pub mod live_list;

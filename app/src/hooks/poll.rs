@@ -17,8 +17,8 @@ pub fn use_poll(every: Duration, again: impl Fn() + Clone + Send + Sync + 'stati
     });
 }
 
-/// Asks again at an interval and shows an answer only when it differs, so that focus and
-/// scrolling stay. A failure keeps what is shown and says so in `outdated`.
+/// Loads data at an interval and shows it only if it differs, so that focus and scrolling stay.
+/// After a failure the data stays and `outdated` is set.
 pub fn keep_fresh<T, Fut>(
     data: Resource<Result<T, UiError>>,
     every: Duration,
@@ -31,7 +31,7 @@ pub fn keep_fresh<T, Fut>(
     use_poll(every, move || refresh_quietly(data, outdated, ask()));
 }
 
-/// One quiet question, as [`keep_fresh`] asks them.
+/// Loads data once, as [`keep_fresh`] does.
 pub fn refresh_quietly<T>(
     data: Resource<Result<T, UiError>>,
     outdated: RwSignal<bool>,

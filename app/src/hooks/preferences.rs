@@ -1,7 +1,7 @@
-//! Choices that stay in this browser.
+//! Preferences that are stored in this browser.
 use leptos::prelude::window;
 
-/// Reads a stored choice.
+/// Reads a stored preference.
 pub fn stored(key: &str) -> Option<String> {
     window()
         .local_storage()
@@ -12,7 +12,7 @@ pub fn stored(key: &str) -> Option<String> {
         .flatten()
 }
 
-/// Stores a choice; an empty one is forgotten. A browser that refuses storage loses it on reload.
+/// Stores a preference; an empty one is deleted. A browser that refuses storage loses it on reload.
 pub fn store(key: &str, value: &str) {
     if let Ok(Some(storage)) = window().local_storage() {
         let _ = if value.is_empty() {

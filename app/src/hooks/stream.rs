@@ -1,5 +1,5 @@
-//! The tab's one event stream: a WebSocket to `/projects/{project}/stream` that carries every
-//! live list, object and log of the page, and comes back by itself when it breaks.
+//! The tab's one event stream: a WebSocket to `/projects/{project}/stream` that carries every live
+//! list, object and log of the page, and reconnects by itself.
 use crate::{context::Session, hooks::browser_value::BrowserValue, routes};
 use leptos::prelude::*;
 use portico_domain::stream::{Message, Request};
@@ -7,30 +7,31 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
-/// How the connection is.
+/// The state of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// Nothing asked for it yet.
+    /// No subscription yet.
     Idle,
     Connecting,
     Live,
-    /// Broken; another try follows.
+    /// Disconnected; it will be retried.
     Down,
 }
 
-/// What the server said when it closed the connection.
+/// The server's reason for closing the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Closing {
-    /// The session has ended, and why.
+    /// The session has ended, with the reason.
     SessionEnded(&'static str),
-    /// The connection is to be made again.
+    /// The client should reconnect.
     ComeBack,
-    /// Nothing: the connection broke.
+    /// No reason: the connection was lost.
     Unsaid,
 }
 
 impl Closing {
-    /// RFC 6455, 7.4: 1008 is a policy's, 1001 that of a server that stops, 1012 a restart's.
+    /// Returns the meaning of a close code. RFC 6455, 7.4: 1008 is a policy violation, 1001 a
+    /// server that stops, 1012 a restart.
     fn of(code: u16, reason: &str) -> Self {
         match code {
             1008 => Self::SessionEnded(why_ended(reason)),
@@ -40,13 +41,13 @@ impl Closing {
     }
 }
 
-/// The gateway's word for the end of a session, in a sentence with what to do.
+/// Returns the gateway's reason for the end of a session, in a sentence with the next step.
 fn why_ended(reason: &str) -> &'static str {
     match reason {
-        "signed_out" => "You have signed out in another tab. Sign in again to go on here.",
-        "replaced" => "You have signed in again in this browser. Reload this page to go on.",
+        "signed_out" => "You have signed out in another tab. Sign in again to continue here.",
+        "replaced" => "You have signed in again in this browser. Reload this page to continue.",
         "revoked" => {
-            "This session was ended from another place. Sign in again to go on; \
+            "This session was ended from another browser or device. Sign in again to continue; \
              Your sessions in the user menu shows where else you are signed in."
         }
         "ended_by_administrator" => {
@@ -54,7 +55,7 @@ fn why_ended(reason: &str) -> &'static str {
         }
         "expired" => {
             "This session was not used for a while, or its Keystone token has ended. Sign in again \
-             to go on."
+             to continue."
         }
         "refused_by_keystone" => {
             "Keystone has ended this session: your account, password or roles have changed. Sign in \
@@ -65,9 +66,9 @@ fn why_ended(reason: &str) -> &'static str {
              again; if that fails, ask its administrators."
         }
         "ended_by_provider" => {
-            "You were signed out at your identity provider. Sign in again to go on."
+            "You were signed out at your identity provider. Sign in again to continue."
         }
-        _ => "This session has ended. Sign in again to go on.",
+        _ => "This session has ended. Sign in again to continue.",
     }
 }
 
@@ -101,9 +102,9 @@ struct Inner {
     project: String,
     subscriptions: BTreeMap<u32, Subscription>,
     last_id: u32,
-    /// Tries since the last success.
+    /// Attempts since the last success.
     tries: u32,
-    /// The server has refused this connection: the next try can wait.
+    /// The server has refused this connection: the next attempt can wait.
     refused: bool,
 }
 
@@ -112,16 +113,16 @@ struct Inner {
 pub struct Stream {
     inner: BrowserValue<Inner>,
     pub link: RwSignal<Link>,
-    /// Why the connection is down, in a sentence.
+    /// The reason why the connection is down, in a sentence.
     pub interruption: RwSignal<String>,
     session: Session,
 }
 
 const INTERRUPTED: &str = "The connection to Portico is interrupted.";
-/// After a refusal; another tab has to be closed first.
-const REFUSED_WAIT: Duration = Duration::from_secs(15);
+/// The delay after a refusal; another tab has to be closed first.
+const REFUSED_RETRY_DELAY: Duration = Duration::from_secs(15);
 
-/// Makes the stream's context. It connects when something subscribes.
+/// Creates the stream's context. It connects at the first subscription.
 pub fn provide_stream(session: Session) {
     let stream = Stream {
         inner: BrowserValue::default(),
@@ -141,7 +142,7 @@ pub fn provide_stream(session: Session) {
 }
 
 impl Stream {
-    /// Subscribes until `close`. `request` gets the ID that stands in every message for it.
+    /// Subscribes until `close`. `request` gets the ID that every message for it carries.
     pub fn open(
         self,
         request: impl FnOnce(u32) -> Request,
@@ -168,7 +169,7 @@ impl Stream {
         id
     }
 
-    /// Asks again under the same ID, after the server ended it.
+    /// Subscribes again under the same ID, after the server ended the subscription.
     pub fn again(self, id: u32) {
         if self.link.get_untracked() == Link::Live {
             self.send_one(id);
@@ -246,7 +247,7 @@ impl Stream {
     }
 
     fn received(self, text: &str) {
-        // a message of a newer server is no reason to drop the connection
+        // an unknown message of a newer server is no reason to disconnect
         let Ok(message) = serde_json::from_str::<Message>(text) else {
             return;
         };
@@ -269,7 +270,7 @@ impl Stream {
 
     fn closed(self, closing: Closing) {
         if let Closing::SessionEnded(why) = closing {
-            // another sign-in of this browser may have taken its place: the server knows
+            // another sign-in of this browser may have replaced the session: the server knows
             self.session.end.set(why);
             self.session.refresh();
         }
@@ -285,13 +286,13 @@ impl Stream {
             self.interruption.set(INTERRUPTED.to_owned());
         }
         self.link.set(Link::Down);
-        // the browser does not say why an upgrade was refused; the session may have ended
+        // the browser does not report why an upgrade was refused; the session may have ended
         if tries == 2 || tries % 10 == 0 {
             self.session.refresh();
         }
         let wait = match closing {
-            _ if refused => REFUSED_WAIT,
-            // asked to come back: to another replica, or with new tokens
+            _ if refused => REFUSED_RETRY_DELAY,
+            // asked to reconnect: to another replica, or with new tokens
             Closing::ComeBack if tries == 1 => backoff(1) / 5,
             _ => backoff(tries),
         };
@@ -307,7 +308,7 @@ impl Stream {
     }
 }
 
-/// Half a second, doubled with each try up to 15 s, spread by up to a third.
+/// Returns half a second, doubled with each attempt up to 15 s, spread by up to a third.
 fn backoff(tries: u32) -> Duration {
     let base = (500 << tries.saturating_sub(1).min(5)).min(15_000_u64);
     #[expect(
@@ -331,7 +332,7 @@ pub fn open_socket(path: &str) -> Option<WebSocket> {
 }
 
 fn send(socket: &WebSocket, request: &Request) {
-    // a socket that is closing answers with its close event
+    // a closing socket reports with its close event
     if let Ok(text) = serde_json::to_string(request) {
         let _ = socket.send_with_str(&text);
     }

@@ -1,4 +1,4 @@
-//! A timeout that goes with its component: what it would do concerns a page that has been left.
+//! A timeout that is cancelled with its component: its action concerns a page that was left.
 use leptos::prelude::*;
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ impl Timer {
         timer
     }
 
-    /// Runs `work` after `wait`, in place of what the timer would have run. Does nothing once the
-    /// component has gone.
+    /// Runs `work` after `wait`, and cancels what the timer would have run. Does nothing after the
+    /// component was removed.
     pub fn start(self, wait: Duration, work: impl FnOnce() + 'static) {
         self.0.try_update_value(|pending| {
             if let Some(pending) = pending.take() {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 type Entry = (&'static str, &'static str, &'static str, &'static str);
 
-/// Kinds that have a place of their own, by heading: label, group, version, plural.
+/// Kinds with a link of their own, by heading: label, group, version, plural.
 const KINDS: [(&str, &[Entry]); 4] = [
     (
         "Workloads",
@@ -159,7 +159,7 @@ fn NavItem(href: String, label: &'static str, icon: Option<icondata_core::Icon>)
     .into_any()
 }
 
-/// Whether a page is the entry's own, or that of an object in the entry's list.
+/// Returns whether a page is the entry's own, or that of an object in the entry's list.
 fn is_current(path: &str, href: &str) -> bool {
     if path == href {
         return true;

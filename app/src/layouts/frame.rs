@@ -30,13 +30,13 @@ pub fn Frame(children: Children) -> impl IntoView {
     .into_any()
 }
 
-/// Said on every page while Keystone does not answer.
+/// Shown on every page while Keystone does not respond.
 #[component]
 fn KeystoneNotice() -> impl IntoView {
     let session = use_session();
     let reachable = Memo::new(move |_| session.view.with(|view| view.keystone_reachable));
     Effect::new(move |_| {
-        // while it is away, look every few seconds whether it is back
+        // while it is unreachable, check every few seconds whether it responds again
         if !reachable.get()
             && let Ok(handle) = set_interval_with_handle(
                 move || session.refresh(),
@@ -58,7 +58,8 @@ fn KeystoneNotice() -> impl IntoView {
     }
 }
 
-/// After a change of page: menus close, and a focus that went with the old page goes to the new.
+/// Closes menus after navigation, and moves a focus that was lost with the old page to the new
+/// one.
 fn settle_after_navigation() {
     let path = use_location().pathname;
     Effect::new(move |known: Option<String>| {

@@ -1,4 +1,4 @@
-//! What stands around pages: the bar at the top, and a cluster's navigation.
+//! The layout around pages: the bar at the top, and a cluster's navigation.
 mod cluster;
 mod frame;
 mod topbar;

@@ -6,7 +6,7 @@ use crate::{
 };
 use leptos::prelude::*;
 
-/// Who is signed in, in which project, and the way to everything else.
+/// The signed-in user, the project, and the links to everything else.
 #[component]
 pub fn Topbar(help: RwSignal<bool>) -> impl IntoView {
     let session = use_session();

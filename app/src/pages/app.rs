@@ -1,4 +1,4 @@
-//! The pages of apps that have no user interface of their own: a registry, or Alertmanager.
+//! The pages of apps without a user interface of their own: a registry, or Alertmanager.
 use crate::{
     api::apps::{get_alerts, get_registry},
     components::{Age, ErrorState, PageHead, not_permitted},
@@ -17,14 +17,14 @@ use portico_domain::panel::{Alert, AlertsView, Reading, RegistryView, Repository
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What the app turned out to be.
+/// The view of an app, depending on its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum AppView {
     Registry(RegistryView),
     Alerts(AlertsView),
 }
 
-/// The address does not say which kind of app it is; the server knows one kind only.
+/// Loads the app. The address does not contain its kind; the server knows one kind only.
 async fn ask(app: String) -> Result<AppView, UiError> {
     match get_registry(app.clone()).await {
         Ok(view) => Ok(AppView::Registry(view)),
@@ -52,7 +52,8 @@ pub fn App() -> impl IntoView {
         <main id="main" tabindex="-1" class="page">
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">
-                    <Banner tone=Tone::Warn>"The app did not answer just now; this is as it was before."</Banner>
+                    <Banner tone=Tone::Warn>"The app did not respond; the data shown is from an \
+                                             earlier response."</Banner>
                 </div>
             })}
             <Suspense fallback=|| view! { <SkeletonTable /> }>
@@ -116,7 +117,7 @@ fn registry(view: RegistryView) -> AnyView {
 }
 
 fn repository_card(repository: Repository, host: Option<&str>) -> AnyView {
-    // a reference that names no host means the one that the container runtime looks at first
+    // a reference without a host means the one that the container runtime tries first
     let name = match host {
         Some(host) => format!("{host}/{}", repository.name),
         None => repository.name.clone(),
@@ -177,7 +178,7 @@ fn alerts(view: AlertsView) -> AnyView {
                         <th scope="col">"Alert"</th>
                         <th scope="col">"Severity"</th>
                         <th scope="col">"State"</th>
-                        <th scope="col">"What it says"</th>
+                        <th scope="col">"Summary"</th>
                         <th scope="col">"For"</th>
                         <th scope="col">"Labels"</th>
                     </tr>

@@ -83,7 +83,7 @@ fn loading() -> AnyView {
 }
 
 fn full(data: Data, project: &str) -> AnyView {
-    // a cluster that gives nothing says so in its hint
+    // a cluster without permissions shows that in its hint
     let nothing_open = data.clusters.iter().all(|card| card.rights_hint.is_some())
         && !data.apps.iter().any(|app| app.allowed);
     let first = if nothing_open {
@@ -197,11 +197,11 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
     if !app.allowed {
         let roles = app.opened_by.join(" or ");
         let how = if app.closed_by_rule {
-            format!("A rule of this app closes it to you. Ask {contact}.")
+            format!("A rule of this app denies you access. Ask {contact}.")
         } else if roles.is_empty() {
-            format!("No role of this project opens it. Ask {contact}.")
+            format!("No role of this project grants access. Ask {contact}.")
         } else {
-            format!("Opened by the role {roles}. Ask {contact} for it.")
+            format!("Requires the role {roles}. Ask {contact} for it.")
         };
         return view! {
             <div class="card-link" data-app=app.id aria-disabled="true">
@@ -234,17 +234,17 @@ fn app_card(app: AppCard, project: &str, contact: &str) -> AnyView {
     .into_any()
 }
 
-/// For whom nothing is open yet: what to ask for, and of whom.
+/// Returns the message for a user without any access: what to request, and from whom.
 fn nothing(asks_for: &str) -> AnyView {
     let text = format!(
-        "Your roles in this project open no cluster and no app. {asks_for} It works as soon as \
-         Keystone has it; you need not sign in again."
+        "Your roles in this project grant access to no cluster and no app. {asks_for} A new role \
+         takes effect as soon as it is assigned in Keystone; you do not need to sign in again."
     );
     view! {
         <div class="card">
             <StateMessage
                 icon=icons::KEY
-                title="Nothing is open to you here yet"
+                title="You have no access to anything here yet"
                 text
                 state="no-rights"
             />

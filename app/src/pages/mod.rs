@@ -1,4 +1,4 @@
-//! One file or folder an address.
+//! The pages, one file or folder per address.
 mod access;
 mod app;
 mod authentication;
@@ -27,13 +27,13 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use uuid::Uuid;
 
-/// A parameter of the address; empty when it has none of that name.
+/// Returns a parameter of the address; empty if it has none with that name.
 fn use_parameter(name: &'static str) -> Memo<String> {
     let params = use_params_map();
     Memo::new(move |_| params.with(|params| params.get(name).unwrap_or_default()))
 }
 
-/// The cluster of the address; `None` when it is no UUID.
+/// Returns the cluster of the address; `None` if it is not a UUID.
 pub fn use_cluster_id() -> Memo<Option<Uuid>> {
     let id = use_parameter("cluster");
     Memo::new(move |_| id.with(|id| Uuid::parse_str(id).ok()))

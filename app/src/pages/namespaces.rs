@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use portico_domain::panel::ResourceRef;
 use uuid::Uuid;
 
-/// The namespaces that the viewer may see, and a way to one that cannot be listed.
+/// The namespaces that the viewer may see, and a field to open one that cannot be listed.
 #[component]
 pub fn Namespaces() -> impl IntoView {
     let cluster = use_cluster_id();
@@ -23,7 +23,8 @@ pub fn Namespaces() -> impl IntoView {
                     resource=ResourceRef::core("namespaces")
                     base
                     title="Namespaces"
-                    lede="Those that your roles let you see. Others may exist; open one by its name."
+                    lede="The namespaces that your roles let you see. Others may exist; open one \
+                          by its name."
                     namespaces=false
                 />
                 <ByName project cluster />

@@ -5,7 +5,7 @@ use crate::{
 };
 use leptos::prelude::*;
 
-/// Sets the status of the document, while it still can be set.
+/// Sets the status of the document to 404, while it still can be set.
 pub fn answer_not_found() {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
@@ -13,7 +13,7 @@ pub fn answer_not_found() {
     }
 }
 
-/// An address that leads nowhere.
+/// The page for an unknown address.
 #[component]
 pub fn NotFound() -> impl IntoView {
     answer_not_found();

@@ -1,7 +1,7 @@
 use super::{Icon, Tone, icons};
 use leptos::prelude::*;
 
-/// A sentence or two above what they are about.
+/// A sentence or two above the content that they are about.
 #[component]
 pub fn Banner(
     tone: Tone,

@@ -65,14 +65,14 @@ pub fn Button(
     .into_any()
 }
 
-/// A control that is there but off, with the reason: read out, and seen on hover and focus.
+/// A control that is shown but disabled, with the reason: read out, and shown on hover and focus.
 #[component]
 pub fn Why(
-    /// Names the reason's element; unique on the page.
+    /// The ID of the reason's element; unique on the page.
     id: &'static str,
     #[prop(into)] label: String,
     #[prop(into)] reason: String,
-    /// What the control would do, for tests and styles.
+    /// The control's action, for tests and styles.
     #[prop(optional)]
     action: &'static str,
     #[prop(default = "btn")] class: &'static str,

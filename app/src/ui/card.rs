@@ -4,7 +4,7 @@ use leptos::prelude::*;
 #[component]
 pub fn Card(
     #[prop(into)] title: String,
-    /// Stands at the right of the heading.
+    /// At the right of the heading.
     #[prop(optional, into)]
     aside: Option<AnyView>,
     /// Without inner space, for tables.

@@ -3,7 +3,7 @@ use crate::format;
 use leptos::prelude::*;
 use std::time::Duration;
 
-/// Puts a text on the clipboard and says so.
+/// Copies a text to the clipboard and confirms it.
 #[component]
 pub fn CopyButton(#[prop(into)] text: Signal<String>, #[prop(into)] what: String) -> impl IntoView {
     let copied = RwSignal::new(false);
@@ -46,7 +46,7 @@ pub fn CopyButton(#[prop(into)] text: Signal<String>, #[prop(into)] what: String
 #[component]
 pub fn CodeBlock(
     #[prop(into)] text: String,
-    /// What it is, for the copy button: `command`, `YAML`.
+    /// The kind of content, for the copy button: `command`, `YAML`.
     #[prop(into)]
     what: String,
     /// Scrolls inside itself when long.

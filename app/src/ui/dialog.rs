@@ -5,7 +5,7 @@ use leptos::{html, prelude::*};
 #[component]
 pub fn Dialog(
     open: RwSignal<bool>,
-    /// Names the dialog's heading; unique on the page.
+    /// The ID of the dialog's heading; unique on the page.
     id: &'static str,
     #[prop(into)] title: Signal<String>,
     #[prop(optional)] wide: bool,

@@ -39,7 +39,7 @@ pub fn Field(
                 spellcheck="false"
                 aria-invalid=move || error.with(Option::is_some).then_some("true")
                 aria-describedby=described
-                // the attribute is what a browser without scripts starts from
+                // the attribute is the initial value in a browser without scripts
                 value=value.get_untracked()
                 prop:value=move || value.get()
                 on:input=move |event| value.set(event_target_value(&event))

@@ -19,7 +19,7 @@ pub mod icons {
     };
 }
 
-/// An icon beside text that says the same; screen readers skip it.
+/// An icon beside text with the same meaning; screen readers skip it.
 #[component]
 pub fn Icon(icon: icondata_core::Icon, #[prop(optional)] large: bool) -> impl IntoView {
     svg::svg()

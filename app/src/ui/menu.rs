@@ -28,7 +28,7 @@ pub fn Menu(
     .into_any()
 }
 
-/// Closes whatever menu is open, after a link in it was followed.
+/// Closes any open menu, after a link in it was followed.
 pub fn close_popovers() {
     let Ok(open) = document().query_selector_all("[popover]:popover-open") else {
         return;

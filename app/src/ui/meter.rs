@@ -1,7 +1,7 @@
 use crate::format;
 use leptos::prelude::*;
 
-/// How much of something is taken: a bar, with the figures in words beside it.
+/// The used share of something: a bar, with the figures in words beside it.
 #[component]
 pub fn Meter(
     #[prop(into)] label: String,

@@ -1,4 +1,4 @@
-//! Building blocks that know neither the router nor the api.
+//! Building blocks that depend on neither the router nor the api.
 mod banner;
 mod button;
 mod card;

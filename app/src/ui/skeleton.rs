@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-/// Lines in place of text that is on its way.
+/// Lines in place of text that is being loaded.
 #[component]
 pub fn SkeletonLines(#[prop(default = 3)] lines: usize) -> impl IntoView {
     let lines = (0..lines)
@@ -18,7 +18,7 @@ pub fn SkeletonLines(#[prop(default = 3)] lines: usize) -> impl IntoView {
     .into_any()
 }
 
-/// A table's frame while its rows are on their way.
+/// A table's frame while its rows are being loaded.
 #[component]
 pub fn SkeletonTable(#[prop(default = 8)] rows: usize) -> impl IntoView {
     let rows = (0..rows)
@@ -42,7 +42,7 @@ pub fn SkeletonTable(#[prop(default = 8)] rows: usize) -> impl IntoView {
     .into_any()
 }
 
-/// Cards on their way.
+/// Cards that are being loaded.
 #[component]
 pub fn SkeletonCards(#[prop(default = 3)] cards: usize) -> impl IntoView {
     let cards = (0..cards)
@@ -65,7 +65,7 @@ pub fn SkeletonCards(#[prop(default = 3)] cards: usize) -> impl IntoView {
     .into_any()
 }
 
-/// A page of cards whose title is on its way as well.
+/// A page of cards whose title is being loaded as well.
 #[component]
 pub fn SkeletonPage() -> impl IntoView {
     view! {

@@ -1,18 +1,18 @@
 use super::Icon;
 use leptos::prelude::*;
 
-/// What a page or list shows instead of content: nothing there, no match, refused, failed.
+/// A message in place of content: empty, no match, refused, failed.
 #[component]
 pub fn StateMessage(
     icon: icondata_core::Icon,
     #[prop(into)] title: String,
-    /// What it means, and what to do.
+    /// The meaning, and the next step.
     #[prop(into, optional)]
     text: String,
     /// For errors: announced at once.
     #[prop(optional)]
     alert: bool,
-    /// What kind of state this is, for tests: `empty`, `no-match`, `error`, `not-permitted`.
+    /// The kind of state, for tests: `empty`, `no-match`, `error`, `not-permitted`.
     state: &'static str,
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {

@@ -2,7 +2,7 @@ use super::{Icon, icons};
 use leptos::prelude::*;
 use portico_domain::panel::Health;
 
-/// What a colour stands for. Never shown without an icon and words.
+/// The meaning of a colour. Never shown without an icon and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Idle,

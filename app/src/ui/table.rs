@@ -3,7 +3,7 @@ use leptos::prelude::*;
 /// A table that scrolls inside its own region, reachable by keyboard.
 #[component]
 pub fn TableRegion(
-    /// Names the table for screen readers.
+    /// The table's name for screen readers.
     #[prop(into)]
     label: String,
     /// Rows that stack on a narrow screen, as those of events do.

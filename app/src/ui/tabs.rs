@@ -26,7 +26,7 @@ pub fn LinkTab(
 #[component]
 pub fn LocalTabs(
     #[prop(into)] label: String,
-    /// Begins the element IDs; unique on the page.
+    /// The prefix of the element IDs; unique on the page.
     id: &'static str,
     tabs: Vec<(&'static str, AnyView)>,
 ) -> impl IntoView {

@@ -1,4 +1,4 @@
-//! Apache with mod_auth_openidc: its session in shared memory, begun at a real OpenID Provider.
+//! Apache with mod_auth_openidc: its session in shared memory, started at a real OpenID Provider.
 use super::browser::Browser;
 use super::nginx::free_port;
 use crate::process::Forking;
@@ -9,11 +9,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-/// The subject that the provider knows alice by.
+/// The subject of alice at the provider.
 pub const SUBJECT: &str = "alice";
 const MODULES: &str = "/usr/lib/apache2/modules";
-/// As long as the provider's access tokens live here: longer than any run.
-const TOKEN_LIFE: u32 = 3600;
+/// The lifetime of the provider's access tokens: longer than any run.
+const TOKEN_TTL_SECONDS: u32 = 3600;
 
 /// A running Apache.
 pub struct Apache {
@@ -23,14 +23,14 @@ pub struct Apache {
 }
 
 impl Apache {
-    /// Starts it before the upstream.
+    /// Starts it in front of the upstream.
     pub async fn start(dir: &Path, upstream: SocketAddr) -> Result<Self> {
         let prefix = dir.join("apache");
         std::fs::create_dir_all(&prefix)?;
         let address = free_port()?;
         let origin = origin(address);
         let redirect = format!("{origin}/redirect_uri");
-        let provider = OidcProvider::start(&redirect, &origin, TOKEN_LIFE).await?;
+        let provider = OidcProvider::start(&redirect, &origin, TOKEN_TTL_SECONDS).await?;
         let file = prefix.join("apache.conf");
         let text = configuration(&prefix, address, upstream, &provider.issuer);
         std::fs::write(&file, text)?;
@@ -44,7 +44,7 @@ impl Apache {
         })
     }
 
-    /// The `Host` of its requests.
+    /// Returns the `Host` of its requests.
     pub fn host(&self) -> String {
         format!("localhost:{}", self.address.port())
     }
@@ -69,7 +69,7 @@ impl Apache {
     }
 }
 
-/// Somebody who is signed in.
+/// A signed-in user's session.
 pub struct Session {
     browser: Browser,
     origin: String,
@@ -156,7 +156,7 @@ OIDCSessionInactivityTimeout 7200
     text
 }
 
-/// The file that it logs requests to.
+/// Returns the file of its access log.
 pub fn access_log(dir: &Path) -> Result<std::path::PathBuf> {
     let file = dir.join("apache/access.log");
     file.canonicalize().context("Apache's access log")

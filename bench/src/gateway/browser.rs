@@ -10,13 +10,13 @@ use std::net::SocketAddr;
 use tokio::net::TcpStream;
 use url::Url;
 
-/// Somebody's browser. Every host is at the same address.
+/// A user's browser. Every host is at the same address.
 pub struct Browser {
     server: SocketAddr,
     jar: HashMap<String, BTreeMap<String, String>>,
 }
 
-/// What came back.
+/// A response.
 pub struct Page {
     pub status: StatusCode,
     pub body: String,
@@ -25,14 +25,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// Where it leads.
+    /// Returns the target of a redirect.
     pub fn location(&self) -> Result<Url> {
         let location = self.headers.get(header::LOCATION);
         let location = location.with_context(|| format!("{} from {}", self.status, self.url))?;
         Ok(self.url.join(location.to_str()?)?)
     }
 
-    /// The value of a form's field.
+    /// Returns the value of a form's field.
     pub fn field(&self, name: &str) -> Result<&str> {
         let marker = format!("name=\"{name}\" value=\"");
         let rest = self.body.split_once(&marker);
@@ -49,7 +49,7 @@ impl Browser {
         }
     }
 
-    /// Opens a page; follows nothing.
+    /// Opens a page; follows no redirect.
     pub async fn open(&mut self, url: &str) -> Result<Page> {
         self.send(url, None).await
     }
@@ -111,7 +111,7 @@ impl Browser {
         Ok(())
     }
 
-    /// The `Cookie` line for a host.
+    /// Returns the `Cookie` line for a host.
     pub fn cookies(&self, host: &str) -> String {
         let cookies = self.jar.get(host).into_iter().flatten();
         let pairs: Vec<String> = cookies
@@ -120,7 +120,7 @@ impl Browser {
         pairs.join("; ")
     }
 
-    /// Opens a page that must be there.
+    /// Opens a page that must exist.
     pub async fn see(&mut self, url: &str) -> Result<Page> {
         let page = self.open(url).await?;
         ensure!(page.status.is_success(), "{url}: {}", page.status);

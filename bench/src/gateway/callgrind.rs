@@ -1,10 +1,11 @@
-//! A server under valgrind's callgrind, which counts the instructions that it executes outside of the kernel.
+//! A server under valgrind's callgrind, which counts the instructions executed outside of the
+//! kernel.
 use anyhow::{Context as _, Error, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
-/// What valgrind reports where the program uses an instruction that it cannot translate.
+/// Valgrind's messages if the program uses an instruction that it cannot translate.
 const UNKNOWN_INSTRUCTION: [&str; 3] = ["unhandled instruction bytes", "SIGILL", "Illegal opcode"];
 
 /// The directory of a server's counts. Nothing is counted until [`Callgrind::switch_on`].
@@ -35,12 +36,13 @@ impl Callgrind {
         ]
     }
 
-    /// The pipes to vgdb are in the directory too, so that none are left behind.
+    /// Returns the option for vgdb's pipes, which are in the directory too, so that none are left
+    /// behind.
     fn pipes(&self) -> String {
         format!("--vgdb-prefix={}/vgdb-pipe", self.folder.display())
     }
 
-    /// Begins to count.
+    /// Starts counting.
     pub async fn switch_on(&self, process: u32) -> Result<()> {
         self.control(process, &["instrumentation", "on"]).await
     }
@@ -53,8 +55,8 @@ impl Callgrind {
         Ok(sum)
     }
 
-    /// Sends a monitor command to the process; returns when it was executed. vgdb and not `callgrind_control`,
-    /// whose exit status does not tell whether it was.
+    /// Sends a monitor command to the process; returns when it was executed. It uses vgdb and not
+    /// `callgrind_control`, whose exit status does not show whether it was.
     async fn control(&self, process: u32, command: &[&str]) -> Result<()> {
         let mut vgdb = Command::new("vgdb");
         vgdb.arg(self.pipes()).arg(format!("--pid={process}"));
@@ -69,7 +71,7 @@ impl Callgrind {
         Ok(())
     }
 
-    /// Adds what valgrind's own log tells about the cause.
+    /// Adds what valgrind's own log contains about the cause.
     pub fn explain(&self, error: Error) -> Error {
         match fs::read_to_string(self.folder.join("valgrind.log")) {
             Ok(log) => error.context(cause(&log)),
@@ -80,7 +82,7 @@ impl Callgrind {
     }
 }
 
-/// Says why a server under valgrind failed, by valgrind's log.
+/// Returns why a server under valgrind failed, by valgrind's log.
 fn cause(log: &str) -> String {
     let unknown = |line: &&str| UNKNOWN_INSTRUCTION.iter().any(|text| line.contains(text));
     match log.lines().find(unknown) {
@@ -92,8 +94,8 @@ fn cause(log: &str) -> String {
     }
 }
 
-/// Returns the sum of all dumps in a directory. Valgrind creates the file `out` when it starts, and writes dumps to
-/// `out.1` and so on.
+/// Returns the sum of all dumps in a directory. Valgrind creates the file `out` when it starts, and
+/// writes dumps to `out.1` and so on.
 fn total(folder: &Path) -> Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(folder)? {

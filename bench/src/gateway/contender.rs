@@ -1,10 +1,10 @@
-//! Who is compared, and whom the upstream must be told about.
+//! The compared gateways, and the identity that the upstream must receive.
 use super::apache::{self, Apache};
 use super::load::Ask;
 use super::nginx;
 use super::portico::{APP_HOST, APP_ID, LogFormat, MAIN, Person, Session, Workplace};
 use super::upstream::{LARGE, SMALL, Upstream, WHOAMI};
-use super::wire::{Answer, Kept, get};
+use super::wire::{Answer, KeepAliveConnection, get};
 use crate::process::{Forking, Server, Trees};
 use anyhow::{Context as _, Result, bail, ensure};
 use jiff::Timestamp;
@@ -14,10 +14,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How the upstream learns who is asking.
+/// How the upstream receives the user's identity.
 #[derive(Clone, Debug)]
 pub enum Identity {
-    /// It is told nothing.
+    /// It receives none.
     Nobody,
     /// A signed assertion for this user.
     Assertion(Verifier, String),
@@ -28,7 +28,7 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// Compares what the upstream saw.
+    /// Compares the identity that the upstream received.
     pub fn check(&self, answer: &Answer<'_>) -> Result<()> {
         let text = answer.text()?;
         ensure!(answer.status == 200, "status {}: {text}", answer.status);
@@ -53,14 +53,14 @@ impl Identity {
     }
 }
 
-/// One of those who are compared.
+/// One of the compared gateways.
 pub struct Contender {
     /// Its object in the results.
     pub name: &'static str,
     pub address: SocketAddr,
     pub processes: Trees,
     pub identity: Identity,
-    /// Where sessions begin that it accepts.
+    /// Where its sessions are started.
     pub sessions_at: SocketAddr,
     host: String,
     cookie: String,
@@ -83,12 +83,12 @@ impl Contender {
         self.get(LARGE.0, LARGE.1)
     }
 
-    /// The question whom the upstream is told about, with a session of somebody's.
+    /// Returns the request for the identity that the upstream received, with a user's session.
     pub fn whoami(&self, cookie: &str) -> Arc<[u8]> {
         get(&self.host, WHOAMI, cookie).into()
     }
 
-    /// The headers that another client sends with its requests: `Host` and `Cookie`.
+    /// Returns the headers that another client sends with its requests: `Host` and `Cookie`.
     pub fn headers(&self) -> [(&'static str, &str); 2] {
         [("Host", &self.host), ("Cookie", &self.cookie)]
     }
@@ -97,7 +97,7 @@ impl Contender {
         &self.cookie
     }
 
-    /// Ends the logs' old parts, and counts the lines about `path`.
+    /// Truncates the logs, and counts the lines about `path`.
     pub fn take_log_lines(&self, path: &str) -> Result<u64> {
         let mut lines = 0;
         for log in &self.logs {
@@ -121,7 +121,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Starts all of them, and signs in where there is something to sign in to.
+    /// Starts all of them, and signs in where that is required.
     pub async fn start(place: &Workplace, person: &Person) -> Result<Self> {
         let dir = place.dir.path();
         let upstream = Upstream::start(dir).await?;
@@ -207,7 +207,8 @@ impl Arena {
 }
 
 impl Arena {
-    /// Another build of the program before the same upstream, to tell what a change brought.
+    /// Adds another build of the program in front of the same upstream, to measure the effect of a
+    /// change.
     pub async fn also(&mut self, place: &Workplace, person: &Person) -> Result<(Server, Session)> {
         let gateway = place.start("gateway", self.upstream.address, "").await?;
         let session = person.sign_in(gateway.address).await?;
@@ -225,7 +226,7 @@ impl Arena {
         Ok((gateway, session))
     }
 
-    /// Takes everybody but these out of the rounds; without any nobody.
+    /// Removes all contenders except these from the rounds; without names, none.
     pub fn keep(&mut self, names: &[String]) -> Result<()> {
         let known = |name: &String| self.contenders.iter().any(|one| one.name == name);
         if let Some(unknown) = names.iter().find(|name| !known(name)) {
@@ -239,16 +240,16 @@ impl Arena {
     }
 }
 
-/// What the upstream must see of a person who is signed in at this gateway.
+/// Returns the identity that the upstream must receive for a user who is signed in at this gateway.
 pub async fn identity_of(gateway: SocketAddr, person: &Person) -> Result<Identity> {
     let verifier = published_keys(gateway).await?;
     Ok(Identity::Assertion(verifier, person.user.id.clone()))
 }
 
-/// The keys that upstreams verify assertions with.
+/// Returns the keys with which upstreams verify assertions.
 async fn published_keys(gateway: SocketAddr) -> Result<Verifier> {
     let host = MAIN.strip_prefix("http://").context("a host")?;
-    let mut connection = Kept::connect(gateway).await?;
+    let mut connection = KeepAliveConnection::connect(gateway).await?;
     let request = get(host, "/.well-known/jwks.json", "");
     let answer = connection.ask(&request).await?;
     if answer.status != 200 {

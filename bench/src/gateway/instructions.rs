@@ -1,12 +1,12 @@
-//! User-space instructions of a request, counted by callgrind: unlike time, about the same on a busy machine and on
-//! another processor.
+//! User-space instructions of a request, counted by callgrind: unlike time, about the same on a
+//! busy machine and on another processor.
 use super::callgrind::Callgrind;
 use super::contender::{Identity, identity_of};
 use super::load::{Ask, Load};
 use super::nginx;
 use super::portico::{APP_HOST, LogFormat, Person, Workplace};
 use super::upstream::{SMALL, Upstream, WHOAMI};
-use super::wire::{Kept, get};
+use super::wire::{KeepAliveConnection, get};
 use crate::process::{Forking, Server};
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
@@ -14,14 +14,16 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 const CONNECTIONS: usize = 16;
-/// Without counting a program under valgrind is some ten times slower than by itself, while counting some fifty times.
+/// Under valgrind, a program is some ten times slower without counting, and some fifty times with
+/// it.
 const WARM_UP: Duration = Duration::from_secs(4);
-/// All of them together take about a minute.
+/// All counts together take about a minute.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(120);
-/// A proxy that reads and writes two HTTP messages cannot do with less: fewer were not those of the requests.
-const PLAUSIBLE_MINIMUM: u64 = 2_000;
+/// A proxy that reads and writes two HTTP messages needs more: a lower count cannot be that of the
+/// requests.
+const MIN_INSTRUCTIONS: u64 = 2_000;
 
-/// User-space instructions a request of 1 KiB.
+/// User-space instructions per request of 1 KiB.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Instructions {
     /// Of the gateway, by the format of its log.
@@ -29,15 +31,16 @@ pub struct Instructions {
     pub human_log: u64,
     /// Of nginx as a plain proxy, one process.
     pub nginx_proxy: u64,
-    /// How many requests each was counted over.
+    /// Number of requests of each count.
     pub requests: u64,
 }
 
-/// Counts the gateway with both formats of the log, and Debian's nginx, over so many requests each.
+/// Counts the gateway with both formats of the log, and Debian's nginx, over `requests` requests
+/// each.
 ///
 /// # Errors
-/// If valgrind is not installed or does not support an instruction of this processor, if a server does not answer as
-/// it does without valgrind, or if all of it takes more than two minutes.
+/// If valgrind is not installed or does not support an instruction of this processor, if a server
+/// does not respond as it does without valgrind, or if all of it takes more than two minutes.
 pub async fn count(place: &Workplace, person: &Person, requests: u64) -> Result<Instructions> {
     let all = async {
         let upstream = Upstream::start_named(place.dir.path(), "upstream-counted").await?;
@@ -137,17 +140,17 @@ impl Counted<'_> {
         };
         let load = Load::connect(self.address, CONNECTIONS, &ask).await?;
         load.run(WARM_UP).await?;
-        // new connections are made, and each has asked once, before the count begins
+        // new connections are made, and each has sent one request, before the count starts
         let load = Load::connect(self.address, CONNECTIONS, &ask).await?;
         callgrind.switch_on(self.process).await?;
         let sent = load.run_requests(requests).await?;
         let counted = callgrind.take(self.process).await? / sent;
         ensure!(
-            counted >= PLAUSIBLE_MINIMUM,
+            counted >= MIN_INSTRUCTIONS,
             "callgrind counted only {counted} instructions a request"
         );
-        // what was counted must have been the work of a gateway
-        let mut connection = Kept::connect(self.address).await?;
+        // the counted work must have been a gateway's
+        let mut connection = KeepAliveConnection::connect(self.address).await?;
         let request = get(APP_HOST, WHOAMI, self.cookie);
         self.identity.check(&connection.ask(&request).await?)?;
         Ok(counted)

@@ -1,5 +1,6 @@
-//! Asking as fast as answers come, over kept connections. Every answer's status and length count.
-use super::wire::Kept;
+//! A load generator: sends requests as fast as responses arrive, over persistent connections, and
+//! checks the status and length of every response.
+use super::wire::KeepAliveConnection;
 use anyhow::{Context as _, Result, ensure};
 use hdrhistogram::Histogram;
 use std::net::SocketAddr;
@@ -7,14 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// A request, and how long the right answer is.
+/// A request, and the length of the correct response.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub request: Arc<[u8]>,
     pub length: usize,
 }
 
-/// What came of it.
+/// The result of a load.
 pub struct Outcome {
     pub requests: u64,
     pub took: Duration,
@@ -22,15 +23,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// In milliseconds.
+    /// Returns a quantile of the latencies, in milliseconds.
     pub fn quantile(&self, quantile: f64) -> f64 {
         self.latencies.value_at_quantile(quantile) as f64 / 1e6
     }
 }
 
-/// Connections that have asked once each: what is done at the first request is done.
+/// Connections that have sent one request each: the work of first requests is done.
 pub struct Load {
-    connections: Vec<Kept>,
+    connections: Vec<KeepAliveConnection>,
     ask: Ask,
 }
 
@@ -39,7 +40,7 @@ impl Load {
     pub async fn connect(address: SocketAddr, connections: usize, ask: &Ask) -> Result<Self> {
         let mut kept = Vec::new();
         for _ in 0..connections {
-            let mut connection = Kept::connect(address).await?;
+            let mut connection = KeepAliveConnection::connect(address).await?;
             once(&mut connection, ask).await?;
             kept.push(connection);
         }
@@ -49,7 +50,8 @@ impl Load {
         })
     }
 
-    /// Sends about so many requests, equally many over each connection. Returns how many were answered.
+    /// Sends about `requests` requests, the same number over each connection. Returns the number of
+    /// responses.
     pub async fn run_requests(self, requests: u64) -> Result<u64> {
         let connections = self.connections.len() as u64;
         let each = (requests / connections).max(1);
@@ -69,7 +71,7 @@ impl Load {
         Ok(each * connections)
     }
 
-    /// Runs for so long.
+    /// Runs for the given time.
     pub async fn run(self, time: Duration) -> Result<Outcome> {
         let started = Instant::now();
         let mut tasks = JoinSet::new();
@@ -105,7 +107,7 @@ impl Load {
     }
 }
 
-async fn once(connection: &mut Kept, ask: &Ask) -> Result<()> {
+async fn once(connection: &mut KeepAliveConnection, ask: &Ask) -> Result<()> {
     let answer = connection.ask(&ask.request).await?;
     ensure!(
         answer.status == 200 && answer.length == ask.length,

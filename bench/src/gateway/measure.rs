@@ -1,4 +1,4 @@
-//! `portico-bench gateway`: one run of everything, and what it is held against.
+//! `portico-bench gateway`: one run of all measurements, and their targets.
 use super::contender::Arena;
 use super::portico::{Person, Workplace};
 use super::report::{self, Report, Rest, Sockets};
@@ -36,7 +36,7 @@ pub struct Options {
 /// The results that are committed.
 const RESULTS: &str = "docs/performance";
 
-/// How long and how often.
+/// The duration and number of measurements.
 #[derive(Clone, Copy)]
 pub struct Effort {
     pub rounds: usize,

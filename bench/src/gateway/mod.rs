@@ -1,4 +1,4 @@
-//! Measures the gateway beside the proxies that people have now, all before the same upstream.
+//! Measures the gateway beside widely used proxies, all in front of the same upstream.
 mod apache;
 mod browser;
 mod callgrind;

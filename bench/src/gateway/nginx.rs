@@ -1,5 +1,5 @@
-//! nginx: the upstream, a plain proxy with Debian's own configuration, and a proxy that asks the gateway with
-//! `auth_request`.
+//! nginx: the upstream, a plain proxy with Debian's own configuration, and a proxy that asks the
+//! gateway with `auth_request`.
 use super::portico::APP_HOST;
 use crate::process::{Forking, wrapped};
 use anyhow::{Context as _, Result, ensure};
@@ -9,20 +9,20 @@ use std::path::Path;
 /// The configuration that Debian's package installs.
 const SHIPPED: &str = "/etc/nginx/nginx.conf";
 
-/// Clients keep their connections for a whole round; nginx would close them after 1000 requests.
+/// Keeps clients' connections open for a whole round; nginx would close them after 1000 requests.
 const KEEP_CONNECTIONS: &str = "keepalive_requests 1000000000;\n    keepalive_timeout 1h;\n";
 
-/// As many as the machine of the other contenders has threads for.
+/// Returns the number of workers: as many as the other contenders' machine has threads.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
-/// A port that nobody listens at.
+/// Returns a port without a listener.
 pub fn free_port() -> Result<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// What passes a request on over kept connections.
+/// Returns the directives that pass a request on over persistent connections.
 fn pass_on(to: &str) -> String {
     format!(
         "proxy_pass http://{to};\n            \
@@ -34,14 +34,14 @@ fn pass_on(to: &str) -> String {
     )
 }
 
-/// An `upstream` block whose connections are kept.
+/// Returns an `upstream` block with persistent connections.
 fn kept(name: &str, address: SocketAddr) -> String {
     format!(
         "\n    upstream {name} {{ server {address}; keepalive 64; keepalive_requests 1000000000; }}\n"
     )
 }
 
-/// The plain proxy's part of a configuration.
+/// Returns the plain proxy's part of a configuration.
 pub fn plain(address: SocketAddr, upstream: SocketAddr) -> String {
     format!(
         "{}\n    server {{\n        listen {address};\n        location / {{\n            {}        }}\n    }}\n",
@@ -50,7 +50,7 @@ pub fn plain(address: SocketAddr, upstream: SocketAddr) -> String {
     )
 }
 
-/// The same, asking the gateway about each request.
+/// Returns the same, with a subrequest to the gateway for each request.
 pub fn auth_request(address: SocketAddr, upstream: SocketAddr, gateway: SocketAddr) -> String {
     format!(
         r#"{app}{check}
@@ -81,7 +81,7 @@ pub fn auth_request(address: SocketAddr, upstream: SocketAddr, gateway: SocketAd
     )
 }
 
-/// Starts one with these blocks in its `http` section. What is not said here is as Debian has it.
+/// Starts one with these blocks in its `http` section. All other settings are Debian's.
 pub async fn start(dir: &Path, name: &str, address: SocketAddr, blocks: &str) -> Result<Forking> {
     let prefix = dir.join(name);
     std::fs::create_dir_all(&prefix)?;
@@ -128,10 +128,11 @@ pub async fn start_as_shipped(
     launch(&prefix, address, &configuration, &[]).await
 }
 
-/// Starts the same behind `wrapper` (a program and its arguments) and as one process, whose work is then that of all.
+/// Starts the same behind `wrapper` (a program and its arguments) and as one process, which does
+/// all the work.
 ///
 /// # Errors
-/// As [`start_as_shipped`].
+/// Those of [`start_as_shipped`].
 pub async fn start_one_process(
     dir: &Path,
     name: &str,
@@ -149,8 +150,8 @@ pub async fn start_one_process(
     launch(&prefix, address, &configuration, wrapper).await
 }
 
-/// Debian's configuration with its files below `prefix`, and with `blocks` instead of the sites. Every other
-/// directive stays.
+/// Returns Debian's configuration with its files below `prefix`, and with `blocks` instead of the
+/// sites. Every other directive stays.
 fn relocated(shipped: &str, prefix: &Path, blocks: &str) -> Result<String> {
     let prefix = prefix.display();
     let mut sites = 0;
@@ -168,7 +169,7 @@ fn relocated(shipped: &str, prefix: &Path, blocks: &str) -> Result<String> {
                 sites += 1;
                 format!("{KEEP_CONNECTIONS}{blocks}")
             }
-            // what the machine's administrator added
+            // additions of the machine's administrator
             Some("include") if directive.contains("-enabled/") => String::new(),
             Some("include") if directive.contains("/conf.d/") => String::new(),
             _ => line.to_owned(),

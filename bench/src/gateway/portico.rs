@@ -1,4 +1,4 @@
-//! The release build of `portico gateway`, with an app behind it, and people who sign in.
+//! The release build of `portico gateway`, with an app behind it, and users who sign in.
 use super::browser::Browser;
 use super::upstream::SMALL;
 use crate::process::{Server, wrapped};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What browsers have in their address line; the gateway listens elsewhere.
+/// The address in browsers' address bars; the gateway listens elsewhere.
 pub const MAIN: &str = "http://localhost:8080";
 pub const APP: &str = "http://bench.apps.localhost:8080";
 pub const APP_HOST: &str = "bench.apps.localhost:8080";
@@ -20,16 +20,16 @@ pub const APP_HOST: &str = "bench.apps.localhost:8080";
 pub const APP_ID: &str = "bench";
 const ROLE: &str = "ROLE_ID_K8S_DEVELOPER";
 
-/// How the program logs.
+/// The format of the program's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// What it does unless it is configured otherwise.
+    /// The program's default.
     Human,
     Json,
 }
 
 impl LogFormat {
-    /// The line of the configuration.
+    /// Returns the line of the configuration.
     fn setting(self) -> &'static str {
         match self {
             Self::Human => "",
@@ -48,13 +48,14 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// For the program at `portico` and the Keystone of a stack.
+    /// Creates keys and configurations for the program at `portico` and the Keystone of a stack.
     pub fn create(portico: &Path, env: &TestEnv) -> Result<Self> {
         let portico = portico
             .canonicalize()
             .with_context(|| format!("{} (build it first)", portico.display()))?;
         let dir = tempfile::tempdir()?;
-        // Apache's children are nobody in particular; the keys are files of our own
+        // Apache's child processes run as an unprivileged user; the keys are files of the
+        // benchmark's user
         std::fs::set_permissions(dir.path(), Permissions::from_mode(0o711))?;
         let place = Self {
             dir,
@@ -72,19 +73,19 @@ impl Workplace {
         Ok(place)
     }
 
-    /// Where a server of this name logs.
+    /// Returns the log file of a server.
     pub fn log(&self, name: &str) -> PathBuf {
         self.dir.path().join(format!("{name}.log"))
     }
 
-    /// Starts a gateway before an app at `upstream`, with further sections in its configuration. It logs as
-    /// in production: an access log entry for each request, in JSON.
+    /// Starts a gateway in front of an app at `upstream`, with further sections in its
+    /// configuration. It logs as in production: an access log entry for each request, in JSON.
     pub async fn start(&self, name: &str, upstream: SocketAddr, more: &str) -> Result<Server> {
         let mut command = self.gateway(name, upstream, LogFormat::Json, more, &[])?;
         Server::start(&mut command, &self.log(name)).await
     }
 
-    /// Starts the same with another format of its log.
+    /// Starts the same with another log format.
     pub async fn start_logging(
         &self,
         name: &str,
@@ -95,8 +96,8 @@ impl Workplace {
         Server::start(&mut command, &self.log(name)).await
     }
 
-    /// The command that runs a gateway, behind `wrapper` (a program and its arguments) where there is one. Its
-    /// configuration is written and its database is there.
+    /// Returns the command that runs a gateway, behind `wrapper` (a program and its arguments) if
+    /// there is one. Its configuration and its database exist already.
     pub fn gateway(
         &self,
         name: &str,
@@ -175,7 +176,7 @@ allow = [{{ role = "{role}", project = "{project}" }}]
     }
 }
 
-/// The environment could hold other settings.
+/// Clears the environment, which could hold other settings.
 fn clean(command: &mut Command) -> &mut Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PORTICO_") {
@@ -185,14 +186,14 @@ fn clean(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Somebody in the real Keystone who exists as long as the run.
+/// A user in the real Keystone who exists as long as the run.
 pub struct Person {
     admin: KeystoneAdmin,
     pub user: TestUser,
 }
 
 impl Person {
-    /// Makes one, with the role that opens the app.
+    /// Creates a user, with the role that opens the app.
     pub async fn create(env: &TestEnv) -> Result<Self> {
         let admin = KeystoneAdmin::sign_in(env).await?;
         let user = admin.create_user("bench").await?;
@@ -232,7 +233,7 @@ impl Person {
             .submit(MAIN, &format!("{APP}/oauth2/handover"), &[("code", &code)])
             .await?;
         ensure!(page.status.is_redirection(), "no hand-over: {}", page.body);
-        // the first page takes away the cookies that led to it, where there is one
+        // the first page removes the cookies of the redirect, if there was one
         browser.open(&format!("{APP}{}", SMALL.0)).await?;
         let cookie = browser.cookies("bench.apps.localhost");
         ensure!(!cookie.is_empty(), "no session at the app");
@@ -240,7 +241,7 @@ impl Person {
     }
 }
 
-/// Somebody who is signed in.
+/// A signed-in user's session.
 pub struct Session {
     browser: Browser,
     /// The `Cookie` line for the app.
@@ -260,7 +261,7 @@ impl Session {
     }
 }
 
-/// Signs in at the OpenID Provider `corp`; answers with the `Cookie` line for the main host.
+/// Signs in at the OpenID Provider `corp`; returns the `Cookie` line for the main host.
 pub async fn sign_in_at_provider(gateway: SocketAddr) -> Result<String> {
     let mut browser = Browser::new(gateway);
     let start = format!("{MAIN}/oauth2/start?provider=corp&rd=/");

@@ -1,18 +1,18 @@
-//! A session that is ended while others work: how long until it opens nothing any more.
+//! A session that is ended under load: the time until it opens nothing any more.
 use super::apache;
 use super::contender::{Arena, Contender, Identity};
 use super::portico::{self, Person};
 use super::report::Revocation;
-use super::wire::Kept;
+use super::wire::KeepAliveConnection;
 use anyhow::{Context as _, Result, ensure};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// What Portico promises.
-const BOUND: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(5);
-/// How often it is asked again afterwards.
-const AGAIN: usize = 20;
+/// The bound that Portico documents.
+const REVOCATION_BOUND: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Number of further requests that must be refused.
+const CONFIRMATIONS: usize = 20;
 
 enum Victim {
     OfPortico(portico::Session),
@@ -35,8 +35,8 @@ impl Victim {
     }
 }
 
-/// Signs somebody in, sees that it opens, signs them out, and asks on. Nothing for whoever knows no
-/// sessions.
+/// Signs a user in, checks that the app opens, signs them out, and keeps requesting it. `None` for
+/// a contender without sessions.
 pub async fn run(
     arena: &Arena,
     person: &Person,
@@ -48,7 +48,7 @@ pub async fn run(
         _ => Victim::OfPortico(person.sign_in(contender.sessions_at).await?),
     };
     let request = contender.whoami(victim.cookie());
-    let mut connection = Kept::connect(contender.address).await?;
+    let mut connection = KeepAliveConnection::connect(contender.address).await?;
     let answer = connection.ask(&request).await?;
     contender
         .identity
@@ -60,14 +60,14 @@ pub async fn run(
     while connection.ask(&request).await?.status == 200 {
         asked += 1;
         ensure!(
-            ended.elapsed() < BOUND,
+            ended.elapsed() < REVOCATION_BOUND,
             "{}: an ended session still opens after {asked} requests",
             contender.name
         );
-        sleep(PAUSE).await;
+        sleep(POLL_INTERVAL).await;
     }
     let milliseconds = ended.elapsed().as_secs_f64() * 1e3;
-    for _ in 0..AGAIN {
+    for _ in 0..CONFIRMATIONS {
         let status = connection.ask(&request).await?.status;
         ensure!(
             status != 200,

@@ -1,4 +1,4 @@
-//! Rounds of everybody, in turn, so that whatever else the machine does hits all of them.
+//! Rounds of all contenders, in turn, so that other load on the machine affects all of them.
 use super::contender::{Arena, Contender};
 use super::load::{Ask, Load};
 use super::measure::Effort;
@@ -6,7 +6,7 @@ use super::portico::Person;
 use super::report::{Client, Revocation, Round};
 use super::revocation;
 use super::upstream::{LARGE, SMALL};
-use super::wire::Kept;
+use super::wire::KeepAliveConnection;
 use super::wrk;
 use crate::machine;
 use anyhow::{Context as _, Result, ensure};
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 pub const CONNECTIONS: usize = 16;
 const WARM_UP: Duration = Duration::from_millis(500);
-/// How often the upstream is asked whom it was told about.
-const SAMPLED: Duration = Duration::from_millis(50);
+/// How often the upstream is asked for the identity that it received.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Portico's access lines may wait for each other (`log.access_delay`).
-const LAST_LINES: Duration = Duration::from_millis(200);
+/// Entries of Portico's access log may be delayed (`log.access_delay`).
+const ACCESS_LOG_DELAY: Duration = Duration::from_millis(200);
 
-/// All rounds, as they came.
+/// Returns all rounds, in their order.
 pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
     for contender in &arena.contenders {
         let load = Load::connect(contender.address, CONNECTIONS, &contender.small()).await?;
@@ -51,7 +51,7 @@ pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
     Ok(rounds)
 }
 
-/// What becomes of sessions that are revoked under the same load.
+/// Ends sessions under the same load and measures the revocation.
 pub async fn revoke(arena: &Arena, person: &Person, effort: &Effort) -> Result<Vec<Revocation>> {
     let mut revocations = Vec::new();
     for contender in &arena.contenders {
@@ -64,7 +64,7 @@ pub async fn revoke(arena: &Arena, person: &Person, effort: &Effort) -> Result<V
     Ok(revocations)
 }
 
-/// What is asked for in a round, and by which client.
+/// The requests of a round, and the client that sends them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Small,
@@ -72,13 +72,13 @@ enum Kind {
     Large,
 }
 
-/// What a client measured.
+/// The measurements of a client.
 struct Measured {
     requests: u64,
     seconds: f64,
     p50_ms: f64,
     p99_ms: f64,
-    /// Requests of the sampler, which the contender answered besides.
+    /// Requests of the sampler, which the contender answered in addition.
     samples: u64,
 }
 
@@ -91,7 +91,7 @@ async fn one(contender: &Contender, number: usize, kind: Kind, effort: &Effort) 
     };
     let cpu = contender.processes.cpu()? - before;
     let rss_mb = contender.processes.rss_mb()?;
-    tokio::time::sleep(LAST_LINES).await;
+    tokio::time::sleep(ACCESS_LOG_DELAY).await;
     let (body, (path, _)) = match kind {
         Kind::Large => ("1m", LARGE),
         Kind::Small | Kind::SmallByWrk => ("1k", SMALL),
@@ -146,17 +146,17 @@ async fn by_wrk(contender: &Contender, time: Duration) -> Result<Measured> {
     })
 }
 
-/// Asks beside the load whom the upstream was told about; a wrong answer ends the run.
+/// Asks the upstream for the received identity during the load; a wrong response ends the run.
 async fn sample(contender: &Contender, time: Duration) -> Result<u64> {
     let started = Instant::now();
-    let mut connection = Kept::connect(contender.address).await?;
+    let mut connection = KeepAliveConnection::connect(contender.address).await?;
     let request = contender.whoami(contender.own_cookie());
     let mut samples = 0;
-    while started.elapsed() + SAMPLED < time {
+    while started.elapsed() + SAMPLE_INTERVAL < time {
         let answer = connection.ask(&request).await?;
         contender.identity.check(&answer).context(contender.name)?;
         samples += 1;
-        tokio::time::sleep(SAMPLED).await;
+        tokio::time::sleep(SAMPLE_INTERVAL).await;
     }
     ensure!(samples > 0, "{}: no sample", contender.name);
     Ok(samples)

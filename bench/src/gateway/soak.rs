@@ -1,9 +1,10 @@
-//! Thousands of idle WebSockets and people who do this and that, for half an hour: memory stays flat.
+//! A soak test: thousands of idle WebSockets and users with mixed requests, for half an hour;
+//! memory must not grow.
 use super::load::Ask;
 use super::portico::{APP_HOST, MAIN, Person, Session, Workplace};
 use super::sockets::Fleet;
 use super::upstream::{LARGE, SMALL, Upstream, WHOAMI};
-use super::wire::{Kept, get};
+use super::wire::{KeepAliveConnection, get};
 use crate::process::Server;
 use crate::report::median;
 use anyhow::{Context as _, Result, ensure};
@@ -16,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// What the allocator may add once everything is warm.
-const GROWTH_MB: f64 = 8.0;
+/// Maximum growth of memory after the warm-up, in MB.
+const MAX_GROWTH_MB: f64 = 8.0;
 const SAMPLES: u32 = 40;
 const WORKERS: usize = 8;
-/// How long a worker thinks: the load is mixed, not heavy.
-const THOUGHT: Duration = Duration::from_millis(4);
-/// How often somebody signs in and out again.
-const COMING_AND_GOING: Duration = Duration::from_secs(5);
+/// The pause of a worker between two requests: the load is mixed, not heavy.
+const THINK_TIME: Duration = Duration::from_millis(4);
+/// How often a user signs in and out again.
+const SIGN_IN_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub struct Options {
@@ -77,14 +78,14 @@ async fn soak(options: &Options, env: &TestEnv, person: &Person) -> Result<()> {
     watched?.hold()
 }
 
-/// The memory of both kinds of gateway, as it went.
+/// The memory of both kinds of gateway over time.
 struct Watched {
     sockets: Vec<f64>,
     busy: Vec<f64>,
 }
 
 impl Watched {
-    /// Whether it is no more at the end than it was when everything was warm.
+    /// Checks that it is no more at the end than after the warm-up.
     fn hold(&self) -> Result<()> {
         for (what, samples) in [("with sockets", &self.sockets), ("under load", &self.busy)] {
             let quarter = samples.len() / 4;
@@ -93,7 +94,7 @@ impl Watched {
             let last = median(&samples[samples.len() - quarter..]);
             println!("memory {what}: {warm:.1} MB when warm, {last:.1} MB at the end");
             ensure!(
-                last - warm <= GROWTH_MB,
+                last - warm <= MAX_GROWTH_MB,
                 "memory {what} grew from {warm:.1} to {last:.1} MB"
             );
         }
@@ -127,14 +128,15 @@ async fn watch(
         fleet.take_logs()?;
         gateway.take_log_lines("")?;
         if sample == SAMPLES {
-            // every single one is still there
+            // each of them is still open
             fleet.ping(1).await?;
         }
     }
     Ok(watched)
 }
 
-/// Small and large answers, strangers, nonsense, and connections that are opened anew.
+/// Sends requests for small and large responses, without a session, malformed ones, and over new
+/// connections.
 async fn mixed(gateway: SocketAddr, cookie: String, requests: Arc<AtomicU64>) -> Result<()> {
     let ask = |path: &str, cookie: &str, length| Ask {
         request: get(APP_HOST, path, cookie).into(),
@@ -148,7 +150,7 @@ async fn mixed(gateway: SocketAddr, cookie: String, requests: Arc<AtomicU64>) ->
     let stranger = get(APP_HOST, SMALL.0, "portico=nobody; a=b");
     let nonsense = get("evil.example", "/%2e%2e/etc/passwd", &cookie);
     loop {
-        let mut connection = Kept::connect(gateway).await?;
+        let mut connection = KeepAliveConnection::connect(gateway).await?;
         for turn in 0..200 {
             let status = match turn % 20 {
                 0 => connection.ask(&whoami).await?.status,
@@ -171,20 +173,20 @@ async fn mixed(gateway: SocketAddr, cookie: String, requests: Arc<AtomicU64>) ->
             };
             ensure!(status == 200, "status {status}");
             requests.fetch_add(1, Ordering::Relaxed);
-            tokio::time::sleep(THOUGHT).await;
+            tokio::time::sleep(THINK_TIME).await;
         }
     }
 }
 
-/// Somebody signs in, opens the app, signs out, and is gone.
+/// Signs a user in, opens the app, and signs out.
 async fn come_and_go(person: &Person, gateway: SocketAddr) -> Result<()> {
     loop {
         let mut session: Session = person.sign_in(gateway).await?;
         session.sign_out().await?;
         let request = get(APP_HOST, SMALL.0, &session.cookie);
-        let mut connection = Kept::connect(gateway).await?;
+        let mut connection = KeepAliveConnection::connect(gateway).await?;
         let status = connection.ask(&request).await?.status;
         ensure!(status != 200, "{MAIN}: an ended session opens");
-        tokio::time::sleep(COMING_AND_GOING).await;
+        tokio::time::sleep(SIGN_IN_INTERVAL).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Many idle WebSockets: an upstream that holds them, and the clients.
 use super::portico::{APP, APP_HOST, Person, Workplace};
-use super::wire::Kept;
+use super::wire::KeepAliveConnection;
 use crate::process::Server;
 use anyhow::{Context as _, Result, ensure};
 use portico_runtime::open_files;
@@ -11,15 +11,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// The path of the upstream that becomes a WebSocket.
+/// The path of the upstream that switches to a WebSocket.
 const PATH: &str = "/socket";
-const AT_ONCE: usize = 64;
-/// What a gateway has open besides sockets, generously.
+const MAX_CONCURRENT_HANDSHAKES: usize = 64;
+/// An upper bound on the gateway's open files that are not sockets.
 const OTHER_FILES: u64 = 400;
-/// A text frame that says `ping`, masked with zeros (RFC 6455, 5.2).
+/// A text frame with `ping`, masked with zeros (RFC 6455, 5.2).
 const PING: &[u8] = b"\x81\x84\0\0\0\0ping";
 
-/// The upstream as a process of its own: takes every handshake, and sends back what it is sent.
+/// Runs the upstream as a separate process: accepts every handshake, and echoes all data.
 pub async fn serve() -> Result<()> {
     open_files::raise();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -27,7 +27,7 @@ pub async fn serve() -> Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         tokio::spawn(async move {
-            // whoever goes away early ends its own connection only
+            // a client that disconnects early ends its own connection only
             let _ = echo(stream).await;
         });
     }
@@ -52,7 +52,8 @@ async fn echo(mut stream: TcpStream) -> Result<()> {
     }
 }
 
-/// Gateways that hold sockets together, since one process may not have as many files open as it takes.
+/// Several gateways that hold the sockets together, since one process may not have enough open
+/// files.
 pub struct Fleet {
     gateways: Vec<Server>,
     sockets: Vec<TcpStream>,
@@ -60,7 +61,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts gateways for so many sockets and opens them.
+    /// Starts gateways for this number of sockets and opens them.
     pub async fn open(place: &Workplace, person: &Person, count: usize) -> Result<Self> {
         let upstream = upstream(place).await?;
         let limit = open_files::raise();
@@ -88,17 +89,17 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// How many gateways it took.
+    /// Returns the number of gateways.
     pub fn processes(&self) -> usize {
         self.gateways.len()
     }
 
-    /// The resident memory of all gateways, in MB.
+    /// Returns the resident memory of all gateways, in MB.
     pub fn rss_mb(&self) -> Result<f64> {
         self.gateways.iter().map(Server::rss_mb).sum()
     }
 
-    /// Sends something on every so many sockets, and reads it again.
+    /// Sends a frame on every `every`th socket, and reads it back.
     pub async fn ping(&mut self, every: usize) -> Result<usize> {
         let mut answered = 0;
         for socket in self.sockets.iter_mut().step_by(every) {
@@ -113,7 +114,7 @@ impl Fleet {
         Ok(answered)
     }
 
-    /// Ends the logs' old parts.
+    /// Truncates the logs.
     pub fn take_logs(&self) -> Result<()> {
         for gateway in &self.gateways {
             gateway.take_log_lines("")?;
@@ -136,10 +137,10 @@ async fn open_all(gateway: SocketAddr, cookie: &str, count: usize) -> Result<Vec
     let mut sockets = Vec::with_capacity(count);
     while sockets.len() < count {
         let mut opening = JoinSet::new();
-        for _ in 0..AT_ONCE.min(count - sockets.len()) {
+        for _ in 0..MAX_CONCURRENT_HANDSHAKES.min(count - sockets.len()) {
             let request = request.clone();
             opening.spawn(async move {
-                let mut connection = Kept::connect(gateway).await?;
+                let mut connection = KeepAliveConnection::connect(gateway).await?;
                 let status = connection.ask(request.as_bytes()).await?.status;
                 ensure!(status == 101, "no WebSocket: {status}");
                 Ok(connection.into_stream())
@@ -152,7 +153,7 @@ async fn open_all(gateway: SocketAddr, cookie: &str, count: usize) -> Result<Vec
     Ok(sockets)
 }
 
-/// What so many idle sockets take, once everything has settled.
+/// Returns the memory of this number of idle sockets, once it is stable.
 pub async fn measure(place: &Workplace, person: &Person, count: usize) -> Result<(f64, usize)> {
     let mut fleet = Fleet::open(place, person, count).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;

@@ -1,4 +1,5 @@
-//! What is behind everybody: an nginx with two files, and a page that says whom it was told about.
+//! The upstream of all contenders: an nginx with two files, and a page that returns the received
+//! identity.
 use super::nginx;
 use crate::process::Forking;
 use anyhow::Result;
@@ -7,7 +8,7 @@ use std::path::Path;
 
 pub const SMALL: (&str, usize) = ("/1k", 1024);
 pub const LARGE: (&str, usize) = ("/1m", 1024 * 1024);
-/// Answers with the headers that say who is asking, one a line.
+/// Responds with the identity headers, one per line.
 pub const WHOAMI: &str = "/whoami";
 
 /// A running upstream.

@@ -1,18 +1,18 @@
-//! HTTP/1.1 over one kept connection, with the same few system calls whoever answers.
+//! HTTP/1.1 over one persistent connection, with the same few system calls for every contender.
 use anyhow::{Context as _, Result, bail, ensure};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A connection for one request at a time.
-pub struct Kept {
+pub struct KeepAliveConnection {
     stream: TcpStream,
     buffer: Box<[u8]>,
 }
 
-/// What came back. The body was read to its end; only what fitted into the first read is here.
+/// A response. The body was read to its end; only the part in the first read is stored.
 #[derive(Debug)]
 pub struct Answer<'k> {
     pub status: u16,
@@ -21,25 +21,25 @@ pub struct Answer<'k> {
 }
 
 impl Answer<'_> {
-    /// A short body as text.
+    /// Returns a short body as text.
     pub fn text(&self) -> Result<&str> {
         ensure!(self.body.len() == self.length, "the body is too long");
         Ok(std::str::from_utf8(self.body)?)
     }
 }
 
-impl Kept {
+impl KeepAliveConnection {
     /// Connects.
     pub async fn connect(address: SocketAddr) -> Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
-            buffer: vec![0; BUFFER].into_boxed_slice(),
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         })
     }
 
-    /// Sends a whole request and reads the answer.
+    /// Sends a whole request and reads the response.
     pub async fn ask(&mut self, request: &[u8]) -> Result<Answer<'_>> {
         self.stream.write_all(request).await?;
         let (head, read) = self.head().await?;
@@ -47,7 +47,7 @@ impl Kept {
         let here = (read - head).min(length);
         let mut left = length - here;
         while left > 0 {
-            // the front of the buffer is left as it is
+            // the front of the buffer is unchanged
             let rest = &mut self.buffer[read..];
             let room = rest.len().min(left);
             let more = self.stream.read(&mut rest[..room]).await?;
@@ -61,12 +61,15 @@ impl Kept {
         })
     }
 
-    /// Reads a head; answers with where it ends and how much was read.
+    /// Reads a head; returns where it ends and how much was read.
     async fn head(&mut self) -> Result<(usize, usize)> {
         let mut read = 0;
         loop {
-            // room is left for what comes after
-            let more = self.stream.read(&mut self.buffer[read..BUFFER / 2]).await?;
+            // space is left for what comes after
+            let more = self
+                .stream
+                .read(&mut self.buffer[read..BUFFER_BYTES / 2])
+                .await?;
             ensure!(more > 0, "the connection was closed");
             let from = read.saturating_sub(3);
             read += more;
@@ -79,13 +82,13 @@ impl Kept {
         }
     }
 
-    /// The connection itself, after a switch of protocols.
+    /// Returns the connection itself, after a switch of protocols.
     pub fn into_stream(self) -> TcpStream {
         self.stream
     }
 }
 
-/// The status and the length of the body.
+/// Parses the status and the length of the body.
 fn meaning(head: &[u8]) -> Result<(u16, usize)> {
     let text = std::str::from_utf8(head).context("a head that is no text")?;
     let mut lines = text.split("\r\n");
@@ -105,7 +108,7 @@ fn meaning(head: &[u8]) -> Result<(u16, usize)> {
     }
 }
 
-/// A GET as every contender gets it.
+/// Returns the GET request that every contender gets.
 pub fn get(host: &str, path: &str, cookie: &str) -> Vec<u8> {
     format!(
         "GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: portico-bench\r\nAccept: */*\r\nCookie: {cookie}\r\n\r\n"

@@ -1,4 +1,4 @@
-//! wrk as a second client: figures of a load generator that is not ours.
+//! wrk as a second client: figures of an independent load generator.
 use super::contender::Contender;
 use super::rounds::CONNECTIONS;
 use super::upstream::SMALL;
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use std::time::Duration;
 use tokio::process::Command;
 
-/// What wrk printed about a run.
+/// wrk's output for a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     pub requests: u64,
@@ -15,10 +15,11 @@ pub struct Outcome {
     pub p99_ms: f64,
 }
 
-/// Sends requests for the small answer for `time` (whole seconds) over as many connections as the other client.
+/// Sends requests for the small response for `time` (whole seconds) over as many connections as the
+/// other client.
 ///
 /// # Errors
-/// If wrk cannot run, or an answer was not a success.
+/// If wrk cannot run, or a response was not a success.
 pub async fn run(contender: &Contender, time: Duration) -> Result<Outcome> {
     let mut command = Command::new("wrk");
     command
@@ -35,8 +36,8 @@ pub async fn run(contender: &Contender, time: Duration) -> Result<Outcome> {
     parse(&text).with_context(|| format!("{}: {text}", contender.name))
 }
 
-/// Reads wrk's report. Socket errors, error statuses and responses that are too short (redirects to sign-in) are errors:
-/// wrk counts them as requests.
+/// Reads wrk's report. Socket errors, error statuses and responses that are too short (redirects to
+/// sign-in) are errors: wrk counts them as requests.
 fn parse(report: &str) -> Result<Outcome> {
     for fault in ["Socket errors:", "Non-2xx or 3xx responses:"] {
         ensure!(!report.contains(fault), "failed requests");
@@ -66,7 +67,7 @@ fn parse(report: &str) -> Result<Outcome> {
     })
 }
 
-/// A time as wrk prints it: `412.00us`, `1.27ms`, `3.01s`, `1.00m`.
+/// Returns a time as wrk prints it: `412.00us`, `1.27ms`, `3.01s`, `1.00m`.
 fn milliseconds(text: &str) -> Result<f64> {
     for (unit, factor) in [("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 60e3)] {
         if let Some(number) = text.strip_suffix(unit)
@@ -78,7 +79,7 @@ fn milliseconds(text: &str) -> Result<f64> {
     bail!("not a time: {text}")
 }
 
-/// A size as wrk prints it, to the base of 1024: `512.00B`, `9.01KB`, `118.34MB`, `1.20GB`.
+/// Returns a size as wrk prints it, to the base of 1024: `512.00B`, `9.01KB`, `118.34MB`, `1.20GB`.
 fn bytes(text: &str) -> Result<f64> {
     for (unit, power) in [("KB", 1), ("MB", 2), ("GB", 3), ("TB", 4), ("B", 0)] {
         if let Some(number) = text.strip_suffix(unit)

@@ -1,4 +1,4 @@
-//! Kept connections to a webhook, as an API server has them.
+//! Persistent connections to a webhook, as an API server has them.
 use crate::kube_auth::expected::Expected;
 use crate::kube_auth::pki::{Pki, SERVER_NAME};
 use anyhow::{Context as _, Result, bail};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 type Body = Full<Bytes>;
 
-/// A review to ask for, and what must come back.
+/// A review to send, and the expected response.
 #[derive(Clone, Debug)]
 pub struct Ask {
     body: Bytes,
@@ -24,7 +24,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// A review in the words of Kubernetes 1.20.
+    /// Returns a review in the format of Kubernetes 1.20.
     pub fn new(token: &str, expected: Expected) -> Self {
         let body = format!(
             r#"{{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{{"creationTimestamp":null}},"spec":{{"token":"{token}","audiences":["https://kubernetes.default.svc"]}},"status":{{"user":{{}}}}}}"#
@@ -35,7 +35,7 @@ impl Ask {
         }
     }
 
-    /// The same question, where another answer is expected.
+    /// Returns the same review with another expected response.
     pub fn expecting(&self, expected: Expected) -> Self {
         Self {
             body: self.body.clone(),
@@ -52,7 +52,7 @@ pub struct ApiServer {
     http2: Arc<rustls::ClientConfig>,
 }
 
-/// One end of a kept connection; HTTP/2's can be cloned for more streams.
+/// One end of a persistent connection; HTTP/2's can be cloned for more streams.
 pub struct Sender {
     protocol: Protocol,
     head: Request<()>,
@@ -63,11 +63,11 @@ enum Protocol {
     Http2(http2::SendRequest<Body>),
 }
 
-/// The connection itself. It must be polled beside the requests.
+/// The connection itself. It must be polled along with the requests.
 pub type Driver = futures::future::BoxFuture<'static, hyper::Result<()>>;
 
 impl ApiServer {
-    /// The API server of `cluster`.
+    /// Returns the API server of `cluster`.
     pub fn new(pki: &Pki, cluster: Uuid) -> Result<Self> {
         Ok(Self {
             cluster,
@@ -76,7 +76,7 @@ impl ApiServer {
         })
     }
 
-    /// A connection for one request at a time.
+    /// Returns a connection for one request at a time.
     pub async fn http1(&self, server: SocketAddr) -> Result<(Sender, Driver)> {
         let stream = TokioIo::new(connect(&self.http1, server).await?);
         let (sender, connection) = http1::handshake(stream).await?;
@@ -85,7 +85,7 @@ impl ApiServer {
         Ok((Sender { protocol, head }, Box::pin(connection)))
     }
 
-    /// A connection for many.
+    /// Returns a connection for many.
     pub async fn http2(&self, server: SocketAddr) -> Result<(Sender, Driver)> {
         let stream = TokioIo::new(connect(&self.http2, server).await?);
         let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
@@ -130,7 +130,7 @@ async fn connect(
 }
 
 impl Sender {
-    /// One more stream of the same connection; HTTP/1.1 has none.
+    /// Returns another stream of the same connection; HTTP/1.1 has none.
     pub fn stream(&self) -> Option<Self> {
         match &self.protocol {
             Protocol::Http1(_) => None,
@@ -141,7 +141,7 @@ impl Sender {
         }
     }
 
-    /// Asks, and compares the answer.
+    /// Sends the review and compares the response.
     pub async fn ask(&mut self, ask: &Ask) -> Result<Bytes> {
         let request = self.head.clone().map(|()| Full::new(ask.body.clone()));
         let response = match &mut self.protocol {

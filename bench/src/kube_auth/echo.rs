@@ -1,4 +1,4 @@
-//! The limit: kube-auth's listener, a body that is read, and an answer that is always the same.
+//! The upper limit: kube-auth's listener, a body that is read, and a constant response.
 use crate::kube_auth::pki::server_files;
 use anyhow::{Context as _, Result};
 use axum::Router;
@@ -11,7 +11,7 @@ use portico_runtime::tls::ReloadingTls;
 use std::path::Path;
 use std::time::Duration;
 
-/// The file with the answer, in the folder of the certificates.
+/// The file with the response, in the folder of the certificates.
 pub const ANSWER: &str = "answer.json";
 
 /// Serves until it is stopped.

@@ -1,8 +1,8 @@
-//! What an answer must say, compared while the clock runs.
+//! The expected content of a response, compared while the clock runs.
 use anyhow::{Result, bail};
 use bytes::Bytes;
 
-/// The answer to one token.
+/// The expected response for one token.
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// This user and none of the others.
@@ -14,7 +14,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    /// Compares.
+    /// Compares a response.
     pub fn check(&self, answer: &[u8]) -> Result<()> {
         let text = std::str::from_utf8(answer)?;
         let right = match self {

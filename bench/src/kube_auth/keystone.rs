@@ -1,4 +1,4 @@
-//! The ways to Keystone: a proxy before the real one that counts, and a stand-in.
+//! The connections to Keystone: a proxy in front of the real one that counts, and a stand-in.
 use anyhow::{Context as _, Result};
 use axum::Router;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 const VALIDATION: &[u8] = b"GET /v3/auth/tokens";
 const SUBJECT_TOKEN: &str = "x-subject-token";
 
-/// Something that counts the validations that kube-auth asks for.
+/// A server that counts the validations that kube-auth requests.
 pub struct Counted {
     address: SocketAddr,
     validations: Arc<AtomicU64>,
@@ -25,7 +25,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// A TCP proxy to the Keystone at `url`.
+    /// Starts a TCP proxy to the Keystone at `url`.
     pub async fn proxy(url: &str) -> Result<Self> {
         let upstream = url
             .strip_prefix("http://")
@@ -54,8 +54,8 @@ impl Counted {
         })
     }
 
-    /// A stand-in that takes the tokens of [`invented_token`] at once. The real Keystone needs a
-    /// tenth of a second and more to issue one token: 100,000 would take hours.
+    /// Starts a stand-in that accepts the tokens of [`invented_token`] at once. The real Keystone
+    /// needs a tenth of a second and more to issue one token: 100,000 would take hours.
     pub async fn stand_in() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
@@ -65,7 +65,7 @@ impl Counted {
             .with_state(Arc::clone(&validations));
         let mut tasks = JoinSet::new();
         tasks.spawn(async move {
-            // an error ends the run with the next review that is not answered
+            // an error ends the run with the next unanswered review
             let _ = axum::serve(listener, router).await;
         });
         Ok(Self {
@@ -75,7 +75,7 @@ impl Counted {
         })
     }
 
-    /// For `keystone.url`.
+    /// Returns the value of `keystone.url`.
     pub fn url(&self) -> String {
         format!("http://{}/v3", self.address)
     }
@@ -112,15 +112,15 @@ async fn relay(client: TcpStream, server: TcpStream, seen: Arc<AtomicU64>) {
 pub const INVENTED_PROJECT: &str = "5a1d0000000000000000000000000000";
 const INVENTED: &str = "gAAAAA";
 
-/// A token as long as a Fernet one of one project, whose user is in its text.
+/// Returns a token as long as a Fernet one of one project, with its user in its text.
 pub fn invented_token(number: usize) -> SecretString {
     let user = invented_user(number);
     format!("{INVENTED}{user}{:-<145}", "").into()
 }
 
-/// The ID of its user.
+/// Returns the ID of its user.
 pub fn invented_user(number: usize) -> String {
-    // as unlike each other as Keystone's
+    // as different from each other as Keystone's
     format!(
         "{:032x}",
         (number as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)

@@ -1,4 +1,4 @@
-//! Asking as fast as answers come, over kept connections.
+//! A load generator: sends reviews as fast as responses arrive, over persistent connections.
 use crate::kube_auth::client::{ApiServer, Ask, Driver, Sender};
 use anyhow::{Context as _, Result, anyhow};
 use futures::stream::{FuturesUnordered, TryStreamExt as _};
@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 /// How requests reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// So many HTTP/1.1 connections, each with one request at a time.
+    /// This number of HTTP/1.1 connections, each with one request at a time.
     Connections(usize),
-    /// One HTTP/2 connection with so many streams, as an API server has it.
+    /// One HTTP/2 connection with this number of streams, as an API server has it.
     Streams(usize),
 }
 
@@ -26,7 +26,7 @@ pub enum Until {
     Reviews(u64),
 }
 
-/// What came of it.
+/// The result of a load.
 pub struct Outcome {
     pub reviews: u64,
     pub took: Duration,
@@ -38,13 +38,13 @@ impl Outcome {
         self.reviews as f64 / self.took.as_secs_f64()
     }
 
-    /// In milliseconds.
+    /// Returns a quantile of the latencies, in milliseconds.
     pub fn quantile(&self, quantile: f64) -> f64 {
         self.latencies.value_at_quantile(quantile) as f64 / 1e6
     }
 }
 
-/// A load that is connected but has not begun: every connection has asked once.
+/// A load that is connected but has not started: every connection has sent one request.
 pub struct Load {
     asks: Arc<Vec<Ask>>,
     connections: Vec<(Vec<Sender>, Driver)>,
@@ -69,7 +69,7 @@ impl End {
 }
 
 impl Load {
-    /// Connects. The asks are sent in a random order.
+    /// Connects. The reviews are sent in a random order.
     pub async fn connect(
         api_server: &ApiServer,
         server: SocketAddr,
@@ -148,7 +148,7 @@ impl Load {
     }
 }
 
-/// In one task, so that no answer waits for another task to be woken.
+/// Polls both in one task, so that no response waits for another task to be woken.
 async fn beside<T>(driver: &mut Driver, asking: impl Future<Output = Result<T>>) -> Result<T> {
     tokio::select! {
         biased;

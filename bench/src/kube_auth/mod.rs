@@ -1,4 +1,4 @@
-//! Measures kube-auth as a process of its own, beside a plain echo as the limit of the transport.
+//! Measures kube-auth as a separate process, beside a plain echo as the limit of the transport.
 //!
 //! The real `portico kube-auth` with mutual TLS, its own keys and a configuration in a temporary
 //! folder. Every answer's identity is compared with the token that was sent.

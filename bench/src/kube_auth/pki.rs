@@ -14,13 +14,13 @@ use uuid::Uuid;
 /// The name in the servers' certificate.
 pub const SERVER_NAME: &str = "localhost";
 
-/// What the client shows and trusts.
+/// The certificates that the client presents and trusts.
 pub struct Pki {
     authority: CertifiedIssuer<'static, KeyPair>,
 }
 
 impl Pki {
-    /// A new authority; the servers' files are written to `dir`.
+    /// Returns a new authority; the servers' files are written to `dir`.
     pub fn create(dir: &Path) -> Result<Self> {
         let mut params = CertificateParams::new(Vec::new())?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -36,7 +36,7 @@ impl Pki {
         Ok(pki)
     }
 
-    /// TLS of the API server of `cluster`, with these protocols.
+    /// Returns the TLS configuration of the API server of `cluster`, with these protocols.
     pub fn api_server(&self, cluster: Uuid, protocol: &[u8]) -> Result<Arc<rustls::ClientConfig>> {
         let uri = format!("portico:cluster:{cluster}");
         let (certificate, key) = self.issue(ExtendedKeyUsagePurpose::ClientAuth, Some(&uri))?;
@@ -66,7 +66,7 @@ impl Pki {
     }
 }
 
-/// The files that both servers listen with.
+/// Returns the files of both servers' listeners.
 pub fn server_files(dir: &Path) -> TlsFiles {
     TlsFiles {
         cert_file: dir.join("server.crt"),

@@ -1,4 +1,5 @@
-//! Two identities, interleaved, while the cache expires: no answer may be the other's.
+//! A soak test with two identities, interleaved, while the cache expires: no response may be for
+//! the other one.
 use crate::kube_auth::client::ApiServer;
 use crate::kube_auth::keystone::Counted;
 use crate::kube_auth::load::{Load, Shape, Until};
@@ -11,11 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So short that each identity is asked about again many times a second.
+/// Short, so that each identity is validated again many times a second.
 const CACHE_TTL: Duration = Duration::from_millis(200);
 const PARTS: u64 = 10;
-/// What the allocator may add once everything is warm.
-const GROWTH_MB: f64 = 8.0;
+/// Maximum growth of memory after the warm-up, in MB.
+const MAX_GROWTH_MB: f64 = 8.0;
 
 #[derive(Debug, Args)]
 pub struct Options {
@@ -51,7 +52,7 @@ async fn soak(options: &Options, env: &TestEnv, users: &Users) -> Result<()> {
     let asks = Arc::new(users.asks(&workplace, 16).await?);
     let (mut memory, mut reviews) = (Vec::new(), 0);
     for part in 0..PARTS {
-        // both ways an API server may come, in turn
+        // both ways in which an API server connects, in turn
         let shape = if part % 2 == 0 {
             Shape::Connections(8)
         } else {
@@ -74,7 +75,7 @@ async fn soak(options: &Options, env: &TestEnv, users: &Users) -> Result<()> {
             outcome.reviews
         );
     }
-    // without a Keystone that was asked again and again nothing could have been mixed up
+    // unless Keystone was called repeatedly, nothing could have been mixed up
     ensure!(
         proxy.validations() >= 2 * PARTS,
         "the cache hardly expired: {} calls to Keystone",
@@ -82,7 +83,7 @@ async fn soak(options: &Options, env: &TestEnv, users: &Users) -> Result<()> {
     );
     let (warm, last) = (memory[2], memory[memory.len() - 1]);
     ensure!(
-        last - warm <= GROWTH_MB,
+        last - warm <= MAX_GROWTH_MB,
         "memory grew from {warm:.1} to {last:.1} MB"
     );
     println!("memory {warm:.1} MB when warm, {last:.1} MB at the end");

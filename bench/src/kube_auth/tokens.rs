@@ -1,4 +1,4 @@
-//! Users of a run's own in the real Keystone, and what to expect for their tokens.
+//! Users of a run in the real Keystone, and the expected responses for their tokens.
 use crate::kube_auth::client::Ask;
 use crate::kube_auth::expected::Expected;
 use crate::kube_auth::webhook::Workplace;
@@ -6,7 +6,7 @@ use anyhow::Result;
 use portico_testkit::{KeystoneAdmin, TestEnv, TestUser};
 use secrecy::SecretString;
 
-/// Enough that no answer can be another's by luck.
+/// More than one, so that a response for the wrong user is noticed.
 const USERS: usize = 2;
 
 /// Users who exist as long as the run.
@@ -17,7 +17,7 @@ pub struct Users {
 }
 
 impl Users {
-    /// Makes them, with a role in a project of the stack.
+    /// Creates them, with a role in a project of the stack.
     pub async fn create(env: &TestEnv) -> Result<Self> {
         let admin = KeystoneAdmin::sign_in(env).await?;
         let project = env.get("PROJECT_ID_ACME")?.to_owned();
@@ -42,7 +42,7 @@ impl Users {
         Ok(all)
     }
 
-    /// A new Keystone token for each user.
+    /// Returns a new Keystone token for each user.
     pub async fn sign_in(&self) -> Result<Vec<SecretString>> {
         let mut tokens = Vec::new();
         for user in &self.users {
@@ -51,12 +51,12 @@ impl Users {
         Ok(tokens)
     }
 
-    /// A new Keystone token of the first user.
+    /// Returns a new Keystone token of the first user.
     pub async fn sign_in_one(&self) -> Result<SecretString> {
         self.admin.token_of(&self.users[0], &self.project).await
     }
 
-    /// What to expect for the token of user number `index`.
+    /// Returns the expected response for the token of user number `index`.
     pub fn expected(&self, index: usize) -> Expected {
         let uid = &self.users[index].id;
         Expected::User {
@@ -70,7 +70,8 @@ impl Users {
         }
     }
 
-    /// So many reviews for each user, of one Keystone token each, every one sealed anew.
+    /// Returns `each` reviews for each user, of one Keystone token each, every one sealed
+    /// separately.
     pub async fn asks(&self, workplace: &Workplace, each: usize) -> Result<Vec<Ask>> {
         let mut asks = Vec::new();
         for (index, token) in self.sign_in().await?.iter().enumerate() {

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// Keystone's tokens outlive every cluster token here.
-const KEYSTONE_TOKEN_LIFE: Duration = Duration::from_secs(3600);
+/// Keystone tokens outlive every cluster token here.
+const KEYSTONE_TOKEN_TTL: Duration = Duration::from_secs(3600);
 
 /// The folder of a run: certificates, keys and the cluster that they are for.
 pub struct Workplace {
@@ -24,17 +24,17 @@ pub struct Workplace {
     portico: PathBuf,
 }
 
-/// What differs between the webhooks of a run.
+/// The differences between the webhooks of a run.
 pub struct Settings<'s> {
     pub name: &'s str,
     pub keystone_url: &'s str,
-    /// The project whose tokens the cluster takes.
+    /// The project whose tokens the cluster accepts.
     pub project: &'s str,
     pub cache_ttl: Duration,
 }
 
 impl Workplace {
-    /// Keys and certificates for the program at `portico`.
+    /// Creates keys and certificates for the program at `portico`.
     pub fn create(portico: &Path) -> Result<Self> {
         let portico = portico
             .canonicalize()
@@ -116,20 +116,20 @@ sealing_key_file = "{dir}/kube-auth.pub"
         ))
     }
 
-    /// A cluster token, as the gateway makes it; each is another text.
+    /// Returns a cluster token, as the gateway makes it; each is a different text.
     pub fn seal(&self, keystone_token: &SecretString) -> Result<String> {
         let now = Timestamp::now();
         let sealed = cluster_token::seal(
             self.key.public(),
             self.cluster,
             keystone_token,
-            now.checked_add(KEYSTONE_TOKEN_LIFE)?,
+            now.checked_add(KEYSTONE_TOKEN_TTL)?,
             now,
         )?;
         Ok(sealed.token.expose_secret().to_owned())
     }
 
-    /// The ID of the key that tokens are sealed to.
+    /// Returns the ID of the key that tokens are sealed to.
     pub fn kid(&self) -> &str {
         self.key.kid()
     }

@@ -1,8 +1,8 @@
-//! What the panel reports to the gateway for the audit log: a response header.
+//! Reports of the panel to the gateway for the audit log, in a response header.
 //!
-//! The panel has no store. The gateway, which passes each request on to it, takes the header off the
-//! response and records what it holds, under the user and the session that the gateway knows; it
-//! takes it from the panel only, and never passes it on.
+//! The panel has no store. The gateway, which passes each request on to it, removes the header from
+//! the response and records its entries, under the user and the session that the gateway knows; it
+//! accepts the header from the panel only, and never passes it on.
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,15 @@ use uuid::Uuid;
 /// The name of the response header.
 pub const HEADER: &str = "portico-audit";
 
-/// Entries of one response. A request that changes something reports one or two.
+/// Maximum number of entries in one response. A request that changes something reports one or two.
 pub const MAX_ENTRIES: usize = 8;
-/// Characters of an object's name or of a reason.
-const MAX_TEXT: usize = 256;
-/// Bytes of the header's value: what the above can take, and within the limits of responses' headers.
+/// Maximum length of an object's name and of a reason, in characters.
+const MAX_TEXT_CHARS: usize = 256;
+/// Maximum size of the header's value, in bytes: enough for the entries above, and within the
+/// limits of response headers.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// What came of it.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedOutcome {
@@ -27,19 +28,19 @@ pub enum ReportedOutcome {
     Failed,
 }
 
-/// Something that the panel did for the request's user.
+/// An action of the panel for the request's user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditReport {
     /// `scale`, `delete`, `grant`, …
     pub action: String,
     /// The cluster's ID.
     pub cluster: Uuid,
-    /// What it was done to; no values, no tokens.
+    /// The object of the action; no values, no tokens.
     pub object: String,
     pub outcome: ReportedOutcome,
 }
 
-/// Why a header cannot be read.
+/// The reason why a header cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditReportError {
     #[error("the report is larger than {MAX_BYTES} bytes")]
@@ -50,7 +51,7 @@ pub enum AuditReportError {
     Unreadable,
 }
 
-/// Returns the header's value: base64url of JSON. Texts are cut off where they are too long.
+/// Returns the header's value: base64url of JSON. Texts that are too long are cut.
 ///
 /// # Errors
 /// [`AuditReportError::TooMany`] beyond [`MAX_ENTRIES`].
@@ -77,7 +78,7 @@ pub fn encode(reports: &[AuditReport]) -> Result<String, AuditReportError> {
 /// Reads the header's value.
 ///
 /// # Errors
-/// When it is too large, has too many entries or is not what [`encode`] makes.
+/// If it is too large, has too many entries or was not made by [`encode`].
 pub fn decode(value: &[u8]) -> Result<Vec<AuditReport>, AuditReportError> {
     if value.len() > MAX_BYTES {
         return Err(AuditReportError::TooLarge);
@@ -94,7 +95,7 @@ pub fn decode(value: &[u8]) -> Result<Vec<AuditReport>, AuditReportError> {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(MAX_TEXT).collect()
+    text.chars().take(MAX_TEXT_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
         let long = report(&"𝄞".repeat(10_000));
         let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
         let read = decode(value.as_bytes()).unwrap();
-        assert_eq!(read[0].object.chars().count(), MAX_TEXT);
+        assert_eq!(read[0].object.chars().count(), MAX_TEXT_CHARS);
         assert!(encode(&vec![report("x"); MAX_ENTRIES + 1]).is_err());
         assert!(decode(&vec![b'a'; MAX_BYTES + 1]).is_err());
         assert!(decode(b"not base64!").is_err());

@@ -1,15 +1,15 @@
-//! What travels between Portico's roles: signed identity and sealed tokens.
+//! Data exchanged between Portico's roles: signed identity and sealed tokens.
 //!
-//! - [`claims`]: who somebody is, signed by the gateway for one upstream.
-//! - [`panel_token`]: the Keystone token beside it, sealed to the panel alone.
-//! - [`cluster_token`]: what a Kubernetes cluster sees instead of a Keystone token; only
+//! - [`claims`]: the user's identity, signed by the gateway for one upstream.
+//! - [`panel_token`]: the Keystone token sent with it, sealed to the panel alone.
+//! - [`cluster_token`]: what a Kubernetes cluster receives instead of a Keystone token; only
 //!   kube-auth opens it.
-//! - [`audit_report`]: what the panel reports back for the audit log.
-//! - [`keys`]: the key pairs of the others, and their files.
+//! - [`audit_report`]: the panel's reports to the gateway for the audit log.
+//! - [`keys`]: the key pairs of all of them, and their files.
 //!
-//! Sealing gives secrecy, never authenticity: whoever has a public key can seal. So nothing
-//! inside a sealed token is believed but the Keystone token, which Keystone is asked about.
-//! No clock is read here; the caller says what time it is.
+//! Sealing gives confidentiality, never authenticity: everyone with a public key can seal. So
+//! nothing inside a sealed token is trusted except the Keystone token, which Keystone validates. No
+//! clock is read here; the caller passes the time.
 pub mod audit_report;
 pub mod claims;
 pub mod cluster_token;

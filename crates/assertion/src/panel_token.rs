@@ -1,7 +1,7 @@
-//! The Keystone token that goes to the panel beside an assertion (header `Portico-Token`).
+//! The Keystone token that is sent to the panel beside an assertion (header `Portico-Token`).
 //!
 //! `<kid>.<base64url(encapsulated key || ciphertext)>`, sealed to the panel's key and bound to the
-//! assertion's `jti`: neither is worth anything without the other, and both end together.
+//! assertion's `jti`: neither has any value without the other, and both expire together.
 use crate::keys::{PrivateKey, PublicKey};
 use crate::sealing;
 use jiff::Timestamp;
@@ -16,7 +16,7 @@ const INFO: &[u8] = b"portico panel token v1";
 #[derive(Clone, Debug)]
 pub struct PanelToken {
     pub token: SecretString,
-    /// When the Keystone token ends.
+    /// When the Keystone token expires.
     pub expires_at: Timestamp,
 }
 
@@ -25,7 +25,7 @@ pub struct PanelToken {
 #[error("the panel's sealing key cannot be used")]
 pub struct SealError;
 
-/// Why the header is refused.
+/// The reason why the header is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     #[error("not a panel token")]
@@ -49,7 +49,7 @@ struct Content<'a> {
 /// Seals a project-scoped Keystone token for the assertion with this `jti`.
 ///
 /// # Errors
-/// When the key cannot be used.
+/// If the key cannot be used.
 pub fn seal_for_panel(
     key: &PublicKey,
     jti: &str,
@@ -68,7 +68,7 @@ pub fn seal_for_panel(
 /// Opens the header that came beside the (already verified) assertion with this `jti`.
 ///
 /// # Errors
-/// When it was made for another assertion or key, or the Keystone token has expired.
+/// If it was made for another assertion or key, or the Keystone token has expired.
 pub fn open(
     keys: &[PrivateKey],
     jti: &str,

@@ -1,4 +1,4 @@
-//! HPKE in base mode (RFC 9180), one suite and no alternative.
+//! HPKE in base mode (RFC 9180), with a single suite.
 use crate::keys::{PrivateKey, PublicKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ use hpke::{Deserializable as _, OpModeR, OpModeS, Serializable as _};
 use zeroize::Zeroizing;
 
 pub(crate) type Kem = X25519HkdfSha256;
-const ENCAPSULATED_KEY: usize = 32;
+const ENCAPSULATED_KEY_BYTES: usize = 32;
 
 /// Seals and encodes: base64url of the encapsulated key and the ciphertext.
 pub(crate) fn seal(key: &PublicKey, info: &[u8], aad: &[u8], plaintext: &[u8]) -> Option<String> {
@@ -27,7 +27,7 @@ pub(crate) fn seal(key: &PublicKey, info: &[u8], aad: &[u8], plaintext: &[u8]) -
     Some(URL_SAFE_NO_PAD.encode(sealed))
 }
 
-/// What [`seal`] was given, or `None` when anything at all differs.
+/// Returns the plaintext given to [`seal`], or `None` if key, `info`, `aad` or ciphertext differ.
 pub(crate) fn open(
     key: &PrivateKey,
     info: &[u8],
@@ -35,7 +35,7 @@ pub(crate) fn open(
     encoded: &str,
 ) -> Option<Zeroizing<Vec<u8>>> {
     let sealed = URL_SAFE_NO_PAD.decode(encoded).ok()?;
-    let (encapsulated, ciphertext) = sealed.split_at_checked(ENCAPSULATED_KEY)?;
+    let (encapsulated, ciphertext) = sealed.split_at_checked(ENCAPSULATED_KEY_BYTES)?;
     let encapsulated = <Kem as hpke::Kem>::EncappedKey::from_bytes(encapsulated).ok()?;
     hpke::single_shot_open::<AesGcm128, HkdfSha256, Kem>(
         &OpModeR::Base,

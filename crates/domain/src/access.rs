@@ -1,10 +1,10 @@
-//! Who may open an app: roles in projects, and groups of an OIDC provider. Nothing else.
+//! Access rules of apps: roles in projects, and groups of an OIDC provider.
 use crate::identity::Identity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One way to be allowed: a role held in one project. A bare role name would let a
-/// `k8s_admin` of any other project in, so it cannot be written.
+/// A rule for a role held in one project. A bare role name would admit a `k8s_admin` of any other
+/// project, so it cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoleInProject {
@@ -15,7 +15,7 @@ pub struct RoleInProject {
 }
 
 impl RoleInProject {
-    /// Whether `identity` holds the role in the project.
+    /// Returns whether `identity` holds the role in the project.
     pub fn holds(&self, identity: &Identity) -> bool {
         identity
             .project
@@ -28,8 +28,8 @@ impl RoleInProject {
     }
 }
 
-/// Another way to be allowed: a group that one OIDC provider says somebody is in. The same name
-/// at another provider is another group.
+/// A rule for a group of one OIDC provider. A group with the same name at another provider is
+/// another group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupOfProvider {
     /// The group as the provider writes it; a role as `role:<name>`.
@@ -39,7 +39,7 @@ pub struct GroupOfProvider {
 }
 
 impl GroupOfProvider {
-    /// Whether somebody for whom `provider` vouches, with these groups and roles, is in the group.
+    /// Returns whether a user of `provider` with these groups and roles is in the group.
     pub fn holds(&self, provider: &str, groups: &[String], roles: &[String]) -> bool {
         self.provider == provider
             && match self.group.strip_prefix("role:") {
@@ -49,7 +49,7 @@ impl GroupOfProvider {
     }
 }
 
-/// One way to be allowed.
+/// One access rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "RuleText", into = "RuleText")]
 pub enum Rule {
@@ -59,20 +59,20 @@ pub enum Rule {
     Group(GroupOfProvider),
 }
 
-/// A rule as it is written.
+/// A rule in its written form.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RuleText {
-    /// The role's name or ID in Keystone; goes with `project`.
+    /// The role's name or ID in Keystone; requires `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role: Option<String>,
-    /// The project's ID; goes with `role`.
+    /// The project's ID; requires `role`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    /// A group that an OIDC provider names (a role as `role:<name>`); goes with `provider`.
+    /// A group from an OIDC provider (a role as `role:<name>`); requires `provider`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<String>,
-    /// The ID of an entry of `gateway.providers`; goes with `group`.
+    /// The ID of an entry of `gateway.providers`; requires `group`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
 }
@@ -111,7 +111,7 @@ impl From<Rule> for RuleText {
 }
 
 impl Rule {
-    /// The role in a project that the rule names.
+    /// Returns the role in a project that the rule names.
     pub fn role(&self) -> Option<&RoleInProject> {
         match self {
             Self::Role(rule) => Some(rule),
@@ -119,7 +119,7 @@ impl Rule {
         }
     }
 
-    /// The group of a provider that the rule names.
+    /// Returns the group of a provider that the rule names.
     pub fn group(&self) -> Option<&GroupOfProvider> {
         match self {
             Self::Role(_) => None,
@@ -128,7 +128,7 @@ impl Rule {
     }
 }
 
-/// Whether any rule lets `identity` in by a role. No rules: nobody.
+/// Returns whether any rule admits `identity` by a role. Without rules, no user is admitted.
 pub fn allowed(rules: &[Rule], identity: &Identity) -> bool {
     rules
         .iter()

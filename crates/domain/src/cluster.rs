@@ -1,32 +1,32 @@
-//! The record of a cluster, as the operator (or an operator-approved source) wrote it.
+//! The record of a cluster, as written by the operator (or an operator-approved source).
 use crate::identity::{Identity, Project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use uuid::Uuid;
 
-/// `[[clusters]]`: one Kubernetes cluster that tenants reach through Portico.
+/// `[[clusters]]`: one Kubernetes cluster that users access through Portico.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterRecord {
-    /// Immutable UUID (Magnum's, where there is one); never reuse one.
+    /// Immutable UUID (Magnum's, if there is one); never reuse one.
     pub id: Uuid,
-    /// The name that people see; also the kubeconfig's context.
+    /// The display name; also the kubeconfig's context.
     pub name: String,
     /// ID of the Keystone project that owns the cluster.
     pub owner_project: String,
-    /// IDs of the projects whose tokens are accepted. With this list and `accepted_domains` empty:
-    /// the owner project only.
+    /// IDs of the projects whose tokens are accepted. If this list and `accepted_domains` are
+    /// empty: the owner project only.
     #[serde(default)]
     pub accepted_projects: Vec<String>,
-    /// IDs of the domains of which every project's tokens are accepted.
+    /// IDs of the domains from which the tokens of every project are accepted.
     #[serde(default)]
     pub accepted_domains: Vec<String>,
-    /// IDs of the roles of which a token must carry one; empty: any role will do.
+    /// IDs of roles, one of which a token must carry; empty: any role is sufficient.
     #[serde(default)]
     pub accepted_roles: Vec<String>,
-    /// Kinds of tokens that count although no one signed in to a project with them. Without a
-    /// project there are no role groups: only grants to the user alone apply.
+    /// Kinds of tokens that are accepted although they were not issued for a sign-in to a project.
+    /// Without a project there are no role groups: only grants to the user alone apply.
     #[serde(default)]
     pub accepted_tokens: Vec<TokenKind>,
     /// The API server, `https://host:port`.
@@ -36,11 +36,11 @@ pub struct ClusterRecord {
     pub ca_file: Option<PathBuf>,
     /// kube-auth's public key for this cluster's tokens.
     pub sealing_key_file: PathBuf,
-    /// What `spec.audiences` of a TokenReview is intersected with.
+    /// The audiences with which `spec.audiences` of a TokenReview is intersected.
     #[serde(default = "default_audiences")]
     pub api_audiences: Vec<String>,
-    /// SHA-256 fingerprints (hex) of the API server's client certificates, where the URI SAN
-    /// `portico:cluster:<id>` cannot be had.
+    /// SHA-256 fingerprints (hex) of the API server's client certificates, if these cannot have the
+    /// URI SAN `portico:cluster:<id>`.
     #[serde(default)]
     pub client_fingerprints: Vec<String>,
     /// A policy for `POST /clusters/{id}/subjectaccessreview`: one of k8s-keystone-auth (JSON), or
@@ -49,22 +49,23 @@ pub struct ClusterRecord {
     #[serde(default)]
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub authorization_policy_file: Option<PathBuf>,
-    /// The same from a ConfigMap of the cluster, as Magnum makes one for k8s-keystone-auth. Until
-    /// the first good policy has been read the endpoint answers 503; a broken or deleted ConfigMap
-    /// leaves the last good one in force. Not together with `authorization_policy_file`.
+    /// The same from a ConfigMap of the cluster, as Magnum creates one for k8s-keystone-auth. Until
+    /// the first valid policy has been read the endpoint answers 503; if the ConfigMap becomes
+    /// invalid or is deleted, the last valid policy stays in force. Not together with
+    /// `authorization_policy_file`.
     #[serde(default)]
     pub authorization_policy_config_map: Option<PolicyConfigMap>,
-    /// Whether bare Keystone tokens count beside cluster tokens, for people who come from
-    /// k8s-keystone-auth. Whoever administers the cluster can read such a token and use it at every
-    /// service of the cloud: turn it off again when nobody needs it.
+    /// Whether bare Keystone tokens are accepted beside cluster tokens, for users who migrate from
+    /// k8s-keystone-auth. Administrators of the cluster can read such a token and use it at every
+    /// service of the cloud: turn it off again when it is no longer needed.
     #[serde(default)]
     pub raw_keystone_tokens: RawTokens,
 }
 
-/// What an application credential's access rule must name to be about Kubernetes.
+/// The service type that an application credential's access rule must name to apply to Kubernetes.
 pub const SERVICE_TYPE: &str = "kubernetes";
 
-/// A kind of token that counts only where a cluster's record says so.
+/// A kind of token that is accepted only if a cluster's record lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenKind {
@@ -74,9 +75,9 @@ pub enum TokenKind {
     Domain,
     /// Scoped to the system.
     System,
-    /// Of a trust, in whose name ever.
+    /// Of a trust, for any trustor.
     Trust,
-    /// Of an application credential with access rules, when one of them is for the service type
+    /// Of an application credential with access rules, if one of them is for the service type
     /// `kubernetes`.
     AccessRules,
     /// Delegated by OAuth 1, or bound to a client certificate (OAuth 2).
@@ -85,13 +86,14 @@ pub enum TokenKind {
     Ec2,
 }
 
-/// `[clusters.authorization_policy_config_map]`: where a policy is kept in the cluster itself.
+/// `[clusters.authorization_policy_config_map]`: a policy stored in the cluster itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyConfigMap {
     /// A kubeconfig of an account that may `get`, `list` and `watch` this one ConfigMap.
     pub kubeconfig_file: PathBuf,
-    /// Its namespace. Whoever may write there decides who may do what in the cluster.
+    /// Its namespace. Users who may write there decide on the permissions of all users of the
+    /// cluster.
     #[serde(default = "default_policy_namespace")]
     pub namespace: String,
     /// Its name.
@@ -115,7 +117,7 @@ fn default_policy_key() -> String {
 }
 
 impl TokenKind {
-    /// For people.
+    /// Returns the name for users.
     pub fn words(self) -> &'static str {
         match self {
             Self::Unscoped => "tokens without a scope",
@@ -129,7 +131,8 @@ impl TokenKind {
     }
 }
 
-/// The form of bare Keystone tokens that a cluster takes; the cloud's token provider decides it.
+/// The form of bare Keystone tokens that a cluster accepts; it depends on the cloud's token
+/// provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RawTokens {
@@ -147,7 +150,7 @@ fn default_audiences() -> Vec<String> {
 }
 
 impl ClusterRecord {
-    /// The projects whose tokens this cluster accepts, besides those of `accepted_domains`.
+    /// Returns the projects whose tokens this cluster accepts, besides those of `accepted_domains`.
     pub fn projects(&self) -> &[String] {
         if self.accepted_projects.is_empty() && self.accepted_domains.is_empty() {
             std::slice::from_ref(&self.owner_project)
@@ -156,10 +159,11 @@ impl ClusterRecord {
         }
     }
 
-    /// Whether a token with this identity may be used at the cluster at all; RBAC decides the rest.
+    /// Returns whether a token with this identity may be used at the cluster at all; RBAC decides
+    /// the rest.
     ///
     /// # Errors
-    /// With what the identity lacks.
+    /// The requirement that the identity does not meet.
     pub fn accepts(&self, identity: &Identity) -> Result<(), NotAccepted> {
         if !identity
             .project
@@ -175,24 +179,25 @@ impl ClusterRecord {
         Ok(())
     }
 
-    /// Whether tokens of the project are accepted. Only IDs count: whoever manages a domain may
-    /// name a project like another's ID.
+    /// Returns whether tokens of the project are accepted. Only IDs count: the manager of a domain
+    /// may give a project a name that equals another project's ID.
     pub fn accepts_project(&self, project: &Project) -> bool {
         self.projects().contains(&project.id) || self.accepted_domains.contains(&project.domain.id)
     }
 
-    /// Bare role IDs would let a role of one project act in another's name.
+    /// Returns whether bare role IDs are left out: they would let a role of one project act in the
+    /// name of another.
     pub fn qualified_groups_only(&self) -> bool {
         self.projects().len() > 1 || !self.accepted_domains.is_empty()
     }
 }
 
-/// Why an identity may not be used at a cluster.
+/// The reason why an identity may not be used at a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAccepted {
     /// It has no project, or one that the cluster does not accept.
     Project,
-    /// It has none of the roles of which the cluster wants one.
+    /// It has none of the roles that the cluster requires.
     Role,
 }
 
@@ -241,12 +246,12 @@ mod tests {
             (&["p1"][..], &[][..], &[][..], Ok(())),
             (&["p2", "p1"], &[], &[], Ok(())),
             (&["p2"], &[], &[], Err(Project)),
-            // the project's name, which says nothing
+            // the project's name, which must not matter
             (&["owner"], &[], &[], Err(Project)),
             (&[], &["d1"], &[], Ok(())),
             (&[], &["d2"], &[], Err(Project)),
             (&["p2"], &["d1"], &[], Ok(())),
-            // the owner project only, when neither list names any
+            // the owner project only, if neither list has an entry
             (&[], &[], &[], Err(Project)),
             (&[], &[], &["r1"], Err(Project)),
             (&["p1"], &[], &["r2"], Ok(())),

@@ -1,4 +1,4 @@
-//! Who somebody is: the Keystone account behind a session or a bearer token.
+//! The Keystone account behind a session or a bearer token.
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -36,7 +36,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The username that Kubernetes sees: `<user name>@<domain name>`, injective.
+    /// Returns the username in Kubernetes: `<user name>@<domain name>`, injective.
     pub fn kubernetes_username(&self) -> String {
         let mut name =
             String::with_capacity(self.user.name.len() + self.user.domain.name.len() + 1);
@@ -46,7 +46,7 @@ impl Identity {
         name
     }
 
-    /// The groups that Kubernetes sees. `qualified_only` leaves out the bare role IDs, for a
+    /// Returns the groups in Kubernetes. `qualified_only` leaves out the bare role IDs, for a
     /// cluster that accepts several projects.
     pub fn kubernetes_groups(&self, qualified_only: bool) -> Vec<String> {
         let mut groups = Vec::with_capacity(self.roles.len() * 2 + 2);
@@ -60,23 +60,24 @@ impl Identity {
                 groups.push(project_role_group(&project.id, &role.id));
             }
         }
-        // a Keystone ID is never chosen by a tenant, but a federated one may be: nothing may look like Kubernetes' own
+        // a Keystone ID is never chosen by a tenant, but a federated one may be: none may look like
+        // Kubernetes' own
         groups.retain(|group| !group.starts_with("system:") && !group.is_empty());
         groups
     }
 }
 
-/// The group of one user; grants to a user bind it, never a name.
+/// Returns the group of one user; grants to a user bind it, never a name.
 pub fn user_group(user_id: &str) -> String {
     format!("portico:user:{user_id}")
 }
 
-/// The group of everybody with any role in a project.
+/// Returns the group of all users with any role in a project.
 pub fn project_group(project_id: &str) -> String {
     format!("portico:project:{project_id}")
 }
 
-/// The group of everybody with one role in one project.
+/// Returns the group of all users with one role in one project.
 pub fn project_role_group(project_id: &str, role_id: &str) -> String {
     format!("portico:project:{project_id}:role:{role_id}")
 }

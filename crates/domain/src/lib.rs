@@ -1,8 +1,8 @@
-//! Types and rules that the browser, the gateway, the panel and kube-auth agree on.
+//! Types and rules shared by the browser, the gateway, the panel and kube-auth.
 //!
-//! No I/O and no clock: everything here builds for the browser too. Start with [`identity`]
-//! (who somebody is and how a cluster sees them), then [`access`] (who may open what) and
-//! [`panel`] (what the pages show).
+//! No I/O and no clock: everything here builds for the browser too. Start with [`identity`] (users,
+//! and their names and groups in a cluster), then [`access`] (who may open an app) and [`panel`]
+//! (the content of the pages).
 pub mod access;
 pub mod cluster;
 pub mod identity;

@@ -1,11 +1,11 @@
-//! The messages of a tab's one event stream (`/projects/{project}/stream`, WebSocket, JSON text
-//! frames). A WebSocket, because a browser opens only six HTTP/1.1 connections to a host, which
-//! eight tabs with an event source each would use up.
+//! The messages of a tab's only event stream (`/projects/{project}/stream`, WebSocket, JSON text
+//! frames). It is a WebSocket because a browser opens only six HTTP/1.1 connections to a host,
+//! which eight tabs with an event source each would use up.
 use crate::panel::{Column, ListQuery, ListScope, ObjectRef, Row};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// From the browser.
+/// A message from the browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Request {
@@ -15,7 +15,7 @@ pub enum Request {
         cluster: Uuid,
         query: ListQuery,
     },
-    /// Tells when one object changes (`Changed`) or goes (`Gone`).
+    /// Reports when one object changes (`Changed`) or is deleted (`Gone`).
     Object {
         id: u32,
         cluster: Uuid,
@@ -31,7 +31,7 @@ pub enum Request {
     Close { id: u32 },
 }
 
-/// Which lines of which container.
+/// The container and the lines to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LogQuery {
     pub namespace: String,
@@ -44,7 +44,7 @@ pub struct LogQuery {
     pub tail: u32,
 }
 
-/// To the browser.
+/// A message to the browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Message {
@@ -56,7 +56,7 @@ pub enum Message {
         total: usize,
         scope: ListScope,
     },
-    /// Rows that are new or changed, and the UIDs of those that are gone.
+    /// Rows that are new or changed, and the UIDs of those that were removed.
     Rows {
         id: u32,
         changed: Vec<Row>,
@@ -74,18 +74,20 @@ pub enum Message {
         lines: Vec<String>,
         skipped: u64,
     },
-    /// The container of a log has not started: why, as a sentence. Its lines follow when it has.
+    /// The container of a log has not started: the reason, as a sentence. Its lines follow when it
+    /// has.
     NotStarted {
         id: u32,
         reason: String,
     },
-    /// The subscription ended; `retry` says that asking again makes sense.
+    /// The subscription ended; `retry` states whether another request makes sense.
     Ended {
         id: u32,
         reason: String,
         retry: bool,
     },
-    /// The list is not live for now (cluster or Keystone does not answer), but still right as of `since`.
+    /// The list is not live for now (cluster or Keystone does not respond), but was correct at
+    /// `since`.
     Stale {
         id: u32,
         reason: String,

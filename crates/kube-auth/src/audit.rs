@@ -1,12 +1,12 @@
-//! One line for each decision, in the target `audit`; no token, ever.
+//! The audit log of decisions: one line each, in the target `audit`; it never contains a token.
 use crate::decision::{CREDENTIAL_ID, Refusal};
-use crate::policy::{Attributes, Verdict};
+use crate::policy::{Attributes, AuthorizationDecision};
 use crate::review::UserInfo;
 use portico_openstack::keystone::Error;
 use portico_runtime::request_id::RequestId;
 use uuid::Uuid;
 
-/// What a decision was about.
+/// The subject of a decision.
 pub(crate) struct Subject<'a> {
     pub cluster: Uuid,
     pub request_id: RequestId,
@@ -15,16 +15,16 @@ pub(crate) struct Subject<'a> {
     pub cached: bool,
 }
 
-/// What was decided.
+/// A decision.
 pub(crate) enum Decision {
     Authenticated(UserInfo),
-    /// With the user, where Keystone named one.
+    /// With the user, if Keystone returned one.
     Refused(Refusal, Option<String>),
     CannotSay(Error),
 }
 
 impl Decision {
-    /// The decision's name in logs and metrics.
+    /// Returns the decision's name in logs and metrics.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Authenticated(_) => "authenticated",
@@ -41,7 +41,7 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
         Decision::Refused(refusal, user) => (user.as_deref().unwrap_or(""), refusal.to_string()),
         Decision::CannotSay(error) => ("", error.to_string()),
     };
-    // what stands in the API server's audit log, under `user.extra`, and in Keystone's
+    // what the API server's audit log, under `user.extra`, and Keystone's contain
     let credential = match decision {
         Decision::Authenticated(user) => user.extra.get(CREDENTIAL_ID),
         _ => None,
@@ -49,18 +49,18 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
     let credential = credential.and_then(|ids| ids.first()).map(String::as_str);
     tracing::info!(
         target: "audit",
-        // the line says all of the request that the span would say once more
+        // the line has all fields of the request that the span would repeat
         parent: None,
         event = "token_review",
-        cluster.id = %subject.cluster,
-        // a federated ID is not Keystone's own choice: escaped, it cannot forge a second line
-        user.id = %user.escape_debug(),
+        cluster_id = %subject.cluster,
+        // Keystone does not choose a federated ID: escaped, it cannot forge a second line
+        user_id = %user.escape_debug(),
         decision = decision.as_str(),
         reason,
         cached = subject.cached,
-        request.id = %subject.request_id,
+        request_id = %subject.request_id,
         token = subject.fingerprint,
-        credential.id = credential,
+        credential_id = credential,
     );
 }
 
@@ -69,19 +69,19 @@ pub(crate) fn record_access(
     cluster: Uuid,
     request_id: RequestId,
     attributes: &Attributes,
-    verdict: Verdict,
+    decision: AuthorizationDecision,
 ) {
     tracing::info!(
         target: "audit",
-        // the line says all of the request that the span would say once more
+        // the line has all fields of the request that the span would repeat
         parent: None,
         event = "subject_access_review",
-        cluster.id = %cluster,
+        cluster_id = %cluster,
         // names come from Keystone and from the request: escaped, they cannot forge a second line
-        user.name = %attributes.user.name.escape_debug(),
+        user_name = %attributes.user.name.escape_debug(),
         access = %attributes.to_string().escape_debug(),
-        decision = if verdict.allowed() { "allowed" } else { "no_opinion" },
-        rule = verdict.allowed_by,
-        request.id = %request_id,
+        decision = if decision.allowed() { "allowed" } else { "no_opinion" },
+        rule = decision.allowed_by,
+        request_id = %request_id,
     );
 }

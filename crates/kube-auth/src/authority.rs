@@ -1,11 +1,11 @@
-//! Which certificate an API server should trust to recognise kube-auth.
+//! The certificate authority that an API server should trust to authenticate kube-auth.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// Why a file of certificates does not say which authority to trust.
+/// The reason why a file of certificates does not determine the authority.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthorityError {
     /// There is no certificate in PEM form, or one that cannot be read.
@@ -19,12 +19,12 @@ pub enum AuthorityError {
     NotIncluded { issuer: String },
 }
 
-/// Returns the authority at the end of a certificate chain (PEM, the server's certificate first), in
-/// PEM form and without anything else that the file holds. A single self-signed certificate is its own
+/// Returns the authority at the end of a certificate chain (PEM, the server's certificate first),
+/// in PEM form and without the file's other contents. A single self-signed certificate is its own
 /// authority.
 ///
 /// # Errors
-/// Returns [`AuthorityError`] when the chain does not end with an authority.
+/// Returns [`AuthorityError`] if the chain does not end with an authority.
 pub fn authority_of_chain(pem: &[u8]) -> Result<Vec<u8>, AuthorityError> {
     let chain: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
@@ -41,10 +41,10 @@ pub fn authority_of_chain(pem: &[u8]) -> Result<Vec<u8>, AuthorityError> {
     })
 }
 
-/// Returns the certificates of a PEM file, without anything else that it holds.
+/// Returns the certificates of a PEM file, without its other contents.
 ///
 /// # Errors
-/// Returns [`AuthorityError::NoCertificate`] when there is none.
+/// Returns [`AuthorityError::NoCertificate`] if there is none.
 pub fn only_certificates(pem: &[u8]) -> Result<Vec<u8>, AuthorityError> {
     let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
@@ -56,7 +56,7 @@ pub fn only_certificates(pem: &[u8]) -> Result<Vec<u8>, AuthorityError> {
     Ok(pem.into_bytes())
 }
 
-/// RFC 7468: lines of 64 characters.
+/// Encodes a certificate as PEM (RFC 7468: lines of 64 characters).
 fn to_pem(certificate: &[u8]) -> String {
     let encoded = STANDARD.encode(certificate);
     let mut pem = "-----BEGIN CERTIFICATE-----\n".to_owned();
@@ -99,7 +99,7 @@ mod tests {
         };
         let chain = format!("{}{}", leaf.pem(), authority.pem());
         assert_eq!(found(&chain).as_ref(), Ok(authority.der()));
-        // a file with the key at its end: nothing of it may reach a kubeconfig
+        // a file with the key at its end: no part of the key may reach a kubeconfig
         let with_key = format!("{chain}{}", key.serialize_pem());
         let pem = authority_of_chain(with_key.as_bytes()).unwrap();
         let pem = String::from_utf8(pem).unwrap();
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(found(&self_signed.pem()).as_ref(), Ok(self_signed.der()));
         let alone = found(&leaf.pem()).unwrap_err();
         assert!(alone.to_string().contains("the authority"), "{alone}");
-        // the wrong order, or two certificates of servers
+        // the wrong order, or two server certificates
         assert!(found(&format!("{}{}", authority.pem(), leaf.pem())).is_err());
         let both = only_certificates(with_key.as_bytes()).unwrap();
         assert_eq!(CertificateDer::pem_slice_iter(&both).count(), 2);

@@ -1,7 +1,7 @@
-//! Which cluster a client certificate belongs to.
+//! The binding of client certificates to clusters.
 //!
-//! Every API server of every tenant holds a certificate of the same authority, so the certificate
-//! alone says too little: it must name the cluster, or be pinned in the cluster's record.
+//! Every API server of every tenant has a certificate of the same authority, so the certificate's
+//! validity is not enough: it must name the cluster, or be pinned in the cluster's record.
 use portico_domain::cluster::ClusterRecord;
 use rustls_pki_types::CertificateDer;
 use sha2::{Digest as _, Sha256};
@@ -31,23 +31,23 @@ impl Fingerprint {
         Some(Self(bytes))
     }
 
-    /// A certificate's own.
+    /// Returns the fingerprint of a certificate.
     pub fn of(certificate: &CertificateDer<'_>) -> Self {
         Self(Sha256::digest(certificate.as_ref()).into())
     }
 }
 
-/// How a cluster's API servers show that they are its own.
+/// How a cluster's API servers prove that they belong to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Binding {
-    /// The certificate's one URI `portico:cluster:<id>`.
+    /// By the certificate's only URI `portico:cluster:<id>`.
     Uri,
-    /// One of these certificates and no other.
+    /// By one of these certificates.
     Pinned(Vec<Fingerprint>),
 }
 
 impl Binding {
-    /// The record's binding, or the fingerprint that is none.
+    /// Returns the record's binding, or the invalid fingerprint.
     pub fn of(record: &ClusterRecord) -> Result<Self, String> {
         if record.client_fingerprints.is_empty() {
             return Ok(Self::Uri);
@@ -60,7 +60,7 @@ impl Binding {
             .map(Self::Pinned)
     }
 
-    /// Whether the owner of this certificate may ask about the cluster.
+    /// Returns whether the owner of this certificate may send reviews for the cluster.
     pub fn allows(&self, cluster: Uuid, shown: &Shown) -> bool {
         match self {
             Self::Uri => shown.named == Some(cluster),
@@ -68,16 +68,16 @@ impl Binding {
         }
     }
 
-    /// Whether the cluster's record names this certificate.
+    /// Returns whether the cluster's record names this certificate.
     pub fn pins(&self, fingerprint: &Fingerprint) -> bool {
         matches!(self, Self::Pinned(fingerprints) if fingerprints.contains(fingerprint))
     }
 }
 
-/// What counts of a client certificate.
+/// The relevant parts of a client certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// The one cluster that it names.
+    /// The only cluster that it names.
     pub named: Option<Uuid>,
     pub fingerprint: Fingerprint,
 }
@@ -92,16 +92,16 @@ impl Shown {
     }
 }
 
-/// More API servers than ask one Portico.
+/// Maximum number of cached certificates: more than one Portico has API servers.
 const MAX_CERTIFICATES: usize = 1024;
 
-/// What was read of certificates before: connections are kept, and reading one again takes longer
-/// than to find it here. The listener has verified each of them.
+/// A cache of parsed certificates: connections are reused, and parsing takes longer than a lookup.
+/// The listener has verified each of them.
 #[derive(Default)]
 pub(crate) struct Certificates(RwLock<HashMap<CertificateDer<'static>, Shown>>);
 
 impl Certificates {
-    /// What counts of this one.
+    /// Returns the relevant parts of this certificate.
     pub fn shown(&self, certificate: &CertificateDer<'_>) -> Shown {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(shown) = known.get(certificate) {
@@ -118,7 +118,7 @@ impl Certificates {
     }
 }
 
-/// The cluster that a certificate names; none when it names several.
+/// Returns the cluster that a certificate names; `None` if it names several.
 fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
     let (rest, certificate) = X509Certificate::from_der(certificate).ok()?;
     if !rest.is_empty() {
@@ -140,7 +140,7 @@ fn named_cluster(certificate: &CertificateDer<'_>) -> Option<Uuid> {
     canonical(first)
 }
 
-/// A UUID in its one usual spelling; others would be a second name for the same cluster.
+/// Parses a UUID in its canonical form; other forms would be a second name for the same cluster.
 pub(crate) fn canonical(text: &str) -> Option<Uuid> {
     let id = Uuid::try_parse(text).ok()?;
     let mut buffer = Uuid::encode_buffer();

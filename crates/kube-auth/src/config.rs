@@ -1,4 +1,4 @@
-//! The section `[kube_auth]` of the configuration.
+//! The configuration section `[kube_auth]`.
 use portico_runtime::tls::{ClientAuth, TlsFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,17 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The longest time that an answer of Keystone's may be used again.
+/// The longest time that a response of Keystone may be cached.
 pub const MAX_CACHE_TTL: Duration = Duration::from_secs(30);
 
 /// `[kube_auth]`: the webhook for Kubernetes API servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KubeAuthConfig {
-    /// Where to listen.
+    /// The address to listen on.
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
-    /// Our certificate chain (PEM), for the name or address that API servers connect to.
+    /// The certificate chain (PEM), for the name or address that API servers connect to.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub tls_cert_file: PathBuf,
     /// Its private key (PEM).
@@ -27,20 +27,21 @@ pub struct KubeAuthConfig {
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_ca_file: PathBuf,
     /// Private X25519 keys. The first is the current one; the others are retired but still open
-    /// what was sealed to them. Remove one 15 minutes after nobody seals to it any more.
+    /// what was sealed to them. Remove a key 15 minutes after it was last used for sealing.
     pub key_files: Vec<PathBuf>,
-    /// How long an answer of Keystone's is used again, at most 30 s. A revoked token works for
-    /// this long, plus the API server's own cache, plus 10 s.
+    /// How long a response of Keystone is cached, at most 30 s. A revoked token works for this
+    /// long, plus the API server's own cache, plus 10 s.
     #[serde(default = "default_cache_ttl", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub cache_ttl: Duration,
-    /// Whether Keystone is asked about tokens with `[keystone.service_account]` instead of with each
-    /// token itself: for clouds that let no token ask about itself, and for trusts in another's
-    /// name. The account needs the role `service`, and no other.
+    /// Whether tokens are validated with `[keystone.service_account]` instead of with each token
+    /// itself: for clouds that do not let a token validate itself, and for trusts that impersonate
+    /// the trustor. The account needs the role `service`, and no other.
     #[serde(default)]
     pub ask_with_service_account: bool,
-    /// How many tokens a second Keystone is asked about for one cluster, at most. What goes beyond
-    /// is answered with "cannot say", so that one cluster's flood takes nothing from the others.
+    /// How many tokens Keystone validates per second for one cluster, at most. Reviews beyond it
+    /// are answered with 503 ("cannot say"), so that a flood at one cluster does not affect the
+    /// others.
     #[serde(default = "default_keystone_calls_per_second")]
     pub keystone_calls_per_second: NonZeroU32,
 }
@@ -57,7 +58,7 @@ fn default_cache_ttl() -> Duration {
     Duration::from_secs(10)
 }
 
-/// Why the section cannot be used.
+/// The reason why the section cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidConfig {
     #[error("kube_auth.cache_ttl must be at most 30s")]
@@ -67,10 +68,10 @@ pub enum InvalidConfig {
 }
 
 impl KubeAuthConfig {
-    /// Checks what types cannot.
+    /// Checks constraints that the types do not express.
     ///
     /// # Errors
-    /// With the first setting that cannot be used.
+    /// The first setting that cannot be used.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         if self.cache_ttl > MAX_CACHE_TTL {
             return Err(InvalidConfig::CacheTtl);
@@ -81,7 +82,7 @@ impl KubeAuthConfig {
         Ok(())
     }
 
-    /// The listener's TLS: nobody gets in without a client certificate.
+    /// Returns the listener's TLS files: a client certificate is required.
     pub fn tls_files(&self) -> TlsFiles {
         TlsFiles {
             cert_file: self.tls_cert_file.clone(),

@@ -1,4 +1,4 @@
-//! Fuzz targets: what strangers can send, changed at random from seeds that are right.
+//! Fuzz targets: untrusted input, changed at random from valid seeds.
 use crate::access::AccessReview;
 use crate::policy::{Attributes, Policy, ResourceAttributes, Target, User, extra};
 use crate::review::Review;
@@ -12,7 +12,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Pieces at which parsers stumble.
+/// Fragments that often confuse parsers.
 const PIECES: [&str; 16] = [
     "\"",
     "\\u0000",
@@ -62,7 +62,7 @@ fn fuzz_token_reviews() {
             let Ok(review) = Review::decode(&body) else {
                 return;
             };
-            // what was taken is what any other reader of JSON sees
+            // what was accepted is what any other JSON parser reads
             let seen: Value = serde_json::from_slice(&body).unwrap();
             assert_eq!(seen["kind"], "TokenReview");
             assert_eq!(seen["spec"]["token"], review.token.expose_secret());
@@ -115,7 +115,7 @@ fn fuzz_tokens() {
         .for_each(|change| {
             let bytes = edited(&seeds, &PIECES, change);
             let text = String::from_utf8_lossy(&bytes);
-            // nothing but the token itself opens
+            // only the token itself can be opened
             let opened = cluster_token::open(&keys, cluster, &text, now).is_ok();
             assert_eq!(opened, text == sealed);
             for provider in [RawTokens::Off, RawTokens::Fernet, RawTokens::Jws] {
@@ -167,7 +167,7 @@ fn fuzz_policies() {
                 let verdict = policy.decide(attributes);
                 assert_eq!(policy.decide(attributes), verdict);
                 if let Some(rule) = verdict.allowed_by {
-                    // an explanation names the rule that allowed it; people count from one
+                    // an explanation names the rule that allowed it; rules are counted from one
                     assert!(!policy.describe(rule - 1).is_empty());
                 }
                 assert!(policy.steps(attributes).count() <= policy.len());

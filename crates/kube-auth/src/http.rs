@@ -1,9 +1,9 @@
-//! The routes and their status codes.
+//! The webhook's routes and status codes.
 use crate::access::{self, AccessReview};
 use crate::binding::canonical;
 use crate::metrics;
 use crate::review::Review;
-use crate::service::{KubeAuth, NoVerdict, Standing};
+use crate::service::{KubeAuth, PeerBinding, PolicyUnavailable};
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -20,16 +20,16 @@ use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
 use uuid::Uuid;
 
-const MAX_BODY: usize = 64 * 1024;
-/// An API server sends its few hundred bytes at once.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+/// Time limit for a request body; an API server sends its few hundred bytes at once.
 const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Every error an API server can get; as `Status`, without `Retry-After`, and never a redirect,
-/// which an API server would follow with the token.
+/// Every error that an API server can get; as `Status`, without `Retry-After`, and never a
+/// redirect, which an API server would follow with the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum Rejection {
     #[error("the client certificate is not bound to this cluster")]
-    Stranger,
+    Unbound,
     #[error("no such cluster")]
     UnknownCluster,
     #[error("not found")]
@@ -48,14 +48,14 @@ enum Rejection {
     NoPolicy,
     #[error("the cluster's authorization policy has not been read yet")]
     NoPolicyYet,
-    #[error("whether the token is valid cannot be said now")]
+    #[error("the token cannot be validated now")]
     CannotSay,
 }
 
 impl Rejection {
     fn status(self) -> StatusCode {
         match self {
-            Self::Stranger => StatusCode::FORBIDDEN,
+            Self::Unbound => StatusCode::FORBIDDEN,
             Self::UnknownCluster | Self::NotFound | Self::NoPolicy => StatusCode::NOT_FOUND,
             Self::ContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -65,10 +65,10 @@ impl Rejection {
         }
     }
 
-    /// The reason in the words of `metav1.StatusReason`.
+    /// Returns the reason in the terms of `metav1.StatusReason`.
     fn reason(self) -> &'static str {
         match self {
-            Self::Stranger => "Forbidden",
+            Self::Unbound => "Forbidden",
             Self::UnknownCluster | Self::NotFound | Self::NoPolicy => "NotFound",
             Self::ContentType => "UnsupportedMediaType",
             Self::TooLarge => "RequestEntityTooLarge",
@@ -126,33 +126,33 @@ async fn bound(
 ) -> Result<Response, Rejection> {
     let certificate = certificate(&request);
     let cluster = canonical(&id);
-    let standing = match (cluster, certificate) {
-        (Some(cluster), Some(certificate)) => service.standing(cluster, certificate),
-        _ => Standing::Stranger,
+    let binding = match (cluster, certificate) {
+        (Some(cluster), Some(certificate)) => service.peer_binding(cluster, certificate),
+        _ => PeerBinding::Unbound,
     };
-    match (cluster, standing) {
-        (Some(cluster), Standing::Bound) => {
+    match (cluster, binding) {
+        (Some(cluster), PeerBinding::Bound) => {
             request.extensions_mut().insert(BoundTo(cluster));
             Ok(next.run(request).await)
         }
-        (_, Standing::UnknownCluster) => {
+        (_, PeerBinding::UnknownCluster) => {
             metrics::record_rejected(None, "unknown_cluster");
             Err(Rejection::UnknownCluster)
         }
         _ => {
             metrics::record_rejected(None, "stranger");
             tracing::warn!(
-                // what is no ID may be anything, of any length
-                cluster.id = cluster.map(tracing::field::display),
+                // an invalid ID may be any text, of any length
+                cluster_id = cluster.map(tracing::field::display),
                 certificate = certificate.is_some(),
                 "review refused: the client certificate is not bound to this cluster"
             );
-            Err(Rejection::Stranger)
+            Err(Rejection::Unbound)
         }
     }
 }
 
-/// The same where the path names no cluster: the certificate does.
+/// Does the same if the path names no cluster: the certificate does.
 async fn bound_somewhere(
     State(service): State<KubeAuth>,
     mut request: Request,
@@ -162,22 +162,22 @@ async fn bound_somewhere(
     let Some(cluster) = cluster else {
         metrics::record_rejected(None, "stranger");
         tracing::warn!("review refused: the client certificate is not bound to one cluster");
-        return Err(Rejection::Stranger);
+        return Err(Rejection::Unbound);
     };
     request.extensions_mut().insert(BoundTo(cluster));
     Ok(next.run(request).await)
 }
 
-/// What the request's sender has shown.
+/// Returns the certificate that the client presented.
 fn certificate(request: &Request) -> Option<&CertificateDer<'static>> {
     request.extensions().get::<PeerCertificates>()?.0.first()
 }
 
-/// The cluster that the request's sender has proved to belong to.
+/// The cluster to which the client has proved to belong.
 #[derive(Clone, Copy)]
 struct BoundTo(Uuid);
 
-/// `POST /clusters/{id}/tokenreview`, for the cluster's own API servers.
+/// Handles `POST /clusters/{id}/tokenreview`, for the cluster's own API servers.
 async fn token_review(
     State(service): State<KubeAuth>,
     Extension(BoundTo(cluster)): Extension<BoundTo>,
@@ -205,7 +205,7 @@ async fn answer_review(
     Ok(uncached(&answer))
 }
 
-/// `POST /webhook`: both reviews at one address, as k8s-keystone-auth has it.
+/// Handles `POST /webhook`: both reviews at one address, as in k8s-keystone-auth.
 async fn webhook(
     State(service): State<KubeAuth>,
     Extension(BoundTo(cluster)): Extension<BoundTo>,
@@ -234,7 +234,7 @@ fn uncached(answer: &impl serde::Serialize) -> Response {
     ([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
-/// `POST /clusters/{id}/subjectaccessreview`, for the cluster's own API servers.
+/// Handles `POST /clusters/{id}/subjectaccessreview`, for the cluster's own API servers.
 async fn subject_access_review(
     State(service): State<KubeAuth>,
     Extension(BoundTo(cluster)): Extension<BoundTo>,
@@ -255,8 +255,8 @@ fn answer_access(
     let answer = service
         .access(cluster, &review, request_id)
         .map_err(|none| match none {
-            NoVerdict::NoPolicy => Rejection::NoPolicy,
-            NoVerdict::NotReadYet => Rejection::NoPolicyYet,
+            PolicyUnavailable::NoPolicy => Rejection::NoPolicy,
+            PolicyUnavailable::NotReadYet => Rejection::NoPolicyYet,
         })?;
     Ok(uncached(&answer))
 }
@@ -266,13 +266,13 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Rejection> {
     if !content_type.is_some_and(|value| is_json(value.as_bytes())) {
         return Err(Rejection::ContentType);
     }
-    if body.size_hint().lower() > MAX_BODY as u64 {
+    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
         return Err(Rejection::TooLarge);
     }
-    tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY))
+    tokio::time::timeout(BODY_TIMEOUT, axum::body::to_bytes(body, MAX_BODY_BYTES))
         .await
         .map_err(|_| Rejection::TooSlow)?
-        // a connection that broke has nobody left to read the answer
+        // the connection is broken, so no client is left to read the response
         .map_err(|_| Rejection::TooLarge)
 }
 
@@ -285,13 +285,14 @@ fn is_json(content_type: &[u8]) -> bool {
     })
 }
 
-/// `GET /.well-known/portico-cluster-keys`: what to seal to, the current key first.
+/// Handles `GET /.well-known/portico-cluster-keys`: the keys to seal to, the current one first.
 async fn cluster_keys(State(service): State<KubeAuth>) -> Response {
     let headers = [(header::CACHE_CONTROL, "max-age=300")];
     (headers, Json(service.published_keys())).into_response()
 }
 
-/// A defect of ours is no "no" either; and a 500 would be asked for five times.
+/// Responds to a panic: a defect is not a refusal either, and after a 500 the API server would
+/// retry five times.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a review ended in a panic");
     Rejection::CannotSay.into_response()

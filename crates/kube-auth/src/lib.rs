@@ -1,16 +1,17 @@
-//! The webhook that Kubernetes API servers ask who a bearer token belongs to.
+//! The webhook with which Kubernetes API servers authenticate bearer tokens.
 //!
-//! A review goes this way: the client certificate must be bound to the cluster in the path
-//! ([`binding`]); only then the body is read and decoded ([`review`]); the cluster token is
-//! opened (`portico_assertion::cluster_token`, [`opened`]); Keystone is asked about the token inside, or
-//! the [`cache`] answers; [`decision`] weighs what Keystone said; one line goes to the audit log.
+//! A review is processed like this: the client certificate must be bound to the cluster in the path
+//! ([`binding`]); only then the body is read and decoded ([`review`]); the cluster token is opened
+//! (`portico_assertion::cluster_token`, [`opened`]); Keystone validates the token inside, or the
+//! [`cache`] has the result; [`decision`] evaluates Keystone's response; one line is written to the
+//! audit log.
 //!
-//! It has three answers and never mixes them up: 200 with an identity, 200 with
-//! `authenticated: false`, and 503 when nobody can say. The last is what keeps an outage from
-//! being cached by the API server as a refusal; without `Retry-After`, because the API server
-//! would otherwise keep the user waiting for half a minute.
+//! It has three responses and never confuses them: 200 with an identity, 200 with `authenticated:
+//! false`, and 503 if no decision is possible. The last keeps the API server from caching an outage
+//! as a refusal; it has no `Retry-After`, because the API server would otherwise keep the user
+//! waiting for half a minute.
 //!
-//! Where a cluster has a [`policy`], its API server may ask too what the user may do ([`access`]).
+//! If a cluster has a [`policy`], its API server may also ask for authorization ([`access`]).
 mod access;
 mod audit;
 pub mod authority;
@@ -39,7 +40,7 @@ pub use webhook_config::{
     Question, WebhookConfig, authorization_configuration, webhook_kubeconfig,
 };
 
-/// Says what kube-auth's metrics mean; [`service`] does so itself.
+/// Describes kube-auth's metrics; [`service`] does so itself.
 pub fn describe_metrics() {
     metrics::describe();
     access::describe();

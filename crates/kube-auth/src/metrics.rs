@@ -1,5 +1,5 @@
-//! What is counted about reviews, for each configured cluster. The label `cluster` is empty for
-//! whoever could not show that it belongs to one: nobody outside chooses its values.
+//! Metrics of reviews, for each configured cluster. The label `cluster` is empty for clients that
+//! could not prove to belong to one: clients cannot choose its values.
 use crate::audit::Decision;
 use jiff::Timestamp;
 use metrics::{Counter, Histogram};
@@ -17,8 +17,8 @@ const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestam
 /// The results of a review, in the order of [`Label`]'s handles.
 const RESULTS: [&str; 3] = ["authenticated", "refused", "cannot_say"];
 
-/// A configured cluster's ID as a label, with handles to what is counted at every review: to look
-/// them up by name would cost more than to count.
+/// A configured cluster's ID as a label, with handles to the metrics of every review: looking them
+/// up by name would cost more than counting.
 #[derive(Clone)]
 pub(crate) struct Label {
     cluster: Arc<str>,
@@ -27,7 +27,7 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// The label of a configured cluster.
+    /// Returns the label of a configured cluster.
     pub fn of(cluster: Uuid) -> Self {
         let cluster: Arc<str> = cluster.to_string().into();
         let handles = |result: &'static str| {
@@ -50,7 +50,7 @@ impl Label {
     }
 }
 
-/// Counts a review that got an answer, or none for an outage.
+/// Counts a review with a response, or without one because of an outage.
 pub(crate) fn record(cluster: &Label, decision: &Decision, cached: bool, took: Duration) {
     let result = match decision {
         Decision::Authenticated(_) => 0,
@@ -62,21 +62,21 @@ pub(crate) fn record(cluster: &Label, decision: &Decision, cached: bool, took: D
     histogram.record(took.as_secs_f64());
 }
 
-/// Counts a request that was no review, or came from a stranger.
+/// Counts a request that was not a review, or came from an unknown client.
 pub(crate) fn record_rejected(cluster: Option<&Label>, result: &'static str) {
     let cluster = Label::or_none(cluster);
     metrics::counter!(TOTAL, "cluster" => cluster, "result" => result, "cached" => "false")
         .increment(1);
 }
 
-/// Counts a review of what a user may do.
+/// Counts an access review.
 pub(crate) fn record_access(cluster: &Label, allowed: bool) {
     let result = if allowed { "allowed" } else { "no_opinion" };
     metrics::counter!(ACCESS, "cluster" => Arc::clone(&cluster.cluster), "result" => result)
         .increment(1);
 }
 
-/// Notes that Keystone answered about a token, or did not. A refusal of a token is an answer.
+/// Records whether Keystone responded about a token. A refusal of a token is a response.
 pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
     let name = match answer {
         Ok(_) | Err(Error::InvalidToken) => KEYSTONE_ANSWER,
@@ -89,7 +89,7 @@ pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
     metrics::gauge!(name).set(Timestamp::now().as_millisecond() as f64 / 1_000.0);
 }
 
-/// Says what the metrics mean. Called once, when the service is built.
+/// Describes the metrics. Called once, when the service is built.
 pub(crate) fn describe() {
     metrics::describe_counter!(
         TOTAL,
@@ -146,7 +146,7 @@ mod tests {
         ] {
             assert!(text.contains(&line), "{line}\n{text}");
         }
-        // a refused token is an answer of Keystone's
+        // a refused token is a response of Keystone's
         assert!(text.contains(KEYSTONE_ANSWER) && !text.contains(KEYSTONE_FAILURE));
     }
 }

@@ -1,37 +1,37 @@
-//! Which Keystone token a cluster token held, for those that were opened a moment ago.
+//! A cache of recently opened cluster tokens: maps each to its Keystone token's cache key.
 //!
 //! Opening costs more than everything else in a review, and an API server sends the same cluster
-//! token again and again. The table holds keyed hashes only, no token, and only of cluster tokens
-//! whose Keystone token was confirmed: whoever seals garbage pushes nobody out.
+//! token repeatedly. The table holds keyed hashes only, no token, and only of cluster tokens whose
+//! Keystone token was confirmed: a client that sends garbage evicts no entry.
 use crate::cache::TokenKey;
 use jiff::Timestamp;
 use portico_assertion::cluster_token::Validity;
 use std::sync::{Mutex, PoisonError};
 
-/// Hot tokens at a time; 100 bytes each.
-const SLOTS: usize = 16 * 1024;
+/// Maximum number of entries, of 100 bytes each.
+const MAX_ENTRIES: usize = 16 * 1024;
 
 struct Entry {
-    /// Of cluster and cluster token together.
+    /// The key of cluster and cluster token together.
     sealed: TokenKey,
     inside: TokenKey,
     validity: Validity,
 }
 
-/// A table of fixed size in which a newer entry takes an older one's place.
+/// A table of fixed size in which a newer entry replaces an older one.
 pub(crate) struct OpenedTokens {
     slots: Box<[Mutex<Option<Entry>>]>,
 }
 
 impl OpenedTokens {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn new() -> Self {
         Self {
-            slots: (0..SLOTS).map(|_| Mutex::default()).collect(),
+            slots: (0..MAX_ENTRIES).map(|_| Mutex::default()).collect(),
         }
     }
 
-    /// The place of the Keystone token that was inside, while the cluster token is valid.
+    /// Returns the cache key of the Keystone token inside, while the cluster token is valid.
     pub fn get(&self, sealed: &TokenKey, now: Timestamp) -> Option<TokenKey> {
         let slot = self.slot(sealed).lock();
         let slot = slot.unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ impl OpenedTokens {
         Some(entry.inside)
     }
 
-    /// Remembers what was opened.
+    /// Stores an opened token.
     pub fn insert(&self, sealed: TokenKey, inside: TokenKey, validity: Validity) {
         let slot = self.slot(&sealed).lock();
         *slot.unwrap_or_else(PoisonError::into_inner) = Some(Entry {
@@ -51,8 +51,8 @@ impl OpenedTokens {
     }
 
     fn slot(&self, sealed: &TokenKey) -> &Mutex<Option<Entry>> {
-        // the hash is keyed: nobody can aim at a place
-        &self.slots[sealed.place() % SLOTS]
+        // the hash is keyed: clients cannot choose the slot
+        &self.slots[sealed.place() % MAX_ENTRIES]
     }
 }
 
@@ -98,10 +98,10 @@ mod tests {
         let (here, _, inside) = keys("portico_v1.a.b");
         opened.insert(here, inside, for_a_minute(now));
         let at = |seconds| opened.get(&here, now + SignedDuration::from_secs(seconds));
-        // a minute of life and a minute for clocks that differ, as when it is opened
+        // a minute of lifetime and a minute of clock skew, as when it is opened
         assert_eq!(at(119), Some(inside));
         assert_eq!(at(120), None);
-        // a clock that was set back
+        // the clock was set back
         assert_eq!(at(-59), Some(inside));
         assert_eq!(at(-61), None);
     }
@@ -110,11 +110,11 @@ mod tests {
     fn the_table_does_not_grow() {
         let (opened, now) = (OpenedTokens::new(), Timestamp::now());
         let keys = Validations::new(Duration::from_secs(1));
-        for number in 0..2 * SLOTS {
+        for number in 0..2 * MAX_ENTRIES {
             let sealed = keys.key_at(CLUSTER, &number.to_string());
             opened.insert(sealed, sealed, for_a_minute(now));
             assert_eq!(opened.get(&sealed, now), Some(sealed));
         }
-        assert_eq!(opened.slots.len(), SLOTS);
+        assert_eq!(opened.slots.len(), MAX_ENTRIES);
     }
 }

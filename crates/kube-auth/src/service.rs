@@ -1,4 +1,4 @@
-//! The service: what is known about clusters and keys, and the way of one review.
+//! The webhook's service: clusters, keys, and the processing of one review.
 mod weigh;
 
 use crate::access::{
@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 use weigh::Weighed;
 
-/// Why the service cannot start.
+/// The reason why the service cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error(transparent)]
@@ -50,18 +50,18 @@ pub enum StartError {
     TwoPolicies(Uuid),
 }
 
-/// Why nothing can be said about what a user may do.
+/// The reason why an access review cannot be decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoVerdict {
+pub(crate) enum PolicyUnavailable {
     /// The cluster has no policy.
     NoPolicy,
-    /// It has one that could not be read yet.
+    /// It has a policy that has not been read yet.
     NotReadYet,
 }
 
-/// Opening takes longer than anything else here. A flood of garbage waits in line for it, while
-/// reviews of tokens that were opened before go past.
-const OPENED_AT_ONCE: usize = 1;
+/// Number of sealed tokens opened at once. Opening is the slowest step: a flood of garbage queues
+/// for it, while reviews of tokens that were opened before are not delayed.
+const MAX_CONCURRENT_OPENINGS: usize = 1;
 
 /// The webhook. Clones share their state.
 #[derive(Clone)]
@@ -84,15 +84,15 @@ struct Cluster {
     record: ClusterRecord,
     binding: Binding,
     policy: Option<PolicySource>,
-    /// Of calls to Keystone.
+    /// The rate limit of calls to Keystone.
     limit: DefaultDirectRateLimiter,
     label: metrics::Label,
 }
 
-/// The webhook for these clusters; reads the key files.
+/// Makes the webhook for these clusters; reads the key files.
 ///
 /// # Errors
-/// When the configuration, a cluster's record or a key file cannot be used.
+/// If the configuration, a cluster's record or a key file cannot be used.
 pub fn service(
     config: &KubeAuthConfig,
     clusters: impl IntoIterator<Item = ClusterRecord>,
@@ -114,8 +114,9 @@ pub fn service(
             Binding::of(&record).map_err(|text| StartError::Fingerprint { cluster: id, text })?;
         if record.raw_keystone_tokens != RawTokens::Off {
             tracing::warn!(
-                cluster.id = %id,
-                "bare Keystone tokens count at this cluster: its administrators can use them everywhere"
+                cluster_id = %id,
+                "this cluster accepts bare Keystone tokens: its administrators can use them \
+                 everywhere"
             );
         }
         let policy = policy_source(&record)?;
@@ -140,7 +141,7 @@ pub fn service(
             keystone: keystone.into(),
             validations: Validations::new(config.cache_ttl),
             opened: OpenedTokens::new(),
-            opening: Semaphore::new(OPENED_AT_ONCE),
+            opening: Semaphore::new(MAX_CONCURRENT_OPENINGS),
         }),
     })
 }
@@ -161,41 +162,44 @@ fn policy_source(record: &ClusterRecord) -> Result<Option<PolicySource>, StartEr
     }
 }
 
-/// How an API server stands to the cluster in its request's path.
+/// Whether the client certificate of an API server belongs to the cluster in the path of its
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum PeerBinding {
     Bound,
     /// Its certificate names this cluster, but no such cluster is configured.
     UnknownCluster,
-    Stranger,
+    Unbound,
 }
 
 impl KubeAuth {
-    /// The routes, for a listener that asks for client certificates
+    /// Returns the routes, for a listener that requires client certificates
     /// ([`KubeAuthConfig::tls_files`]).
     pub fn router(&self) -> Router {
         http::router(self.clone())
     }
 
-    /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is refused is
-    /// logged and counted, and the last good policy stays. Other clusters are not affected.
+    /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is refused
+    /// is logged and counted, and the last valid policy stays in force. Other clusters are not
+    /// affected.
     ///
     /// # Errors
-    /// Returns [`PushError`] when the text is not in force now.
+    /// Returns [`PushError`] if the text is not in force now.
     pub async fn set_policy(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
         self.pushed(cluster)?.push(cluster, text).await
     }
 
-    /// Notes that a cluster's ConfigMap, or its key, is not there. The last good policy stays.
+    /// Records that a cluster's ConfigMap, or its key, is missing. The last valid policy stays in
+    /// force.
     ///
     /// # Errors
-    /// When the cluster takes its policy from elsewhere.
+    /// If the cluster takes its policy from another source.
     pub fn policy_is_missing(&self, cluster: Uuid, reason: &str) -> Result<(), PushError> {
         self.pushed(cluster)?.missing(cluster, reason);
         Ok(())
     }
 
-    /// The policy in force at a cluster.
+    /// Returns the policy in force at a cluster.
     pub fn policy(&self, cluster: Uuid) -> Option<Arc<Policy>> {
         let known = self.shared.clusters.get(&cluster)?;
         known.policy.as_ref()?.current()
@@ -212,20 +216,20 @@ impl KubeAuth {
         PublishedKeys::new(self.shared.keys.iter().map(PrivateKey::public))
     }
 
-    pub(crate) fn standing(
+    pub(crate) fn peer_binding(
         &self,
         cluster: Uuid,
         certificate: &rustls_pki_types::CertificateDer<'_>,
-    ) -> Standing {
+    ) -> PeerBinding {
         let shown = self.shared.certificates.shown(certificate);
         match self.shared.clusters.get(&cluster) {
-            Some(known) if known.binding.allows(cluster, &shown) => Standing::Bound,
-            None if Binding::Uri.allows(cluster, &shown) => Standing::UnknownCluster,
-            _ => Standing::Stranger,
+            Some(known) if known.binding.allows(cluster, &shown) => PeerBinding::Bound,
+            None if Binding::Uri.allows(cluster, &shown) => PeerBinding::UnknownCluster,
+            _ => PeerBinding::Unbound,
         }
     }
 
-    /// The one cluster that a certificate is bound to, for requests that name none.
+    /// Returns the only cluster to which a certificate is bound, for requests that name none.
     pub(crate) fn cluster_of(
         &self,
         certificate: &rustls_pki_types::CertificateDer<'_>,
@@ -248,14 +252,14 @@ impl KubeAuth {
         }
     }
 
-    /// Counts a body from an API server of the cluster that was no review.
+    /// Counts a body from an API server of the cluster that was not a review.
     pub(crate) fn invalid_review(&self, cluster: Uuid) {
         let known = self.shared.clusters.get(&cluster);
         metrics::record_rejected(known.map(|known| &known.label), "invalid");
     }
 
-    /// Answers a review of an API server that is bound to the cluster; `None` when nobody can
-    /// say.
+    /// Answers a review of an API server that is bound to the cluster; returns `None` if no
+    /// decision is possible.
     pub(crate) async fn review(
         &self,
         cluster: Uuid,
@@ -287,22 +291,22 @@ impl KubeAuth {
         }
     }
 
-    /// What the cluster's policy says.
+    /// Returns the decision of the cluster's policy.
     pub(crate) fn access(
         &self,
         cluster: Uuid,
         review: &AccessReview,
         request_id: RequestId,
-    ) -> Result<access::Answer, NoVerdict> {
+    ) -> Result<access::Answer, PolicyUnavailable> {
         let known = self.shared.clusters.get(&cluster);
         let (known, source) = known
             .and_then(|known| Some((known, known.policy.as_ref()?)))
-            .ok_or(NoVerdict::NoPolicy)?;
-        let policy = source.current().ok_or(NoVerdict::NotReadYet)?;
-        let verdict = policy.decide(&review.attributes);
-        audit::record_access(cluster, request_id, &review.attributes, verdict);
-        metrics::record_access(&known.label, verdict.allowed());
-        Ok(if verdict.allowed() {
+            .ok_or(PolicyUnavailable::NoPolicy)?;
+        let policy = source.current().ok_or(PolicyUnavailable::NotReadYet)?;
+        let decision = policy.decide(&review.attributes);
+        audit::record_access(cluster, request_id, &review.attributes, decision);
+        metrics::record_access(&known.label, decision.allowed());
+        Ok(if decision.allowed() {
             access::Answer::allowed(review.version)
         } else {
             access::Answer::no_opinion(review.version, "no rule of Portico's policy allows it")

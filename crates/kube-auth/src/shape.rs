@@ -1,19 +1,20 @@
-//! Which texts can be Keystone tokens at all. The webhook is the last that an API server asks, so that
-//! every bearer which nobody else knew comes here: expired service account tokens of the cluster itself,
-//! bootstrap leftovers, scanners' guesses. None of them may cost Keystone a call.
+//! A check of which texts can be Keystone tokens at all. The webhook is the last authenticator of
+//! an API server, so every bearer token that no other one recognised arrives here: expired service
+//! account tokens of the cluster itself, bootstrap leftovers, scanners' guesses. None of them may
+//! cause a call to Keystone.
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use portico_domain::cluster::RawTokens;
 use serde_json::Value;
 
 /// Keystone's web server refuses headers above about 8 KiB.
-const MAX_TOKEN: usize = 8_000;
-/// An unscoped fernet token has 162 characters.
-const MIN_FERNET: usize = 120;
+const MAX_TOKEN_BYTES: usize = 8_000;
+/// An unscoped Fernet token has 162 characters.
+const MIN_FERNET_BYTES: usize = 120;
 
-/// Whether `text` looks like a token of that provider.
+/// Returns whether `text` looks like a token of that provider.
 pub(crate) fn is_keystone_token(provider: RawTokens, text: &str) -> bool {
-    text.len() <= MAX_TOKEN
+    text.len() <= MAX_TOKEN_BYTES
         && match provider {
             RawTokens::Off => false,
             RawTokens::Fernet => is_fernet(text),
@@ -21,19 +22,19 @@ pub(crate) fn is_keystone_token(provider: RawTokens, text: &str) -> bool {
         }
 }
 
-/// URL-safe base64 of the version byte 0x80 and a time before the year 2106.
+/// Checks for URL-safe base64 of the version byte 0x80 and a time before the year 2106.
 fn is_fernet(text: &str) -> bool {
     let body = text.trim_end_matches('=');
-    text.len() >= MIN_FERNET && body.starts_with("gAAAA") && is_base64(body)
+    text.len() >= MIN_FERNET_BYTES && body.starts_with("gAAAA") && is_base64(body)
 }
 
-/// The URL-safe alphabet.
+/// Returns whether all characters are in the URL-safe alphabet.
 fn is_base64(text: &str) -> bool {
     text.bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Signed with ES256, and with the claim that only Keystone makes.
+/// Checks for a signature with ES256, and for the claim that only Keystone makes.
 fn is_jws(text: &str) -> bool {
     let mut parts = text.split('.');
     let (Some(header), Some(claims), Some(signature), None) =
@@ -75,7 +76,11 @@ mod tests {
             (&jws, false, true),
             ("", false, false),
             ("gAAAA", false, false),
-            (&format!("gAAAAABp{}", "x".repeat(MAX_TOKEN)), false, false),
+            (
+                &format!("gAAAAABp{}", "x".repeat(MAX_TOKEN_BYTES)),
+                false,
+                false,
+            ),
             (&format!("{fernet}!"), false, false),
             (&format!("{fernet}\n"), false, false),
             (&"x".repeat(200), false, false),

@@ -1,10 +1,10 @@
-//! Whom Keystone is asked as: the token itself, or an account of Portico's own.
+//! Validation of tokens at Keystone, as the token itself or as an account of Portico's own.
 use portico_openstack::keystone::{
     Client, Error, ServiceAccount, ServiceAccountError, TokenDetails,
 };
 use secrecy::SecretString;
 
-/// Asks Keystone about tokens.
+/// Validates tokens at Keystone.
 #[derive(Clone)]
 pub struct Validator {
     client: Client,
@@ -12,7 +12,7 @@ pub struct Validator {
 }
 
 impl From<Client> for Validator {
-    /// Each token asks about itself, which needs no credential of ours.
+    /// Makes a validator in which each token validates itself, without a credential of Portico's.
     fn from(client: Client) -> Self {
         Self {
             client,
@@ -22,7 +22,7 @@ impl From<Client> for Validator {
 }
 
 impl Validator {
-    /// The account asks about every token; it needs the role `service`.
+    /// Makes a validator in which the account validates every token; it needs the role `service`.
     pub fn with_account(client: Client, account: ServiceAccount) -> Self {
         Self {
             client,
@@ -30,11 +30,11 @@ impl Validator {
         }
     }
 
-    /// What the token is.
+    /// Returns the token's details.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when Keystone does not accept it; nothing that is wrong with the
-    /// account is ever taken for that.
+    /// [`Error::InvalidToken`] if Keystone does not accept it; a fault of the account never results
+    /// in this error.
     pub(crate) async fn validate(&self, token: &SecretString) -> Result<TokenDetails, Error> {
         let Some(account) = &self.account else {
             return self.client.validate(token).await;
@@ -45,19 +45,19 @@ impl Validator {
             Ok(Some(details)) => Ok(details),
             Ok(None) => Err(Error::InvalidToken),
             Err(error) => {
-                tracing::error!(%error, "the service account cannot ask about tokens");
+                tracing::error!(%error, "the service account cannot validate tokens");
                 Err(unable(error))
             }
         }
     }
 
-    /// The client for what no account is needed for.
+    /// Returns the client for calls that need no account.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 }
 
-/// "Cannot say", whatever it was.
+/// Maps any fault of the account to an outage.
 fn unable(error: ServiceAccountError) -> Error {
     match error {
         ServiceAccountError::Call(error) | ServiceAccountError::SignIn(error)

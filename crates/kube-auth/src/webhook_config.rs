@@ -1,4 +1,4 @@
-//! What an API server needs to ask this webhook: a kubeconfig and a few flags.
+//! The configuration of an API server for this webhook: a kubeconfig and a few flags.
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_domain::cluster::ClusterRecord;
@@ -6,12 +6,12 @@ use portico_domain::identity::user_group;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What the API server asks.
+/// The kind of review that the API server sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Who a bearer token belongs to.
+    /// The user of a bearer token.
     Authentication,
-    /// What a user may do, where the cluster has a policy.
+    /// What a user may do, if the cluster has a policy.
     Authorization,
 }
 
@@ -23,7 +23,8 @@ impl Question {
         }
     }
 
-    /// The API server's flags. Its default of minutes for answers would outlast a role by as much.
+    /// Returns the API server's flags. Its default cache TTL of minutes would let revoked roles
+    /// work for as long.
     fn flags(self, file: &str, ttl: u64) -> String {
         match self {
             Self::Authentication => format!(
@@ -44,26 +45,27 @@ impl Question {
     }
 }
 
-/// Where the API server finds the webhook, and its own credentials for it.
+/// The webhook's address for the API server, and the API server's credentials for it.
 #[derive(Clone, Debug)]
 pub struct WebhookConfig<'a> {
     pub question: Question,
-    /// The webhook's base URL, as the API server reaches it.
+    /// The webhook's base URL, as reached by the API server.
     pub url: &'a str,
     /// The authority of the webhook's certificate (PEM).
     pub ca_pem: &'a [u8],
     /// The client certificate's path on the API server's machine. Files are read again when they
-    /// change; that is why they are not put inside.
+    /// change, which is why they are not embedded.
     pub client_cert_file: &'a str,
     /// The client key's path on the API server's machine.
     pub client_key_file: &'a str,
-    /// Where the rendered file will be on the API server's machine.
+    /// The path of the rendered file on the API server's machine.
     pub config_file: &'a str,
-    /// How long the API server may believe an answer; 10 s keeps revocation under a minute.
+    /// How long the API server may cache a response; 10 s keeps revocation under a minute.
     pub cache_ttl: Duration,
 }
 
-/// The webhook kubeconfig of one cluster, with the API server's flags as a comment on top.
+/// Returns the webhook kubeconfig of one cluster, with the API server's flags as a comment at the
+/// top.
 pub fn webhook_kubeconfig(cluster: &ClusterRecord, config: &WebhookConfig<'_>) -> String {
     let base = config.url.trim_end_matches('/');
     let path = config.question.path();
@@ -109,10 +111,10 @@ current-context: portico
     )
 }
 
-/// The structured authorization configuration (`apiserver.config.k8s.io/v1`, Kubernetes 1.32 and
-/// newer) that has an API server ask the webhook of the kubeconfig at `config_file`, about our
-/// people only. When the webhook cannot answer, nobody is let through: with the flags, the next
-/// authorizer would be asked.
+/// Returns the structured authorization configuration (`apiserver.config.k8s.io/v1`, Kubernetes
+/// 1.32 and newer) with which an API server asks the webhook in the kubeconfig at `config_file`,
+/// for Portico's users only. If the webhook cannot answer, the request is denied: with the flags,
+/// the next authorizer would be asked.
 pub fn authorization_configuration(config_file: &str, cache_ttl: Duration) -> String {
     format!(
         "\
@@ -137,7 +139,7 @@ authorizers:
       type: KubeConfigFile
       kubeConfigFile: {file}
     matchConditions:
-    # only people whom Portico has authenticated
+    # only users whom Portico has authenticated
     - expression: \"has(request.groups) && request.groups.exists(group, group.startsWith('{prefix}'))\"
 - type: RBAC
   name: rbac
@@ -148,7 +150,7 @@ authorizers:
     )
 }
 
-/// A YAML string, as JSON writes strings. Characters on which a terminal would act are escaped: the
+/// Returns a YAML string, in JSON's syntax. Characters that a terminal interprets are escaped: the
 /// file is printed.
 fn quoted(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
@@ -164,14 +166,15 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Text for a comment, which a line break would end.
+/// Returns text for a comment, which a line break would end.
 fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if acts_on_terminals(c) { ' ' } else { c })
         .collect()
 }
 
-/// Control characters, and those that change the direction of text or break lines.
+/// Returns whether a character is a control character, or changes the direction of text or breaks
+/// lines.
 fn acts_on_terminals(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

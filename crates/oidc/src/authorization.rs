@@ -1,4 +1,4 @@
-//! Signing in: the authorization request and the redemption of its code.
+//! The authorization code flow: the authorization request and the redemption of its code.
 use jiff::Timestamp;
 use oauth2::{CsrfToken, PkceCodeChallenge, RedirectUrl, Scope};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -11,18 +11,18 @@ use crate::{
     provider::Provider,
 };
 
-/// Longer codes are not redeemed.
-const LONGEST_CODE: usize = 4096;
+/// Maximum length of an authorization code, in bytes; longer ones are not redeemed.
+const MAX_CODE_BYTES: usize = 4096;
 
-/// Where to send a browser, and what to remember meanwhile.
+/// The URL for the browser, and the values to store meanwhile.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     pub url: Url,
     pub flow: Flow,
 }
 
-/// The secrets of one sign-in. They stay on the server; only `state` and a hash of the verifier
-/// travel.
+/// The secrets of one sign-in. They stay on the server; only `state` and a hash of the verifier are
+/// sent.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub state: SecretString,
@@ -31,7 +31,7 @@ pub struct Flow {
     pub verifier: SecretString,
 }
 
-/// What comes back from the provider, with what was remembered.
+/// The provider's response, with the stored values.
 #[derive(Clone, Debug)]
 pub struct Redemption<'a> {
     pub code: SecretString,
@@ -41,24 +41,24 @@ pub struct Redemption<'a> {
     pub redirect: &'a Url,
 }
 
-/// What a sign-in gives.
+/// The tokens of a sign-in.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     pub identity: Identity,
     pub id_token: SecretString,
     pub access_token: SecretString,
-    /// `None`: the provider gives none, so nothing can be refreshed.
+    /// `None`: the provider issues none, so the tokens cannot be refreshed.
     pub refresh_token: Option<SecretString>,
-    /// When the access token ends: ask again before.
+    /// When the access token expires: refresh before.
     pub expires_at: Timestamp,
 }
 
 impl Provider {
-    /// The authorization request: code flow with state, nonce and PKCE S256. `fresh` asks the
-    /// provider to have the person prove who they are again.
+    /// Returns the authorization request: code flow with state, nonce and PKCE S256. `fresh` asks
+    /// the provider to authenticate the user again.
     ///
     /// # Errors
-    /// When the provider cannot be discovered.
+    /// If the provider cannot be discovered.
     pub async fn begin(&self, redirect: &Url, fresh: bool) -> Result<Authorization, Error> {
         let metadata = self.metadata().await?;
         let client = oauth::client(&self.0.settings, &metadata)
@@ -94,11 +94,12 @@ impl Provider {
         })
     }
 
-    /// Checks the `iss` parameter of an authorization response (RFC 9207), an error's too: where
-    /// the provider promises it, it must be there, and where it is, it must be this provider's.
+    /// Checks the `iss` parameter of an authorization response (RFC 9207), error responses
+    /// included: if the provider advertises it, it must be present, and if present, it must be this
+    /// provider's.
     ///
     /// # Errors
-    /// [`Error::OtherIssuer`] when it is missing or another.
+    /// [`Error::OtherIssuer`] if it is missing or another.
     pub async fn expect_response_issuer(&self, given: Option<&str>) -> Result<(), Error> {
         match given {
             Some(given) if given == self.issuer() => Ok(()),
@@ -117,9 +118,9 @@ impl Provider {
     /// Redeems a code. The caller has checked state and issuer before.
     ///
     /// # Errors
-    /// When the provider refuses the code, or what it gives is not for this sign-in.
+    /// If the provider refuses the code, or its response is not for this sign-in.
     pub async fn finish(&self, redemption: &Redemption<'_>) -> Result<Tokens, Error> {
-        if redemption.code.expose_secret().len() > LONGEST_CODE {
+        if redemption.code.expose_secret().len() > MAX_CODE_BYTES {
             return Err(Error::InvalidGrant);
         }
         let metadata = self.metadata().await?;
@@ -147,13 +148,13 @@ impl Provider {
             id_token,
             access_token: given.access_token,
             refresh_token: given.refresh_token,
-            expires_at: given
-                .expires_at
-                .unwrap_or_else(|| id_token_expires.min(Timestamp::now() + oauth::LONGEST_LIFE)),
+            expires_at: given.expires_at.unwrap_or_else(|| {
+                id_token_expires.min(Timestamp::now() + oauth::MAX_ACCESS_TOKEN_TTL)
+            }),
         })
     }
 
-    /// A call that fails shows that the provider is down, before the next discovery does.
+    /// Records a failed call, which shows that the provider is down before the next discovery does.
     pub(crate) fn note_failure(&self, error: &Error) {
         if matches!(
             error,

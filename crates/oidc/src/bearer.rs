@@ -1,4 +1,4 @@
-//! Bearers of API callers: JWT access tokens (RFC 9068) with an audience of their own.
+//! Bearer tokens of API callers: JWT access tokens (RFC 9068) with an audience of their own.
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -9,7 +9,7 @@ use crate::{
     provider::Provider,
 };
 
-/// Who calls, and until when the token says so.
+/// The caller, and the token's expiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BearerIdentity {
     pub identity: Identity,
@@ -17,11 +17,11 @@ pub struct BearerIdentity {
 }
 
 impl Provider {
-    /// Verifies a bearer: signed by this provider, for `api_audience`, valid now. An ID token or
-    /// logout token is none.
+    /// Verifies a bearer token: signed by this provider, for `api_audience`, valid now. ID tokens
+    /// and logout tokens are refused.
     ///
     /// # Errors
-    /// [`Error::Token`] says why it does not count.
+    /// [`Error::Token`] with the reason why it is refused.
     pub async fn verify_bearer(&self, token: &SecretString) -> Result<BearerIdentity, Error> {
         let settings = &self.0.settings;
         let audience = settings
@@ -30,14 +30,14 @@ impl Provider {
             .ok_or(TokenFault::NoBearers)?;
         let token = token.expose_secret();
         let header = Header::read(token, &settings.algorithms)?;
-        // RFC 9068 says at+jwt; widespread providers write JWT, or nothing
+        // RFC 9068 requires at+jwt; widespread providers write JWT, or nothing
         header.expect_type(&[Some("at+jwt"), Some("jwt"), None])?;
         let claims = self.signed_claims(token, &header).await?;
         let audiences = claims.audiences()?;
         if !audiences.contains(&audience) {
             return Err(TokenFault::Audience.into());
         }
-        // what is issued to this client as an ID token is no bearer, whatever else it is for
+        // an ID token issued to this client is not a bearer token, whatever its other audiences
         if header.typ.as_deref() != Some("at+jwt")
             && (claims.0.contains_key("nonce") || audiences.contains(&settings.client_id.as_str()))
         {

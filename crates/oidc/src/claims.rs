@@ -1,40 +1,41 @@
-//! Who somebody is, read from claims by JSON pointer (RFC 6901).
+//! Identities read from claims by JSON pointer (RFC 6901).
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{error::TokenFault, jwt::Claims, settings::ClaimPointers};
 
-/// More groups than this are not read.
-const MOST_GROUPS: usize = 1000;
-/// Longer texts are not taken over.
-const LONGEST: usize = 255;
+/// Maximum number of groups; further ones are ignored.
+const MAX_GROUPS: usize = 1000;
+/// Maximum length of a claim's text, in bytes; longer ones are ignored.
+const MAX_CLAIM_BYTES: usize = 255;
 
-/// Somebody, as a provider says. Issuer and subject name them; all else only describes.
+/// A user, as described by a provider. Issuer and subject identify them; all other fields only
+/// describe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     pub issuer: String,
     pub subject: String,
-    /// The provider's own session (`sid`), where it names one.
+    /// The provider's own session (`sid`), if it names one.
     pub session: Option<String>,
     pub name: String,
-    /// What people read (`name`), where the provider says it.
+    /// The display name (`name`), if the provider sends it.
     pub display_name: Option<String>,
     pub email: Option<Email>,
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     pub groups: Vec<String>,
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     pub roles: Vec<String>,
-    /// How somebody signed in (`amr`).
+    /// How the user signed in (`amr`).
     pub methods: Vec<String>,
-    /// When somebody signed in (`auth_time`), where the provider says.
+    /// When the user signed in (`auth_time`), if the provider sends it.
     pub authenticated_at: Option<Timestamp>,
 }
 
-/// An e-mail address. Never an identity: another person may have it tomorrow.
+/// An e-mail address. Never an identity: it may belong to another person tomorrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
     pub address: String,
-    /// Absent in the token counts as not verified.
+    /// A missing claim counts as not verified.
     pub verified: bool,
 }
 
@@ -42,7 +43,7 @@ impl Identity {
     pub(crate) fn read(claims: &Claims, pointers: &ClaimPointers) -> Result<Self, TokenFault> {
         let subject = claims.text("sub")?;
         // OpenID Connect Core 2: at most 255 ASCII characters
-        if subject.len() > LONGEST || !subject.is_ascii() {
+        if subject.len() > MAX_CLAIM_BYTES || !subject.is_ascii() {
             return Err(TokenFault::Claim("sub"));
         }
         let mut identity = Self {
@@ -64,7 +65,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Takes over what other claims of the same subject say, where they say something.
+    /// Adds the values of other claims of the same subject.
     pub(crate) fn describe(&mut self, claims: &Map<String, Value>, pointers: &ClaimPointers) {
         let claims = Value::Object(claims.clone());
         let at = |pointer: &str| {
@@ -102,20 +103,21 @@ impl Identity {
     }
 }
 
-/// A text that can be shown: without control characters, not longer than a name.
+/// Returns a text that can be shown: without control characters, not longer than a name.
 fn plain(text: &str) -> Option<String> {
     let text = text.trim();
-    let good = !text.is_empty() && text.len() <= LONGEST && !text.chars().any(char::is_control);
+    let good =
+        !text.is_empty() && text.len() <= MAX_CLAIM_BYTES && !text.chars().any(char::is_control);
     good.then(|| text.to_owned())
 }
 
-/// A list of texts, or one text alone.
+/// Returns a list of texts, or one text alone.
 fn texts(value: Option<&Value>) -> Vec<String> {
     let mut texts: Vec<String> = match value {
         Some(Value::String(one)) => plain(one).into_iter().collect(),
         Some(Value::Array(several)) => several
             .iter()
-            .take(MOST_GROUPS)
+            .take(MAX_GROUPS)
             .filter_map(|one| plain(one.as_str()?))
             .collect(),
         _ => Vec::new(),

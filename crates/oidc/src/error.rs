@@ -1,41 +1,41 @@
-//! Why a provider's word cannot be had, or does not count.
+//! Errors of calls to a provider and of its tokens.
 
-/// Why something at a provider did not succeed. Never holds a token, code or secret.
+/// An error of an operation at a provider. Never holds a token, code or secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No connection, no answer in time, or a failure of its own (5xx). Try again later.
+    /// No connection, no response in time, or a server error (5xx). Try again later.
     #[error("the provider does not answer: {0}")]
     Unavailable(String),
-    /// It answers, but not as OpenID Connect says, or names hosts that are not configured.
+    /// The response does not conform to OpenID Connect, or names hosts that are not configured.
     #[error("the provider's answers cannot be used: {0}")]
     Unusable(String),
-    /// The code or refresh token is no good any more (RFC 6749 5.2, `invalid_grant`).
+    /// The code or refresh token is no longer valid (RFC 6749 5.2, `invalid_grant`).
     #[error("the provider does not accept this grant any more")]
     InvalidGrant,
-    /// The provider refuses the client, not the person: a wrong secret, a scope or grant type
-    /// that is not registered.
+    /// The provider refuses the client, not the user: a wrong secret, a scope or grant type that is
+    /// not registered.
     #[error("the provider refuses this client ({0}): check client_id and client_secret_file")]
     Client(String),
-    /// The answer names another issuer than the one that was asked, or none where one is promised
-    /// (RFC 9207).
+    /// The response names another issuer than the provider, or none although the provider promises
+    /// one (RFC 9207).
     #[error("the answer comes from another issuer")]
     OtherIssuer,
-    /// The provider now speaks of somebody else.
+    /// The provider now returns another subject.
     #[error("the answer is about another subject")]
     OtherSubject,
-    /// A token is not what it should be.
+    /// A token is invalid.
     #[error("the token was refused: {0}")]
     Token(#[from] TokenFault),
 }
 
 impl Error {
-    /// Whether trying again later may help, without anybody's doing.
+    /// Returns whether a retry later may succeed without any change.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unavailable(_))
     }
 }
 
-/// What is wrong with a token.
+/// The fault of a token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenFault {
     #[error("it is longer than a token may be")]
@@ -44,7 +44,7 @@ pub enum TokenFault {
     NotAJwt,
     #[error("its algorithm is not allowed")]
     Algorithm,
-    #[error("its header brings a key of its own or asks for what is not understood")]
+    #[error("its header contains a key, or an extension that is not supported")]
     Header,
     #[error("its type is not the one expected here")]
     Type,
@@ -52,7 +52,7 @@ pub enum TokenFault {
     UnknownKey,
     #[error("its signature is wrong")]
     Signature,
-    #[error("it was issued by somebody else")]
+    #[error("it was issued by another issuer")]
     Issuer,
     #[error("it is for another audience")]
     Audience,
@@ -66,7 +66,7 @@ pub enum TokenFault {
     NotYet,
     #[error("it was issued too long ago")]
     TooOld,
-    #[error("its nonce is another one")]
+    #[error("its nonce does not match")]
     Nonce,
     #[error("there is none")]
     Missing,

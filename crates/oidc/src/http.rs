@@ -1,4 +1,4 @@
-//! Calls to a provider: bounded in size and time, to known hosts, without redirects.
+//! HTTP calls to a provider: bounded in size and time, to known hosts, without redirects.
 use std::time::Duration;
 
 use ::http::{Request, Response};
@@ -11,14 +11,14 @@ use crate::{
     settings::{InvalidSettings, Settings, is_loopback},
 };
 
-/// The largest answer that is read.
-const LARGEST: usize = 1 << 20;
+/// Maximum size of a response body, in bytes.
+const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// A client for one provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Http {
     client: reqwest::Client,
-    /// Host names that may be asked, in lower case.
+    /// Host names that requests may go to, in lower case.
     hosts: Vec<String>,
     /// Whether the issuer itself is on this machine, without TLS.
     plain: bool,
@@ -28,12 +28,12 @@ impl Http {
     pub fn new(settings: &Settings) -> Result<Self, InvalidSettings> {
         let issuer = Url::parse(&settings.issuer)
             .map_err(|_| InvalidSettings::Issuer(settings.issuer.clone()))?;
-        // fails when the process has installed one already, which is as good
+        // fails if the process has installed one already, which is fine
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
             .no_proxy()
-            // a redirect would carry codes and secrets to wherever it points
+            // a redirect would send codes and secrets to its target
             .redirect(redirect::Policy::none())
             .timeout(settings.timeout)
             .connect_timeout(settings.timeout.min(Duration::from_secs(3)))
@@ -66,7 +66,7 @@ impl Http {
         })
     }
 
-    /// Whether an address that the provider named may be used.
+    /// Returns whether an address from the provider may be used.
     pub fn allows(&self, url: &Url) -> bool {
         let scheme =
             url.scheme() == "https" || (self.plain && url.scheme() == "http" && is_loopback(url));
@@ -80,7 +80,7 @@ impl Http {
     /// Sends a request that `oauth2` has built.
     pub async fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
         let url = Url::parse(&request.uri().to_string())
-            .map_err(|_| Error::Unusable("an endpoint is no address".to_owned()))?;
+            .map_err(|_| Error::Unusable("an endpoint is not a URL".to_owned()))?;
         if !self.allows(&url) {
             return Err(Error::Unusable(format!(
                 "{} is not among the hosts of this provider",
@@ -109,7 +109,7 @@ impl Http {
         let mut chunks = answer.bytes_stream();
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.map_err(|error| unavailable(&error))?;
-            if body.len() + chunk.len() > LARGEST {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(Error::Unusable("an answer is larger than 1 MiB".to_owned()));
             }
             body.extend_from_slice(&chunk);
@@ -140,13 +140,13 @@ impl Http {
 }
 
 fn unavailable(error: &reqwest::Error) -> Error {
-    // reqwest names the URL, which may hold a code: say only what kind of failure it is
+    // reqwest's message contains the URL, which may hold a code: report the kind of failure only
     let what = if error.is_timeout() {
         "no answer in time"
     } else if error.is_connect() {
         "no connection can be made"
     } else {
-        "the connection broke off"
+        "the connection was closed early"
     };
     Error::Unavailable(what.to_owned())
 }

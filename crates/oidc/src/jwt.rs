@@ -1,4 +1,4 @@
-//! Reading a signed JWT (RFC 7519, RFC 8725): the one way by which any token is believed.
+//! Verification of a signed JWT (RFC 7519, RFC 8725), used for every kind of token.
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -12,12 +12,13 @@ use crate::{
     settings::Algorithm,
 };
 
-/// Longer tokens are not looked at.
-const LONGEST: usize = 64 << 10;
-/// Later times are no times (a day before the end of the year 9999, where `Timestamp` ends).
-const LAST_SECOND: f64 = 253_402_200_000.0;
+/// Maximum size of a token, in bytes; longer ones are refused unread.
+const MAX_TOKEN_BYTES: usize = 64 << 10;
+/// The latest valid time in seconds since the epoch: a day before the end of the year 9999, where
+/// `Timestamp` ends.
+const MAX_NUMERIC_DATE: f64 = 253_402_200_000.0;
 
-/// What the header says, before anything is believed.
+/// The header, which is not verified yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub algorithm: Algorithm,
@@ -41,7 +42,7 @@ impl Header {
     /// Reads the header of a token. A key or certificate in it is never used: such a token is
     /// refused, and so is one with extensions that must be understood.
     pub fn read(token: &str, allowed: &[Algorithm]) -> Result<Self, TokenFault> {
-        if token.len() > LONGEST {
+        if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenFault::TooLong);
         }
         let mut parts = token.split('.');
@@ -75,7 +76,7 @@ impl Header {
         })
     }
 
-    /// Checks the type against those that are expected; `None` stands for a token without one.
+    /// Checks the type against the expected ones; `None` means a token without one.
     pub fn expect_type(&self, expected: &[Option<&str>]) -> Result<(), TokenFault> {
         if expected.contains(&self.typ.as_deref()) {
             Ok(())
@@ -85,7 +86,7 @@ impl Header {
     }
 }
 
-/// The claims of a token whose signature is good.
+/// The claims of a token with a valid signature.
 #[derive(Clone, Debug)]
 pub(crate) struct Claims(pub Map<String, Value>);
 
@@ -112,12 +113,12 @@ impl Claims {
         Err(TokenFault::Signature.into())
     }
 
-    /// A claim that is a text and not empty.
+    /// Returns a claim that is a non-empty text.
     pub fn text(&self, name: &'static str) -> Result<&str, TokenFault> {
         self.optional_text(name)?.ok_or(TokenFault::Claim(name))
     }
 
-    /// A claim that is a text where it is there; of another type it is an error.
+    /// Returns a claim that is a text, if present; another type is an error.
     pub fn optional_text(&self, name: &'static str) -> Result<Option<&str>, TokenFault> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -126,14 +127,14 @@ impl Claims {
         }
     }
 
-    /// A time, in whole or broken seconds since 1970.
+    /// Returns a time, in whole or fractional seconds since 1970.
     pub fn time(&self, name: &'static str) -> Result<Option<Timestamp>, TokenFault> {
         let Some(value) = self.0.get(name) else {
             return Ok(None);
         };
         let seconds = value
             .as_f64()
-            .filter(|seconds| (0.0..=LAST_SECOND).contains(seconds))
+            .filter(|seconds| (0.0..=MAX_NUMERIC_DATE).contains(seconds))
             .ok_or(TokenFault::Claim(name))?;
         #[allow(
             clippy::cast_possible_truncation,
@@ -154,7 +155,7 @@ impl Claims {
         }
     }
 
-    /// Everybody that the token is for.
+    /// Returns the audiences of the token.
     pub fn audiences(&self) -> Result<Vec<&str>, TokenFault> {
         match self.0.get("aud") {
             Some(Value::String(one)) => Ok(vec![one]),
@@ -166,11 +167,11 @@ impl Claims {
         }
     }
 
-    /// Checks `exp`, which must be there, and `nbf` and `iat` where they are.
+    /// Checks `exp`, which must be present, and `nbf` and `iat` if they are.
     pub fn expect_valid_now(&self, skew: Duration) -> Result<Timestamp, TokenFault> {
         let now = Timestamp::now();
         let expires = self.time("exp")?.ok_or(TokenFault::Claim("exp"))?;
-        // on this side, since nothing may be added to the last second there is
+        // on this side of the comparison, since nothing may be added to the latest valid time
         if now - skew >= expires {
             return Err(TokenFault::Expired);
         }

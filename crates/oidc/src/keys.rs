@@ -1,4 +1,4 @@
-//! A provider's public keys (RFC 7517), fetched when a token names one that is not known.
+//! A provider's public keys (RFC 7517), fetched when a token names an unknown one.
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -18,10 +18,10 @@ use crate::{
     settings::Algorithm,
 };
 
-/// Keys that are older are fetched again: a withdrawn key must not count for long.
-const FRESH: Duration = Duration::from_secs(900);
-/// More keys than this are not looked at.
-const MOST: usize = 64;
+/// How long fetched keys are used: a withdrawn key must not be valid for long.
+const KEYS_TTL: Duration = Duration::from_secs(900);
+/// Maximum number of keys; further ones are ignored.
+const MAX_KEYS: usize = 64;
 
 #[derive(Debug, Default)]
 struct State {
@@ -34,15 +34,15 @@ struct State {
 #[derive(Debug, Default)]
 pub(crate) struct Keys(Mutex<State>);
 
-/// Keys of other kinds may stand in the set: each is read by itself.
+/// The key set. Keys of other types may be in it: each is parsed separately.
 #[derive(Deserialize)]
 struct Document {
     keys: Vec<serde_json::Value>,
 }
 
 impl Keys {
-    /// The keys that may have made a signature. Fetches them when none of the known ones fits, at
-    /// most once in `interval`; within it an unknown key is refused without asking.
+    /// Returns the keys that may have made a signature. Fetches them if none of the known ones
+    /// matches, at most once per `interval`; within it an unknown key is refused without a request.
     pub async fn candidates(
         &self,
         kid: Option<&str>,
@@ -52,7 +52,7 @@ impl Keys {
         interval: Duration,
     ) -> Result<Vec<DecodingKey>, Error> {
         let mut state = self.0.lock().await;
-        let fresh = state.fetched.is_some_and(|at| at.elapsed() < FRESH);
+        let fresh = state.fetched.is_some_and(|at| at.elapsed() < KEYS_TTL);
         if fresh {
             let found = fitting(&state.keys, kid, algorithm);
             if !found.is_empty() {
@@ -71,7 +71,7 @@ impl Keys {
         let keys: Vec<Jwk> = document
             .keys
             .into_iter()
-            .take(MOST)
+            .take(MAX_KEYS)
             .filter_map(|key| serde_json::from_value(key).ok())
             .collect();
         state.keys = Arc::new(keys);
@@ -92,7 +92,7 @@ fn fitting(keys: &[Jwk], kid: Option<&str>, algorithm: Algorithm) -> Vec<Decodin
         .collect()
 }
 
-/// Whether a key signs with the algorithm: its type decides, and what it says about itself.
+/// Returns whether a key is for the algorithm, by its type and its own `alg` and `use`.
 fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let kind = match (&key.algorithm, algorithm) {
         (AlgorithmParameters::EllipticCurve(curve), Algorithm::ES256) => {

@@ -1,13 +1,15 @@
-//! OpenID Connect as a relying party: who an OpenID Provider says somebody is.
+//! An OpenID Connect relying party: authenticates users with OpenID Providers.
 //!
 //! [`Provider`] is one provider: it discovers the endpoints when they are first needed, builds the
 //! authorization URL ([`Provider::begin`]), redeems the code ([`Provider::finish`]), refreshes
-//! ([`Provider::refresh`]), and verifies what arrives from outside: ID tokens, logout tokens
-//! ([`Provider::verify_logout_token`]) and bearers of API callers ([`Provider::verify_bearer`]).
+//! ([`Provider::refresh`]), and verifies untrusted input: ID tokens, logout tokens
+//! ([`Provider::verify_logout_token`]) and bearer tokens of API callers
+//! ([`Provider::verify_bearer`]).
 //!
-//! Nothing here keeps a session, knows a browser or decides who may do what. Every answer is
-//! bounded in size and time, redirects are never followed, and only the configured hosts are asked.
-//! All three kinds of tokens go through one verifier ([`TokenFault`] says why one is refused).
+//! It holds no sessions, knows no browsers and makes no access decisions. Every response is bounded
+//! in size and time, redirects are never followed, and requests go to the configured hosts only.
+//! All three kinds of tokens are checked by one verifier ([`TokenFault`] is the reason for a
+//! refusal).
 mod authorization;
 mod bearer;
 mod claims;

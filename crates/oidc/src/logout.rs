@@ -16,28 +16,29 @@ use crate::{
 };
 
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
-/// A logout token that was issued longer ago does not count (and the marks of used ones may go).
-const OLDEST: SignedDuration = SignedDuration::from_mins(10);
+/// Maximum age of a logout token: older ones are refused, so that the marks of used ones can be
+/// deleted.
+const MAX_TOKEN_AGE: SignedDuration = SignedDuration::from_mins(10);
 
-/// What a provider wants ended.
+/// The sessions that a provider wants ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogoutToken {
-    /// Unique: a second token of the same ID is a replay.
+    /// Unique: a second token with the same ID is a replay.
     pub id: String,
     /// One session of the provider.
     pub session: Option<String>,
     /// Without a session: every session of this subject.
     pub subject: Option<String>,
-    /// Until when its ID must be remembered.
+    /// Until when its ID must be stored.
     pub remember_until: Timestamp,
 }
 
 impl Provider {
-    /// Where to send the browser so that the provider's session ends too; `None` where the
-    /// provider offers no such thing. The address comes from discovery only.
+    /// Returns the URL at which the browser ends the provider's session; `None` if the provider
+    /// does not support it. The URL comes from discovery only.
     ///
     /// # Errors
-    /// When the provider cannot be discovered.
+    /// If the provider cannot be discovered.
     pub async fn logout_url(
         &self,
         id_token: Option<&SecretString>,
@@ -58,10 +59,10 @@ impl Provider {
         Ok(Some(url))
     }
 
-    /// Revokes a token (RFC 7009); says whether the provider offers that.
+    /// Revokes a token (RFC 7009); returns whether the provider supports that.
     ///
     /// # Errors
-    /// When it does not answer, or refuses.
+    /// If it does not respond, or refuses.
     pub async fn revoke(&self, token: &SecretString, hint: &str) -> Result<bool, Error> {
         let settings = &self.0.settings;
         let metadata = self.metadata().await?;
@@ -77,10 +78,10 @@ impl Provider {
         }
     }
 
-    /// Verifies a logout token. The caller remembers its ID and refuses a second one.
+    /// Verifies a logout token. The caller stores its ID and refuses a second one.
     ///
     /// # Errors
-    /// [`Error::Token`] says what is wrong with it.
+    /// [`Error::Token`] with the reason why it is refused.
     pub async fn verify_logout_token(&self, token: &str) -> Result<LogoutToken, Error> {
         let settings = &self.0.settings;
         let header = Header::read(token, &settings.algorithms)?;
@@ -96,7 +97,7 @@ impl Provider {
         if issued > now + skew {
             return Err(TokenFault::NotYet.into());
         }
-        if issued < now - OLDEST - skew {
+        if issued < now - MAX_TOKEN_AGE - skew {
             return Err(TokenFault::TooOld.into());
         }
         if let Some(expires) = claims.time("exp")?
@@ -109,7 +110,7 @@ impl Provider {
         if !event.is_some_and(serde_json::Value::is_object) {
             return Err(TokenFault::Claim("events").into());
         }
-        // its presence tells an ID token
+        // its presence identifies an ID token
         if claims.0.contains_key("nonce") {
             return Err(TokenFault::Nonce.into());
         }
@@ -122,12 +123,12 @@ impl Provider {
             id,
             session,
             subject,
-            remember_until: issued + OLDEST + skew + skew,
+            remember_until: issued + MAX_TOKEN_AGE + skew + skew,
         })
     }
 }
 
-/// A revocation request of this client.
+/// Returns a revocation request of this client.
 fn revocation(
     settings: &Settings,
     metadata: &Metadata,
@@ -164,5 +165,5 @@ fn revocation(
     }
     request
         .body(form.finish().into_bytes())
-        .map_err(|_| Error::Unusable("the revocation endpoint is no address".to_owned()))
+        .map_err(|_| Error::Unusable("the revocation endpoint is not a URL".to_owned()))
 }

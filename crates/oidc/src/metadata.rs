@@ -1,4 +1,4 @@
-//! What a provider says about itself (OpenID Connect Discovery 1.0), read when it is first needed.
+//! A provider's metadata (OpenID Connect Discovery 1.0), read when first needed.
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -10,10 +10,10 @@ use url::Url;
 
 use crate::{error::Error, http::Http};
 
-/// A provider may change its endpoints: they are read again after this time.
-const FRESH: Duration = Duration::from_secs(3600);
-/// A provider that does not answer is asked again after this time.
-const RETRY: Duration = Duration::from_secs(3);
+/// How long the metadata is used: a provider may change its endpoints.
+const METADATA_TTL: Duration = Duration::from_secs(3600);
+/// Delay before the next request after a failure.
+const RETRY_DELAY: Duration = Duration::from_secs(3);
 
 /// The parts of a discovery document that are used.
 #[derive(Clone, Debug, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct Metadata {
     pub revocation_endpoint: Option<Url>,
     #[serde(default)]
     pub token_endpoint_auth_methods_supported: Vec<String>,
-    /// RFC 9207: every authorization response names its issuer.
+    /// RFC 9207: whether every authorization response names its issuer.
     #[serde(default)]
     pub authorization_response_iss_parameter_supported: bool,
 }
@@ -39,7 +39,7 @@ impl Metadata {
     fn check(mut self, issuer: &str, http: &Http) -> Result<Self, Error> {
         if self.issuer != issuer {
             return Err(Error::Unusable(format!(
-                "it calls itself {:?}, not {issuer:?}: write issuer exactly as the provider does",
+                "its issuer is {:?}, not {issuer:?}: write issuer exactly as the provider does",
                 self.issuer.chars().take(200).collect::<String>()
             )));
         }
@@ -82,21 +82,22 @@ struct State {
     failed: Option<(Error, Instant)>,
 }
 
-/// The document of one provider, shared by everybody who needs it.
+/// The metadata of one provider, shared by all users of it.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery(Mutex<State>);
 
 impl Discovery {
-    /// The document; asks at most every few seconds while the provider does not answer.
+    /// Returns the metadata; sends a request at most every few seconds while the provider does not
+    /// respond.
     pub async fn get(&self, issuer: &str, http: &Http) -> Result<Arc<Metadata>, Error> {
         let mut state = self.0.lock().await;
         if let Some((known, at)) = &state.known
-            && at.elapsed() < FRESH
+            && at.elapsed() < METADATA_TTL
         {
             return Ok(Arc::clone(known));
         }
         if let Some((error, at)) = &state.failed
-            && at.elapsed() < RETRY
+            && at.elapsed() < RETRY_DELAY
         {
             return match &state.known {
                 // an old document is better than none

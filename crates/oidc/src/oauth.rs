@@ -1,4 +1,4 @@
-//! The OAuth 2.0 client (RFC 6749, RFC 7636): how codes and refresh tokens become tokens.
+//! The OAuth 2.0 client (RFC 6749, RFC 7636): exchanges codes and refresh tokens for tokens.
 use futures::{FutureExt as _, future::BoxFuture};
 use jiff::{SignedDuration, Timestamp};
 use oauth2::{
@@ -17,12 +17,12 @@ use url::Url;
 
 use crate::{error::Error, http::Http, metadata::Metadata, settings::Settings};
 
-/// Access tokens that claim to live longer are refreshed after this time all the same.
-pub(crate) const LONGEST_LIFE: SignedDuration = SignedDuration::from_hours(24);
+/// Access tokens with a longer lifetime are refreshed after this time.
+pub(crate) const MAX_ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(24);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IdTokenField {
-    // of oauth2's own type, which does not show its content when it is printed
+    // of oauth2's own type, which does not print its content
     #[serde(default, skip_serializing)]
     id_token: Option<AccessToken>,
 }
@@ -44,13 +44,13 @@ pub(crate) type OAuth = Client<
     EndpointSet,
 >;
 
-/// What the token endpoint gave, before any of it is believed.
+/// The token endpoint's response, which is not verified yet.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub access_token: SecretString,
     pub refresh_token: Option<SecretString>,
     pub id_token: Option<SecretString>,
-    /// `None` when the provider does not say.
+    /// `None` if the provider does not send it.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ impl From<Answer> for Given {
         let life = answer
             .expires_in()
             .and_then(|life| SignedDuration::try_from(life).ok())
-            .map(|life| life.min(LONGEST_LIFE));
+            .map(|life| life.min(MAX_ACCESS_TOKEN_TTL));
         Self {
             access_token: SecretString::from(answer.access_token().secret().clone()),
             refresh_token: answer
@@ -75,8 +75,8 @@ impl From<Answer> for Given {
     }
 }
 
-/// Whether the secret goes into the body: where the provider does not take it in the header, and
-/// for public clients.
+/// Returns whether the secret is sent in the body: if the provider does not accept it in the
+/// header, and for public clients.
 pub(crate) fn secret_in_body(settings: &Settings, metadata: &Metadata) -> bool {
     let methods = &metadata.token_endpoint_auth_methods_supported;
     let offers = |name: &str| methods.iter().any(|method| method == name);
@@ -102,7 +102,7 @@ pub(crate) fn client(settings: &Settings, metadata: &Metadata) -> OAuth {
     }
 }
 
-/// The bounded client, as `oauth2` calls it.
+/// The bounded client, with the interface of `oauth2`.
 struct Calls(Http);
 
 impl<'c> AsyncHttpClient<'c> for Calls {
@@ -159,12 +159,12 @@ fn failure(error: RequestTokenError<Error, BasicErrorResponse>) -> Error {
             {
                 Error::Unavailable(format!("it answers {code}"))
             }
-            // whatever it wrote into its description is not for our log
+            // the provider's own description must not reach the log
             other => Error::Client(other.to_string().chars().take(60).collect()),
         },
-        // the error itself would quote the answer
+        // the error itself would quote the response
         RequestTokenError::Parse(_, _) => {
-            Error::Unusable("the token endpoint does not answer as RFC 6749 says".to_owned())
+            Error::Unusable("the token endpoint does not answer as RFC 6749 requires".to_owned())
         }
         RequestTokenError::Other(_) => {
             Error::Unusable("the token endpoint answers with nothing".to_owned())

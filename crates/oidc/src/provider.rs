@@ -1,4 +1,4 @@
-//! One provider, shared by everybody who needs it.
+//! One provider, shared by all its users.
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
@@ -16,7 +16,7 @@ use crate::{
     settings::{InvalidSettings, Settings},
 };
 
-/// An OpenID Provider. Clones share what was discovered.
+/// An OpenID Provider. Clones share the discovered metadata.
 #[derive(Clone)]
 pub struct Provider(pub(crate) Arc<Parts>);
 
@@ -28,7 +28,7 @@ pub(crate) struct Parts {
     outage: Mutex<Option<Outage>>,
 }
 
-/// Why a provider cannot be used at the moment.
+/// The reason why a provider cannot be used at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     pub since: Timestamp,
@@ -44,10 +44,11 @@ impl fmt::Debug for Provider {
 }
 
 impl Provider {
-    /// A provider; asks nobody yet, so that one that is down keeps nobody from starting.
+    /// Makes a provider; sends no request yet, so that a provider that is down does not prevent
+    /// startup.
     ///
     /// # Errors
-    /// When the settings contradict themselves or the authorities cannot be read.
+    /// If the settings contradict each other or the authorities cannot be read.
     pub fn new(settings: Settings) -> Result<Self, InvalidSettings> {
         settings.validate()?;
         let http = Http::new(&settings)?;
@@ -60,30 +61,30 @@ impl Provider {
         })))
     }
 
-    /// The issuer identifier.
+    /// Returns the issuer identifier.
     pub fn issuer(&self) -> &str {
         &self.0.settings.issuer
     }
 
-    /// This client's identifier at the provider.
+    /// Returns this client's identifier at the provider.
     pub fn client_id(&self) -> &str {
         &self.0.settings.client_id
     }
 
-    /// Whether bearers of API callers are accepted from this provider.
+    /// Returns whether bearer tokens of API callers are accepted from this provider.
     pub fn accepts_bearers(&self) -> bool {
         self.0.settings.api_audience.is_some()
     }
 
-    /// Makes sure that the provider has been discovered.
+    /// Ensures that the provider has been discovered.
     ///
     /// # Errors
-    /// When it does not answer, or not as it should; see [`Provider::outage`].
+    /// If it does not respond, or not as it should; see [`Provider::outage`].
     pub async fn discover(&self) -> Result<(), Error> {
         self.metadata().await.map(drop)
     }
 
-    /// What is wrong with the provider, as far as the last use of it has shown.
+    /// Returns the provider's fault, according to its last use.
     pub fn outage(&self) -> Option<Outage> {
         self.0
             .outage
@@ -92,7 +93,7 @@ impl Provider {
             .clone()
     }
 
-    /// Remembers whether the provider could be used.
+    /// Records whether the provider could be used.
     pub(crate) fn note(&self, error: Option<&Error>) {
         let mut outage = self.0.outage.lock().unwrap_or_else(PoisonError::into_inner);
         *outage = error.map(|error| Outage {
@@ -113,7 +114,7 @@ impl Provider {
         found
     }
 
-    /// The claims of a token that this provider has signed. Says nothing about whom it is for.
+    /// Returns the claims of a token that this provider has signed. Does not check whom it is for.
     pub(crate) async fn signed_claims(
         &self,
         token: &str,
@@ -136,8 +137,8 @@ impl Provider {
         Ok(claims)
     }
 
-    /// Checks an ID token (OpenID Connect Core 3.1.3.7); answers with who it names and when it
-    /// expires. Without `nonce` it is one that came with a refresh.
+    /// Checks an ID token (OpenID Connect Core 3.1.3.7); returns its user and its expiry. Without
+    /// `nonce` it is one from a refresh.
     pub(crate) async fn verify_id_token(
         &self,
         token: &str,
@@ -159,14 +160,14 @@ impl Provider {
                 return Err(TokenFault::Nonce.into());
             }
         }
-        // a logout token of a provider that writes no type must not sign anybody in
+        // a logout token of a provider that sets no type must not sign a user in
         if claims.0.contains_key("events") {
             return Err(TokenFault::Type.into());
         }
         Ok((Identity::read(&claims, &settings.claims)?, expires))
     }
 
-    /// The token is for this client, and for nobody else who is not configured.
+    /// Checks that the token is for this client, and for no other audience that is not configured.
     pub(crate) fn expect_own_audience(&self, claims: &Claims) -> Result<(), TokenFault> {
         let settings = &self.0.settings;
         let audiences = claims.audiences()?;

@@ -1,34 +1,34 @@
-//! Refreshing (RFC 6749 6, OpenID Connect Core 12), with rotation.
+//! Refresh of tokens (RFC 6749 6, OpenID Connect Core 12), with rotation.
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{claims::Identity, error::Error, oauth, provider::Provider};
 
-/// When to ask again where the provider says nothing.
-const USUAL: SignedDuration = SignedDuration::from_mins(5);
-/// When to ask again after an answer that could not be checked.
-const SOON: SignedDuration = SignedDuration::from_secs(30);
+/// When to refresh next if the provider sets no lifetime.
+const DEFAULT_REFRESH_DELAY: SignedDuration = SignedDuration::from_mins(5);
+/// When to refresh next after a response that could not be verified.
+const UNVERIFIED_REFRESH_DELAY: SignedDuration = SignedDuration::from_secs(30);
 
-/// What a refresh gives.
+/// The result of a refresh.
 #[derive(Clone, Debug)]
 pub struct Refreshed {
     pub access_token: SecretString,
-    /// The token that takes the old one's place; `None`: the old one goes on.
+    /// The token that replaces the old one; `None`: the old one remains valid.
     pub refresh_token: Option<SecretString>,
     pub id_token: Option<SecretString>,
     pub expires_at: Timestamp,
-    /// Who the provider says it is now; `None` when it said nothing, or nothing that could be
-    /// checked because it does not answer.
+    /// The provider's current identity of the user; `None` if the response had none, or none that
+    /// could be verified because the provider does not respond.
     pub identity: Option<Identity>,
 }
 
 impl Provider {
-    /// Uses a refresh token of `known`. The old token may be worthless from here on, so what
-    /// this gives must be kept, whatever comes next.
+    /// Uses a refresh token of `known`. The old token may be invalid from here on, so the result
+    /// must be stored, whatever happens next.
     ///
     /// # Errors
-    /// [`Error::InvalidGrant`] when the token is no good any more; [`Error::OtherSubject`] and
-    /// [`Error::Token`] when the answer is about somebody else or cannot be believed.
+    /// [`Error::InvalidGrant`] if the token is no longer valid; [`Error::OtherSubject`] and
+    /// [`Error::Token`] if the response is about another user or cannot be verified.
     pub async fn refresh(
         &self,
         refresh_token: &SecretString,
@@ -43,12 +43,14 @@ impl Provider {
             access_token: given.access_token,
             refresh_token: given.refresh_token,
             id_token: given.id_token,
-            expires_at: given.expires_at.unwrap_or(Timestamp::now() + USUAL),
+            expires_at: given
+                .expires_at
+                .unwrap_or(Timestamp::now() + DEFAULT_REFRESH_DELAY),
             identity: None,
         };
         match self.identity_after(&refreshed, known).await {
             Ok(identity) => refreshed.identity = identity,
-            // the tokens are good: they must not be lost because something else does not answer
+            // the tokens are valid: they must not be lost because another endpoint does not respond
             Err(Error::Unavailable(why)) => {
                 tracing::warn!(
                     issuer = self.issuer(),
@@ -56,7 +58,9 @@ impl Provider {
                     "a refresh could not be checked"
                 );
                 refreshed.id_token = None;
-                refreshed.expires_at = refreshed.expires_at.min(Timestamp::now() + SOON);
+                refreshed.expires_at = refreshed
+                    .expires_at
+                    .min(Timestamp::now() + UNVERIFIED_REFRESH_DELAY);
             }
             Err(error) => return Err(error),
         }
@@ -76,9 +80,9 @@ impl Provider {
                 }
                 identity
             }
-            // no ID token is allowed here; what the person may do must be heard all the same
+            // the response may lack an ID token; the user's current rights are needed all the same
             None if self.has_userinfo().await => Identity {
-                // what is not said any more is gone
+                // claims that are no longer sent are removed
                 groups: Vec::new(),
                 roles: Vec::new(),
                 ..known.clone()

@@ -1,4 +1,4 @@
-//! What somebody must say about a provider before it can be used.
+//! Settings of a provider.
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// A provider and this client's registration with it.
+/// A provider, and this client's registration with it.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The issuer identifier, exactly as the provider writes it in `iss`.
@@ -14,38 +14,38 @@ pub struct Settings {
     pub client_id: String,
     /// `None` for a public client.
     pub client_secret: Option<SecretString>,
-    /// Asked for beside `openid`.
+    /// Requested besides `openid`.
     pub scopes: Vec<String>,
     pub claims: ClaimPointers,
-    /// Audiences beside `client_id` that an ID token may name.
+    /// Audiences besides `client_id` that an ID token may name.
     pub audiences: Vec<String>,
-    /// Signatures that count. There is no way to allow `none` or HMAC.
+    /// Accepted signature algorithms. There is no way to allow `none` or HMAC.
     pub algorithms: Vec<Algorithm>,
-    /// The audience of bearers that API callers present; `None`: no bearer is accepted.
+    /// The audience of bearer tokens of API callers; `None`: no bearer token is accepted.
     pub api_audience: Option<String>,
-    /// Hosts beside the issuer's own that its endpoints may be at.
+    /// Hosts besides the issuer's own at which its endpoints may be.
     pub endpoint_hosts: Vec<String>,
-    /// Whether the userinfo endpoint is asked for claims too.
+    /// Whether the userinfo endpoint is queried for claims too.
     pub userinfo: bool,
     /// Certificate authorities (PEM) to trust instead of the public ones.
     pub ca: Option<String>,
-    /// How long one call may take.
+    /// Time limit for one call.
     pub timeout: Duration,
-    /// How far the clocks may differ.
+    /// Maximum clock skew.
     pub skew: Duration,
-    /// The keys are fetched once in this time at most, however many tokens name unknown ones.
+    /// Minimum time between two fetches of the keys, however many tokens name unknown ones.
     pub key_interval: Duration,
 }
 
-/// Where claims are found in the ID token (or the userinfo answer), as JSON pointers (RFC 6901).
+/// Positions of claims in the ID token (or the userinfo response), as JSON pointers (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClaimPointers {
-    /// The name that people see. Where the claim is absent: `name`, `email`, then `sub`.
+    /// The display name. If the claim is missing: `name`, `email`, then `sub`.
     pub name: String,
-    /// The e-mail address. It names nobody: identity is issuer and subject.
+    /// The e-mail address. It does not identify the user: identity is issuer and subject.
     pub email: String,
-    /// Whether the address was verified. Absent counts as not verified.
+    /// Whether the address was verified. A missing claim counts as not verified.
     pub email_verified: String,
     /// The groups: a list of texts, or one text. Empty: none are read.
     pub groups: String,
@@ -80,7 +80,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// What is allowed unless something else is said.
+    /// The algorithms that are accepted unless the configuration sets others.
     pub const DEFAULT: [Self; 5] = [
         Self::RS256,
         Self::PS256,
@@ -89,7 +89,7 @@ impl Algorithm {
         Self::EdDSA,
     ];
 
-    /// The algorithm of a header's `alg`; `None` for `none`, HMAC and whatever is unknown.
+    /// Returns the algorithm of a header's `alg`; `None` for `none`, HMAC and unknown ones.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "RS256" => Self::RS256,
@@ -106,7 +106,7 @@ impl Algorithm {
     }
 }
 
-/// Why a provider cannot be used as configured.
+/// The reason why a provider cannot be used as configured.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSettings {
     #[error("issuer {0:?} must be https://host[/path] without query and fragment")]
@@ -117,7 +117,7 @@ pub enum InvalidSettings {
     ClientId,
     #[error("algorithms must name at least one")]
     NoAlgorithm,
-    #[error("claims: {0:?} is no JSON pointer: it must be empty or start with /")]
+    #[error("claims: {0:?} is not a JSON pointer: it must be empty or start with /")]
     Pointer(String),
     #[error(
         "api_audience must differ from client_id and from every entry of audiences: an ID token \
@@ -133,7 +133,7 @@ pub enum InvalidSettings {
 }
 
 impl Settings {
-    /// Settings of a provider with the defaults for all else.
+    /// Returns settings of a provider, with defaults for everything else.
     pub fn new(issuer: &str, client_id: &str, client_secret: Option<SecretString>) -> Self {
         Self {
             issuer: issuer.to_owned(),
@@ -153,10 +153,10 @@ impl Settings {
         }
     }
 
-    /// Checks what types cannot, without asking anybody.
+    /// Checks constraints that the types do not express, without a request.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// The first invalid setting.
     pub fn validate(&self) -> Result<(), InvalidSettings> {
         let issuer = || InvalidSettings::Issuer(self.issuer.clone());
         let url = Url::parse(&self.issuer).map_err(|_| issuer())?;
@@ -208,7 +208,7 @@ impl Settings {
     }
 }
 
-/// Whether a URL stays on this machine.
+/// Returns whether requests to a URL stay on this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),

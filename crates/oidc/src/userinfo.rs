@@ -6,14 +6,15 @@ use serde_json::{Map, Value};
 use crate::{claims::Identity, error::Error, provider::Provider};
 
 impl Provider {
-    /// Whether the provider has a userinfo endpoint.
+    /// Returns whether the provider has a userinfo endpoint.
     pub(crate) async fn has_userinfo(&self) -> bool {
         self.metadata()
             .await
             .is_ok_and(|metadata| metadata.userinfo_endpoint.is_some())
     }
 
-    /// Adds what the userinfo endpoint says. Another subject is an error, whatever else it says.
+    /// Adds the claims of the userinfo endpoint. Another subject is an error, whatever the other
+    /// claims.
     pub(crate) async fn describe_from_userinfo(
         &self,
         identity: &mut Identity,
@@ -30,7 +31,7 @@ impl Provider {
                 format!("Bearer {}", access_token.expose_secret()),
             )
             .body(Vec::new())
-            .map_err(|_| Error::Unusable("its access token is no text".to_owned()))?;
+            .map_err(|_| Error::Unusable("its access token is not text".to_owned()))?;
         let answer = self.0.http.send(request).await?;
         if !answer.status().is_success() {
             return Err(Error::Unusable(format!(
@@ -39,7 +40,7 @@ impl Provider {
             )));
         }
         let claims: Map<String, Value> = serde_json::from_slice(answer.body())
-            .map_err(|_| Error::Unusable("userinfo is no JSON object".to_owned()))?;
+            .map_err(|_| Error::Unusable("userinfo is not a JSON object".to_owned()))?;
         if claims.get("sub").and_then(Value::as_str) != Some(&identity.subject) {
             return Err(Error::OtherSubject);
         }

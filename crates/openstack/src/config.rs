@@ -1,4 +1,4 @@
-//! The section `[keystone]` of the configuration.
+//! The configuration section `[keystone]`.
 use crate::keystone::service_account::{InvalidServiceAccount, ServiceAccountConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,29 +13,31 @@ use url::{Host, Url};
 pub struct KeystoneConfig {
     /// The identity API v3, `https://host:port/v3`.
     pub url: Url,
-    /// Other endpoints of the same Keystone, asked in this order when those before do not answer.
+    /// Other endpoints of the same Keystone, tried in this order if the previous ones do not
+    /// respond.
     #[serde(default)]
     pub fallback_urls: Vec<Url>,
-    /// Whether a Keystone on another machine may be asked over plain HTTP. Whoever can read that
-    /// network reads every password and token.
+    /// Whether plain HTTP to a Keystone on another machine is allowed. Any observer of that network
+    /// can read every password and token.
     #[serde(default)]
     pub allow_plain_http: bool,
     /// Certificate authorities (PEM) to trust instead of the public ones.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
-    /// The domain of users who name none at sign-in.
+    /// The domain of users who enter none at sign-in.
     #[serde(default = "default_domain")]
     pub default_domain: String,
-    /// How long one call may take, connecting and other endpoints included.
+    /// Time limit for one call, connecting and other endpoints included.
     #[serde(default = "default_timeout", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
-    /// The account for what a user's own token cannot do; `portico kube-auth sync` needs it.
+    /// The service account for calls that a user's own token cannot make; `portico kube-auth sync`
+    /// needs it.
     #[serde(default)]
     pub service_account: Option<ServiceAccountConfig>,
 }
 
-/// Each waits its share of the timeout.
+/// Maximum number of fallback URLs: each gets its share of the timeout.
 const MAX_FALLBACKS: usize = 7;
 
 fn default_domain() -> String {
@@ -46,7 +48,7 @@ fn default_timeout() -> Duration {
     Duration::from_secs(5)
 }
 
-/// Why the section cannot be used.
+/// The reason why the section cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidConfig {
     #[error("keystone.url must be http or https and end with /v3")]
@@ -70,7 +72,7 @@ pub enum InvalidConfig {
 }
 
 impl KeystoneConfig {
-    /// The section for a Keystone at `url`, everything else at its default.
+    /// Returns the section for a Keystone at `url`, with defaults for everything else.
     pub fn new(url: Url) -> Self {
         Self {
             url,
@@ -83,15 +85,15 @@ impl KeystoneConfig {
         }
     }
 
-    /// Every endpoint, in the order in which they are asked.
+    /// Returns every endpoint, in the order in which they are tried.
     pub fn urls(&self) -> impl Iterator<Item = &Url> {
         std::iter::once(&self.url).chain(&self.fallback_urls)
     }
 
-    /// Checks what types cannot.
+    /// Checks constraints that the types do not express.
     ///
     /// # Errors
-    /// With the first setting that cannot be used.
+    /// The first setting that cannot be used.
     pub fn validate(&self) -> Result<(), InvalidConfig> {
         if !is_identity_api(&self.url) {
             return Err(InvalidConfig::Url);
@@ -122,7 +124,7 @@ impl KeystoneConfig {
     }
 }
 
-/// Encrypted, or not leaving this machine.
+/// Returns whether a URL is encrypted, or does not leave this machine.
 fn is_private(url: &Url) -> bool {
     url.scheme() == "https"
         || match url.host() {

@@ -26,18 +26,18 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdminConfig {
-    /// Where `/live`, `/ready` and `/metrics` are served; keep it off the public network.
+    /// The address of `/live`, `/ready` and `/metrics`; keep it off the public network.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
     /// Host names, without a port, by which Prometheus and probes ask for this port, such as
-    /// `portico-1.example.org` or `portico`. IP addresses and `localhost` are always accepted;
-    /// any other name is answered with 421, because a web page could have its own name lead here
-    /// (DNS rebinding). 64 at most.
+    /// `portico-1.example.org` or `portico`. IP addresses and `localhost` are always accepted; any
+    /// other name is answered with 421, because a web page could make its own name resolve to this
+    /// address (DNS rebinding). 64 at most.
     pub hosts: Vec<String>,
 }
 
 impl AdminConfig {
-    /// Checks what serde cannot.
+    /// Checks constraints that the types do not express.
     ///
     /// # Errors
     /// Returns the entry of `hosts` that is not a host name.
@@ -55,12 +55,12 @@ impl Default for AdminConfig {
     }
 }
 
-/// What a failing check means.
+/// The effect of a failing check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// The process cannot do its work: `/ready` answers 503.
     Required,
-    /// Something that it depends on is away, but taking it out of service would not help.
+    /// A dependency is unavailable, but taking the process out of service would not help.
     Informs,
 }
 
@@ -90,7 +90,7 @@ impl Default for Readiness {
 }
 
 impl Readiness {
-    /// No checks yet.
+    /// Returns a set without checks.
     pub fn new() -> Self {
         Self::default()
     }
@@ -144,7 +144,7 @@ impl Readiness {
 pub struct ReadyReport {
     /// Whether requests should be sent here.
     pub ready: bool,
-    /// Each check's state: `ok`, or what is wrong.
+    /// Each check's state: `ok`, or the error.
     pub checks: BTreeMap<&'static str, String>,
 }
 

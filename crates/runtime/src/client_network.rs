@@ -1,10 +1,10 @@
-//! The network that limits count a client by.
+//! The network by which rate limits count a client.
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns the network that one client is assumed to control: an IPv4 address (also one that is
-/// written as IPv6) is its own, an IPv6 address stands for its /64.
+/// Returns the network that one client is assumed to control: for an IPv4 address (also one mapped
+/// to IPv6) the address itself, for an IPv6 address its /64.
 ///
-/// Providers hand out a /64 to each customer, so a client may change the lower half of its address
+/// Providers assign a /64 to each customer, so a client may change the lower half of its address
 /// with every connection.
 #[must_use]
 pub fn client_network(address: IpAddr) -> IpAddr {

@@ -1,14 +1,14 @@
-//! Whether a file has changed, without reading it.
+//! Detection of changes to a file without reading it.
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// A change within the granularity of a file system's clock cannot be told from the one before it.
-const SETTLED: Duration = Duration::from_secs(2);
+/// Two changes within this time may get the same timestamp from the file system.
+const CLOCK_GRANULARITY: Duration = Duration::from_secs(2);
 
-/// What identifies the contents of a file: device, inode, size and the times of its last changes. A file that cannot be
-/// looked at has a stamp of its own. Symbolic links are followed, so that a secret that Kubernetes replaces is another
-/// file.
+/// What identifies the contents of a file: device, inode, size and the times of its last changes.
+/// All files without readable metadata have the same stamp. Symbolic links are followed, so that a
+/// secret replaced by Kubernetes counts as another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp(Option<Stamp>);
 
@@ -17,12 +17,12 @@ struct Stamp {
     file: (u64, u64),
     bytes: u64,
     modified: Option<SystemTime>,
-    /// Of the contents or the rights, in seconds and nanoseconds.
+    /// The last change of the contents or the permissions, in seconds and nanoseconds.
     changed: (i64, i64),
 }
 
 impl FileStamp {
-    /// Returns the stamp of the file at `path` now. Blocks.
+    /// Returns the current stamp of the file at `path`. Blocks.
     pub fn of(path: &Path) -> Self {
         Self(std::fs::metadata(path).ok().map(|metadata| Stamp {
             file: (metadata.dev(), metadata.ino()),
@@ -32,11 +32,12 @@ impl FileStamp {
         }))
     }
 
-    /// Whether the file was last written long enough ago that each later change gives another stamp.
+    /// Returns whether the last write is long enough ago that each later change results in another
+    /// stamp.
     pub fn is_settled(&self) -> bool {
         let modified = self.0.and_then(|stamp| stamp.modified);
-        // a time in the future says nothing
-        modified.is_none_or(|modified| modified.elapsed().is_ok_and(|ago| ago > SETTLED))
+        // a time in the future is not usable
+        modified.is_none_or(|modified| modified.elapsed().is_ok_and(|ago| ago > CLOCK_GRANULARITY))
     }
 }
 

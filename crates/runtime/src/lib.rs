@@ -1,9 +1,9 @@
-//! What every role of the program runs on: configuration layers, secret files, logs, metrics,
-//! request IDs, listeners with TLS, the admin port, start and stop, and a reader for YAML.
+//! The runtime of every role: configuration layers, secret files, logs, metrics, request IDs,
+//! listeners with TLS, the admin port, start and stop, and a YAML reader.
 //!
-//! It knows none of the other crates and nothing about OpenStack or Kubernetes. A role starts
-//! like this: [`config::load`], [`telemetry::init`], [`metrics::Metrics::install`], a
-//! [`lifecycle::Lifecycle`], a [`listener::Listener`] for its traffic, one more with
+//! It depends on none of the other crates and has no code for OpenStack or Kubernetes. A role
+//! starts like this: [`config::load`], [`telemetry::init`], [`metrics::Metrics::install`], a
+//! [`lifecycle::Lifecycle`], a [`listener::Listener`] for its traffic, another one with
 //! [`admin::router`], then [`lifecycle::Lifecycle::run_until_stopped`].
 pub mod admin;
 pub mod client_network;
@@ -20,9 +20,9 @@ pub mod tls;
 pub mod traces;
 pub mod yaml;
 
-/// Makes *ring* the process's one TLS provider. Call it first in `main` and in tests; calling
-/// it again does nothing.
+/// Makes *ring* the process's TLS provider. Call it first in `main` and in tests; further calls do
+/// nothing.
 pub fn install_crypto_provider() {
-    // an error only says that a provider is installed already
+    // an error only means that a provider is installed already
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

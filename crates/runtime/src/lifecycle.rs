@@ -1,4 +1,4 @@
-//! Start and stop: a stop signal, the tasks that must end, and how long that may take.
+//! Start and stop of the process: the stop signal, the tasks to wait for, and the deadline.
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -6,17 +6,17 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// `[shutdown]`: how a process leaves without losing a request. Both times together should be
-/// shorter than what its supervisor waits before it kills (Docker 10 s, Kubernetes 30 s).
+/// `[shutdown]`: how a process stops without losing a request. The sum of both times should be less
+/// than the time after which its supervisor kills it (Docker 10 s, Kubernetes 30 s).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShutdownConfig {
-    /// For so long after SIGTERM `/ready` answers 503 while everything is still served, so that
-    /// load balancers notice before the listeners close. `0s`: they close at once.
+    /// How long after SIGTERM `/ready` answers 503 while requests are still served, so that load
+    /// balancers notice before the listeners close. `0s`: they close at once.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub notice: Duration,
-    /// How long running requests may take to finish after that.
+    /// How long running requests may take to complete after that.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub deadline: Duration,
@@ -31,11 +31,11 @@ impl Default for ShutdownConfig {
     }
 }
 
-/// The life of the process. Clones share it.
+/// The lifecycle of the process. Clones share it.
 ///
-/// A stop is *announced* first: the process says that it is not ready, and serves on. Then it is
-/// *soft*: listeners accept nothing new, running requests and streams may end by themselves. When
-/// the deadline passes it becomes *hard*: what still runs is dropped.
+/// A stop is *announced* first: the process reports that it is not ready, but still serves
+/// requests. Then it is *soft*: listeners accept nothing new, running requests and streams may end
+/// by themselves. When the deadline passes it becomes *hard*: what is still running is dropped.
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
     announced: CancellationToken,
@@ -47,7 +47,7 @@ pub struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// A life whose soft stop lasts at most `deadline`, and begins without notice.
+    /// Returns a lifecycle whose soft stop lasts at most `deadline`, and starts without notice.
     pub fn new(deadline: Duration) -> Self {
         Self {
             announced: CancellationToken::new(),
@@ -59,7 +59,7 @@ impl Lifecycle {
         }
     }
 
-    /// A life that ends as configured.
+    /// Returns a lifecycle with the configured stop.
     pub fn ending(config: &ShutdownConfig) -> Self {
         Self {
             notice: config.notice,
@@ -67,22 +67,24 @@ impl Lifecycle {
         }
     }
 
-    /// Cancelled when a stop was asked for: say that you are not ready, and go on serving.
+    /// Returns a token that is cancelled when a stop was requested: report that you are not ready,
+    /// and keep serving.
     pub fn announced(&self) -> &CancellationToken {
         &self.announced
     }
 
-    /// Cancelled when the stop starts: finish what you do and accept nothing new.
+    /// Returns a token that is cancelled when the stop starts: complete what is running and accept
+    /// nothing new.
     pub fn soft_stop(&self) -> &CancellationToken {
         &self.soft
     }
 
-    /// Cancelled when the deadline has passed.
+    /// Returns a token that is cancelled when the deadline has passed.
     pub fn hard_stop(&self) -> &CancellationToken {
         &self.hard
     }
 
-    /// Whether a stop was asked for.
+    /// Returns whether a stop was requested.
     pub fn is_stopping(&self) -> bool {
         self.announced.is_cancelled()
     }
@@ -94,7 +96,7 @@ impl Lifecycle {
     }
 
     /// Runs a task that the stop waits for; it is dropped at the hard stop. The task itself must
-    /// watch [`Self::soft_stop`] when it would go on for long.
+    /// watch [`Self::soft_stop`] if it runs for long.
     pub fn spawn<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -108,7 +110,7 @@ impl Lifecycle {
         });
     }
 
-    /// Runs a task that has nothing to finish: it is dropped as soon as the stop starts.
+    /// Runs a task without anything to complete: it is dropped as soon as the stop starts.
     pub fn spawn_background<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -122,11 +124,11 @@ impl Lifecycle {
         });
     }
 
-    /// Waits for SIGTERM, SIGINT or [`Self::stop`], gives notice, then waits for the tasks; a
+    /// Waits for SIGTERM, SIGINT or [`Self::stop`], announces the stop, then waits for the tasks; a
     /// second signal or the deadline ends the wait.
     ///
     /// # Errors
-    /// When signals cannot be received.
+    /// If signals cannot be received.
     pub async fn run_until_stopped(&self) -> std::io::Result<()> {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -135,7 +137,7 @@ impl Lifecycle {
                 tracing::info!(notice = ?self.notice, "SIGTERM received, stopping");
                 self.notice
             }
-            // typed at a terminal: nobody else has to notice
+            // typed at a terminal: no load balancer has to notice
             _ = interrupt.recv() => {
                 tracing::info!("SIGINT received, stopping");
                 Duration::ZERO
@@ -161,7 +163,8 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Waits until every task has ended or the deadline passed; what is left is then dropped.
+    /// Waits until every task has ended or the deadline has passed; the remaining ones are then
+    /// dropped.
     pub async fn drain(&self) {
         self.tasks.close();
         if tokio::time::timeout(self.deadline, self.tasks.wait())

@@ -4,27 +4,28 @@ use metrics_process::Collector;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Keys that were taken over while running, by what they are for (`keys`).
+/// Keys that were replaced while running, by their purpose (`keys`).
 pub const KEY_CHANGES: &str = "portico_key_changes_total";
-/// 1 while key files hold what cannot be used (`keys`).
+/// 1 while key files contain keys that cannot be used (`keys`).
 pub const KEYS_UNUSABLE: &str = "portico_keys_unusable";
-/// When certificates expire, in seconds since 1970, by the configuration's key of their file (`certificate`).
+/// When certificates expire, in seconds since 1970, by the configuration's key of their file
+/// (`certificate`).
 pub const CERTIFICATE_EXPIRY: &str = "portico_certificate_expiry_timestamp_seconds";
-/// Connections that are open, by `listener`.
+/// Open connections, by `listener`.
 pub(crate) const CONNECTIONS: &str = "portico_listener_connections";
-/// Connections that were one too many, by `listener` and `reason`: `full`, or `address` when one
-/// address had its share.
+/// Connections refused by a limit, by `listener` and `reason`: `full`, or `address` for the limit
+/// of one address.
 pub(crate) const REFUSED_CONNECTIONS: &str = "portico_listener_refused_connections_total";
-/// TLS handshakes that failed over a certificate where clients are asked for one, by `listener` and
-/// `certificate`: `client` or `server`.
+/// TLS handshakes that failed over a certificate where client certificates are requested, by
+/// `listener` and `certificate`: `client` or `server`.
 pub(crate) const REFUSED_HANDSHAKES: &str = "portico_listener_refused_handshakes_total";
-/// Connections that were cut because what came could be read in two ways.
+/// Connections that were closed because of an ambiguous message.
 pub(crate) const MALFORMED_REQUESTS: &str = "portico_listener_malformed_requests_total";
 
 const SECONDS_BUCKETS: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
-const UPKEEP: Duration = Duration::from_secs(5);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 static INSTALLED: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
 
@@ -35,11 +36,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Installs the recorder behind the `metrics` macros; a second call returns the first one's.
+    /// Installs the recorder behind the `metrics` macros; a second call returns the same one.
     /// Histograms whose names end in `_seconds` get buckets from 0.5 ms to 10 s.
     ///
     /// # Errors
-    /// When something else has installed a recorder.
+    /// If another recorder was installed before.
     pub fn install() -> Result<Self, BuildError> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = installed.as_ref() {
@@ -57,8 +58,8 @@ impl Metrics {
         Ok(Self { handle })
     }
 
-    /// Returns the text that Prometheus reads. Processor time, memory and open files
-    /// (`process_cpu_seconds_total` and the like) are of this moment.
+    /// Returns the metrics in Prometheus' text format. Processor time, memory and open files
+    /// (`process_cpu_seconds_total` and the like) are current values.
     pub fn render(&self) -> String {
         Collector::default().collect();
         self.handle.render()
@@ -66,7 +67,7 @@ impl Metrics {
 
     /// Keeps histograms small between scrapes; runs until dropped.
     pub async fn run_upkeep(self) {
-        let mut interval = tokio::time::interval(UPKEEP);
+        let mut interval = tokio::time::interval(UPKEEP_INTERVAL);
         loop {
             interval.tick().await;
             self.handle.run_upkeep();
@@ -74,7 +75,7 @@ impl Metrics {
     }
 }
 
-/// Says what the process's own metrics mean.
+/// Describes the process's own metrics.
 pub fn describe() {
     metrics::describe_counter!(
         KEY_CHANGES,
@@ -97,16 +98,16 @@ pub fn describe() {
     metrics::describe_gauge!(CONNECTIONS, "Connections that are open, by listener.");
     metrics::describe_counter!(
         REFUSED_CONNECTIONS,
-        "Connections that were one too many, by listener and reason: full, or address."
+        "Connections that exceeded a limit, by listener and reason: full, or address."
     );
     metrics::describe_counter!(
         MALFORMED_REQUESTS,
-        "Connections that were cut because a request could be read in two ways."
+        "Connections that were closed because a request was ambiguous."
     );
     metrics::counter!(MALFORMED_REQUESTS).increment(0);
     metrics::describe_gauge!(
         "portico_build_info",
-        "Always 1; the labels say which build this is."
+        "Always 1; the labels identify the build."
     );
     metrics::describe_gauge!(
         "portico_start_time_seconds",

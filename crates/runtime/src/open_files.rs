@@ -1,17 +1,17 @@
-//! How many files a process may have open (`RLIMIT_NOFILE`, getrlimit(2)).
+//! The limit on open files of the process (`RLIMIT_NOFILE`, getrlimit(2)).
 //!
-//! The soft limit is small for the sake of programs that use `select`. A server raises it to what its
-//! administrator allows: each connection is a file, and each WebSocket that is passed on two.
+//! The soft limit is low for programs that use `select`. A server raises it to what its
+//! administrator allows: each connection is a file, and each proxied WebSocket is two.
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the soft limit to the hard one; answers with what counts from now on.
+/// Raises the soft limit to the hard one; returns the limit that applies from now on.
 pub fn raise() -> u64 {
     let limits = getrlimit(Resource::Nofile);
     let wanted = Rlimit {
         current: limits.maximum,
         ..limits
     };
-    // what cannot be raised stays as it was
+    // if it cannot be raised, it stays unchanged
     let counts = match setrlimit(Resource::Nofile, wanted) {
         Ok(()) => wanted.current,
         Err(_) => limits.current,

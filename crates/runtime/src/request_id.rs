@@ -1,5 +1,5 @@
-//! One ID a request, in logs, answers and towards upstreams (`X-Request-Id`), and the span that is
-//! the request's part of a trace.
+//! Request IDs: one ID per request, in logs, responses and requests to upstreams (`X-Request-Id`),
+//! and the request's span in a trace.
 use crate::listener::PeerAddr;
 use crate::traces::{self, Continues, continue_trace, forget_trace};
 use http::{HeaderName, HeaderValue, Request, Response};
@@ -19,18 +19,18 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// Whether the log's lines name the request that they are about without a span of it. Such a span
-/// would be made for every request, and read by the few that have a line.
-static LINES_NAME_REQUESTS: AtomicBool = AtomicBool::new(false);
+/// Whether log lines get the request ID without a span for it. Such a span would be created for
+/// every request, and read by the few that log a line.
+static LOG_ADDS_REQUEST_ID: AtomicBool = AtomicBool::new(false);
 
 /// Returns the ID of the request that is being handled on this task, if any.
 pub fn current() -> Option<RequestId> {
     CURRENT.try_with(|id| *id).ok()
 }
 
-/// From now on spans are for debugging and for traces.
+/// Makes log lines name their request: from now on spans are for debugging and for traces.
 pub(crate) fn lines_name_requests() {
-    LINES_NAME_REQUESTS.store(true, Ordering::Relaxed);
+    LOG_ADDS_REQUEST_ID.store(true, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ pub(crate) fn handled<T>(id: RequestId, handle: impl FnOnce() -> T) -> T {
 pub struct RequestId(pub Uuid);
 
 impl RequestId {
-    /// A random one. The thread's own generator needs no system call a request.
+    /// Returns a random ID. The thread's own generator needs no system call per request.
     fn new() -> Self {
         Self(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
     }
@@ -55,12 +55,12 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Whose `X-Request-Id` is believed.
+/// The senders whose `X-Request-Id` is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Nobody's: every request gets a new ID. For listeners that people reach.
+    /// None: every request gets a new ID. For listeners that users reach.
     Nobody,
-    /// The sender's, when it is a UUID. For listeners that only the gateway reaches.
+    /// The direct sender, if the value is a UUID. For listeners that only the gateway reaches.
     Sender,
 }
 
@@ -74,7 +74,7 @@ pub struct RequestIdLayer {
 }
 
 impl RequestIdLayer {
-    /// A layer that believes whom `trust` says.
+    /// Returns a layer that accepts IDs according to `trust`.
     pub fn new(trust: Trust) -> Self {
         Self {
             trust,
@@ -86,14 +86,14 @@ impl RequestIdLayer {
         }
     }
 
-    /// The same, continuing other traces. What others say about traces is removed.
+    /// Continues traces of others too. Trace headers of untrusted peers are removed.
     #[must_use]
     pub fn continuing(self, continues: Continues) -> Self {
         Self { continues, ..self }
     }
 
-    /// The same with a span for debugging only, where thousands of requests a second are
-    /// answered, whose lines name the ID themselves.
+    /// Creates the span for debugging only, for listeners with thousands of requests a second whose
+    /// log lines name the ID themselves.
     #[must_use]
     pub fn for_debugging(self) -> Self {
         Self {
@@ -148,7 +148,7 @@ where
         request.extensions_mut().insert(id);
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
-        let level = if LINES_NAME_REQUESTS.load(Ordering::Relaxed) {
+        let level = if LOG_ADDS_REQUEST_ID.load(Ordering::Relaxed) {
             Level::DEBUG
         } else {
             self.level
@@ -177,13 +177,13 @@ where
     }
 }
 
-/// A span's level is part of its place in the code.
+/// Creates the span of a request. A span's level is fixed at its place in the code.
 fn span<B>(level: Level, id: RequestId, request: &Request<B>) -> Span {
     let (method, path) = (request.method(), request.uri().path());
     if level == Level::INFO {
         tracing::info_span!(
             "request",
-            request.id = %id,
+            request_id = %id,
             %method,
             path,
             otel.kind = Empty,
@@ -192,7 +192,7 @@ fn span<B>(level: Level, id: RequestId, request: &Request<B>) -> Span {
     } else {
         tracing::debug_span!(
             "request",
-            request.id = %id,
+            request_id = %id,
             %method,
             path,
             otel.kind = Empty,

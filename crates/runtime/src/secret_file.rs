@@ -1,4 +1,4 @@
-//! Reading secrets from files: passwords, tokens, key material.
+//! Reading of secrets from files: passwords, tokens, key material.
 use secrecy::SecretString;
 use std::fs::File;
 use std::io::Read as _;
@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// More than any key or password needs; keeps a wrong path from filling the memory.
-const MAX_SIZE: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
-/// Why a secret file cannot be used. Never holds the secret.
+/// The reason why a secret file cannot be used. Never holds the secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
     /// The file does not exist or cannot be read.
@@ -17,7 +17,7 @@ pub enum SecretFileError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// Everybody on the machine can read the file.
+    /// All users of the machine can read the file.
     #[error(
         "the secret file {} is readable by everybody (mode {mode:04o}): run `chmod 600 {}`, or in \
          Kubernetes mount it with `defaultMode: 0440`",
@@ -30,7 +30,7 @@ pub enum SecretFileError {
     /// The file is larger than a secret can be.
     #[error("the secret file {} is larger than 64 KiB", path.display())]
     TooLarge { path: PathBuf },
-    /// The file is no text.
+    /// The file is not text.
     #[error("the secret file {} is not UTF-8 text", path.display())]
     NotText { path: PathBuf },
 }
@@ -38,7 +38,7 @@ pub enum SecretFileError {
 /// Reads a secret from a file, without the white space around it.
 ///
 /// # Errors
-/// When the file is missing, empty, no text, too large, or readable by everybody.
+/// If the file is missing, empty, not text, too large, or readable by all users.
 pub fn read_secret_file(path: &Path) -> Result<SecretString, SecretFileError> {
     let unreadable = |source| SecretFileError::Unreadable {
         path: path.to_owned(),
@@ -54,10 +54,10 @@ pub fn read_secret_file(path: &Path) -> Result<SecretString, SecretFileError> {
         });
     }
     let mut bytes = Vec::new();
-    file.take(MAX_SIZE + 1)
+    file.take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_SIZE {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(SecretFileError::TooLarge {
             path: path.to_owned(),
         });

@@ -4,9 +4,8 @@
 //! multiply, and a long run of brackets costs a parser time and stack. [`from_str`] therefore walks
 //! over the events of the text first and refuses anchors, aliases, tags, merge keys, several
 //! documents, deep nesting and too many nodes; only what passes is deserialised. Both steps use one
-//! parser (`granit-parser`, as `serde-saphyr` exports it), so that no text is understood in one way
-//! by the check and in another by the reader, and `serde-saphyr` counts against the same limits once
-//! more.
+//! parser (`granit-parser`, as `serde-saphyr` exports it), so that the check and the reader never
+//! interpret a text differently, and `serde-saphyr` counts against the same limits once more.
 //!
 //! `serde-saphyr` was chosen because it has such budgets, contains no `unsafe` code, is maintained,
 //! and is compiled anyway as a dependency of `kube`. `serde_norway`, which writes YAML elsewhere in
@@ -17,7 +16,7 @@ use serde_saphyr::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Budget, Options};
 use std::fmt::Write as _;
 
-/// The longest message of a parser that an error repeats, in characters.
+/// Maximum length of a parser's message in an error, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 /// A configuration file of a user: `clouds.yaml` or a kubeconfig.
 const USER_FILE: Limits = Limits {
@@ -25,21 +24,22 @@ const USER_FILE: Limits = Limits {
     max_depth: 64,
     max_nodes: 100_000,
 };
-/// How many nodes aliases may repeat in a user's own file.
+/// Maximum number of nodes that aliases may repeat in a user's own file.
 const MAX_REPEATED_NODES: usize = 10_000;
 
-/// What a document may hold.
+/// Limits of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The size of the text, in bytes.
+    /// Maximum size of the text, in bytes.
     pub max_bytes: usize,
-    /// How many lists and mappings may lie within each other.
+    /// Maximum nesting depth of lists and mappings.
     pub max_depth: usize,
-    /// How many lists, mappings, keys and values there may be.
+    /// Maximum number of lists, mappings, keys and values.
     pub max_nodes: usize,
 }
 
-/// Why a text was not read. Messages hold no control characters and have a bounded length.
+/// The reason why a text was not read. Messages hold no control characters and have a bounded
+/// length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum YamlError {
     /// The text is too long.
@@ -69,7 +69,7 @@ pub enum YamlError {
     /// More than one document.
     #[error("line {line}: a second document starts here; only one is accepted")]
     SecondDocument { line: usize },
-    /// The text is not YAML, or not what was asked for.
+    /// The text is not YAML, or not of the requested type.
     #[error("{0}")]
     Syntax(String),
 }
@@ -77,8 +77,8 @@ pub enum YamlError {
 /// Reads one document that holds no anchors, aliases, tags or merge keys.
 ///
 /// # Errors
-/// Returns [`YamlError::Syntax`] when the text is not YAML or not a `T`, and any other variant when
-/// it exceeds `limits` or uses a feature that is not accepted.
+/// Returns [`YamlError::Syntax`] if the text is not YAML or not a `T`, and any other variant if it
+/// exceeds `limits` or uses a feature that is not accepted.
 pub fn from_str<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, YamlError> {
     check(text, limits)?;
     let mut budget = budget(limits);
@@ -96,7 +96,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Ya
 /// values.
 ///
 /// # Errors
-/// Returns [`YamlError::TooLarge`] above 1 MiB, else [`YamlError::Syntax`].
+/// Returns [`YamlError::TooLarge`] above 1 MiB, otherwise [`YamlError::Syntax`].
 pub fn from_user_file<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     if text.len() > USER_FILE.max_bytes {
         return Err(YamlError::TooLarge {
@@ -118,7 +118,7 @@ fn budget(limits: Limits) -> Budget {
     budget.max_depth = limits.max_depth;
     budget.flow_nesting_limit = limits.max_depth;
     budget.max_nodes = limits.max_nodes;
-    // each list and mapping has an end, too, and comments count
+    // each list and mapping has an end event too, and comments count
     budget.max_events = limits.max_nodes.saturating_mul(4);
     budget.max_total_scalar_bytes = limits.max_bytes;
     budget.max_documents = 1;
@@ -130,7 +130,7 @@ fn options(budget: Budget) -> Options {
     options.budget = Some(budget);
     options.emit_comments = false;
     options.with_snippet = false;
-    // untyped values as serde_yaml and kubectl have them
+    // untyped values as in serde_yaml and kubectl
     options.strict_booleans = true;
     options.leading_zero_numbers_as_strings = true;
     options.underscored_numbers_as_strings = true;
@@ -142,7 +142,7 @@ fn read<T: DeserializeOwned>(text: &str, options: Options) -> Result<T, YamlErro
         .map_err(|error| YamlError::Syntax(harmless(&error.to_string())))
 }
 
-/// Walks over the text's events without keeping any.
+/// Iterates over the text's events without storing any.
 fn check(text: &str, limits: Limits) -> Result<(), YamlError> {
     if text.len() > limits.max_bytes {
         return Err(YamlError::TooLarge {
@@ -213,8 +213,8 @@ fn refuse_features(event: &Event<'_>, span: &Span) -> Result<(), YamlError> {
     Ok(())
 }
 
-/// A parser's message on one line of bounded length, without what a terminal would act on: messages
-/// quote the text.
+/// Returns a parser's message on one line of bounded length, without terminal control characters:
+/// messages quote the text.
 fn harmless(message: &str) -> String {
     let mut out = String::new();
     for (index, c) in message.chars().enumerate() {
@@ -234,7 +234,7 @@ fn harmless(message: &str) -> String {
     out
 }
 
-/// Control characters, and those that change the direction of text.
+/// Returns whether a character is a control character, or changes the direction of text.
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

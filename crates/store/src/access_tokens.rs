@@ -1,4 +1,5 @@
-//! The tokens of a command-line session: short access tokens, rotating refresh tokens.
+//! Access and refresh tokens of command-line sessions: short-lived access tokens, rotating refresh
+//! tokens.
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::Columns;
@@ -13,11 +14,11 @@ const TABLE: &str = "refresh_tokens";
 pub(crate) const ACCESS: &str = "access token";
 pub(crate) const REFRESH: &str = "refresh token";
 
-/// The tokens of command lines; see [`Store::access_tokens`].
+/// Access and refresh tokens of the command line; see [`Store::access_tokens`].
 #[derive(Clone, Copy)]
 pub struct AccessTokens<'s>(pub(crate) &'s Store);
 
-/// A refresh token in return for another.
+/// A refresh token that replaces another.
 #[derive(Clone, Debug)]
 pub struct RefreshGrant {
     /// The command-line session.
@@ -25,14 +26,14 @@ pub struct RefreshGrant {
     pub refresh_token: SecretString,
 }
 
-/// What became of a refresh token that was shown.
+/// The result of presenting a refresh token.
 #[derive(Clone, Debug)]
 pub enum Rotation {
-    /// It was good and is used up; here is its successor.
+    /// The token was valid and is now used; this is its successor.
     Rotated(RefreshGrant),
-    /// It was used before: somebody else may have it. End this session.
+    /// The token had been used before, so another program may have it. End this session.
     Reused { session: Uuid },
-    /// Unknown or too old.
+    /// The token is unknown or has expired.
     Unknown,
 }
 
@@ -40,7 +41,7 @@ impl AccessTokens<'_> {
     /// Issues an access token for a command-line session.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn issue(
         self,
         session: Uuid,
@@ -64,10 +65,10 @@ impl AccessTokens<'_> {
         Ok(token)
     }
 
-    /// The live session of an access token.
+    /// Returns the live session of an access token.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find_session(
         self,
         token: &str,
@@ -101,7 +102,7 @@ impl AccessTokens<'_> {
     /// Issues the first refresh token of a command-line session.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn issue_refresh(
         self,
         session: Uuid,
@@ -118,12 +119,12 @@ impl AccessTokens<'_> {
         Ok(token)
     }
 
-    /// Takes a refresh token for its successor. Within `grace` the token that was rotated last may
-    /// be shown once more, for a client that never got the answer; the lost successor then counts
-    /// as used, so that only one of two holders gets on.
+    /// Exchanges a refresh token for its successor. Within `grace`, the token rotated last may be
+    /// presented once more, by a client that did not receive the response; the lost successor then
+    /// counts as used, so that only one of two holders can continue.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn rotate(
         self,
         token: &str,
@@ -143,11 +144,11 @@ impl AccessTokens<'_> {
         Ok(Rotation::Unknown)
     }
 
-    /// The command-line session of an access or refresh token, for revocation (RFC 7009): also of
-    /// one that is too old.
+    /// Returns the command-line session of an access or refresh token, for revocation (RFC 7009):
+    /// expired ones included.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn session_of_any(self, token: &str) -> Result<Option<Uuid>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.session_of_any_token(&self.0.keys, token).await;
@@ -248,7 +249,7 @@ impl AccessTokens<'_> {
         if now.duration_since(rotated_at) > grace {
             return reused;
         }
-        // whoever holds the lost successor is told of the reuse when showing it: it has no
+        // if another client holds the lost successor, presenting it is reported as reuse: it has no
         // successor of its own
         let unused = sqlx::query(
             "UPDATE refresh_tokens

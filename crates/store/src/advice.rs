@@ -1,17 +1,17 @@
-//! What about the store's server or address an operator should change, though it works.
+//! Checks of the store's server and URL: what works but should be changed by an operator.
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// Settings under which sessions are lost, slow or shown to others.
+/// A setting that can lose sessions, slow them down or disclose them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Advice {
-    /// Statements, tokens and the password cross the network without TLS.
+    /// Statements, tokens and the password may cross the network without TLS.
     #[error(
         "the connection to {host} may be without TLS: passwords and sessions cross the network in \
          the clear; {remedy}"
     )]
     PlainText { host: String, remedy: &'static str },
-    /// Redis drops keys when its memory is short.
+    /// Redis evicts keys when it runs out of memory.
     #[error(
         "Redis has maxmemory-policy {policy}: it would drop sessions when memory is short, which \
          signs users out; set noeviction"
@@ -33,7 +33,7 @@ pub enum Advice {
 
 const SSL_MODE: &str = "append `?sslmode=verify-full&sslrootcert=FILE` to store.url";
 
-/// Returns what the address of a database alone tells.
+/// Returns the advice that follows from the database URL alone.
 pub(crate) fn on_url(url: &str) -> Vec<Advice> {
     let Ok(url) = Url::parse(url) else {
         return Vec::new();
@@ -64,7 +64,7 @@ fn on_postgres(url: &Url) -> Vec<Advice> {
         .unwrap_or_default();
     let mode = option(&["sslmode", "ssl-mode"]).unwrap_or_else(|| "prefer".to_owned());
     let encrypted = ["require", "verify-ca", "verify-full"].contains(&mode.as_str());
-    // a path is a socket on this machine
+    // a path means a Unix socket on this machine
     if encrypted || host.is_empty() || host.starts_with(['/', '%']) || is_loopback(&host) {
         return Vec::new();
     }
@@ -74,7 +74,7 @@ fn on_postgres(url: &Url) -> Vec<Advice> {
     }]
 }
 
-/// Whether a host name or address is this machine.
+/// Returns whether a host name or address is a loopback one.
 fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     match address.parse::<IpAddr>() {

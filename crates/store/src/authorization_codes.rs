@@ -1,4 +1,4 @@
-//! Authorization codes of the command line: loopback redirect with PKCE.
+//! Authorization codes of the command line: loopback redirect URI with PKCE (RFC 8252, RFC 7636).
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::Columns;
@@ -8,13 +8,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 pub(crate) const PURPOSE: &str = "authorization code";
-const LIFETIME: SignedDuration = SignedDuration::from_secs(60);
+const CODE_TTL: SignedDuration = SignedDuration::from_secs(60);
 
 /// The authorization codes; see [`Store::authorization_codes`].
 #[derive(Clone, Copy)]
 pub struct AuthorizationCodes<'s>(pub(crate) &'s Store);
 
-/// What a code is bound to.
+/// The values that a code is bound to.
 #[derive(Clone, Debug)]
 pub struct NewAuthorizationCode {
     /// The browser session that approved.
@@ -22,12 +22,13 @@ pub struct NewAuthorizationCode {
     /// The client's name.
     pub client: String,
     pub redirect_uri: String,
-    /// PKCE, S256.
+    /// The PKCE challenge (S256).
     pub code_challenge: String,
     pub project: Option<String>,
 }
 
-/// A redeemed code. Whoever redeems it must compare redirect URI and challenge.
+/// A redeemed code. The caller of [`AuthorizationCodes::redeem`] must compare redirect URI and
+/// challenge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationCode {
     pub session: Uuid,
@@ -38,10 +39,10 @@ pub struct AuthorizationCode {
 }
 
 impl AuthorizationCodes<'_> {
-    /// Issues a code that is good for a minute, once.
+    /// Issues a code that is valid once, for one minute.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn create(
         self,
         new: &NewAuthorizationCode,
@@ -49,7 +50,7 @@ impl AuthorizationCodes<'_> {
     ) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
         if let Some(redis) = self.0.redis() {
-            let created = redis.create_authorization_code(&self.0.keys, &code, new, now + LIFETIME);
+            let created = redis.create_authorization_code(&self.0.keys, &code, new, now + CODE_TTL);
             return created.await.map(|()| code);
         }
         sqlx::query(
@@ -64,17 +65,17 @@ impl AuthorizationCodes<'_> {
         .bind(new.redirect_uri.as_str())
         .bind(new.code_challenge.as_str())
         .bind(new.project.as_deref())
-        .bind((now + LIFETIME).as_second())
+        .bind((now + CODE_TTL).as_second())
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("store an authorization code"))?;
         Ok(code)
     }
 
-    /// Redeems a code: it is gone afterwards.
+    /// Redeems a code and deletes it.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn redeem(
         self,
         code: &str,

@@ -1,7 +1,7 @@
-//! Where a store lives: a SQL database, or Redis.
+//! The database behind a store: SQL or Redis.
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
-use crate::measured::{Pool, Transaction};
+use crate::instrumented_pool::{Pool, Transaction};
 use crate::redis::Redis;
 use futures::StreamExt as _;
 use futures::future::{self, BoxFuture};
@@ -15,14 +15,14 @@ use std::fmt;
 /// The database of a store.
 ///
 /// A reference to it runs SQL as one to the pool does. A repository looks for
-/// [`crate::Store::redis`] first; a query that reaches Redis nevertheless has no counterpart there
-/// yet, and fails as [`StoreError::NotOnRedis`].
+/// [`crate::Store::redis`] first; a query sent to a store on Redis nevertheless has no counterpart
+/// there yet and fails with [`StoreError::NotOnRedis`].
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
     Sql {
         pool: Pool,
         migrator: &'static Migrator,
-        /// Of SQLite only.
+        /// For SQLite only.
         file: Option<FileIdentity>,
     },
     Redis(Redis),
@@ -57,7 +57,7 @@ impl Backend {
         self.sql()?.begin().await
     }
 
-    /// A connection of the pool, for what is no statement of ours.
+    /// Returns a connection of the pool, for statements that are not the store's own.
     pub async fn acquire(&self) -> Result<PoolConnection<Any>, sqlx::Error> {
         self.sql()?.acquire().await
     }
@@ -65,7 +65,7 @@ impl Backend {
     /// Closes every connection.
     pub async fn close(&self) {
         match self {
-            Self::Sql { pool, .. } => pool.unmeasured().close().await,
+            Self::Sql { pool, .. } => pool.raw().close().await,
             Self::Redis(redis) => redis.close(),
         }
     }
@@ -127,7 +127,7 @@ impl<'p> Executor<'p> for &'p Backend {
     }
 }
 
-/// What a failed query says about the store.
+/// Returns the [`StoreError`] of a failed query.
 pub(crate) fn database_error(operation: &'static str, error: sqlx::Error) -> StoreError {
     match &error {
         sqlx::Error::Configuration(reason) if reason.is::<NotSql>() => {

@@ -1,19 +1,20 @@
-//! Short texts that browsers carry for us, and that nobody else can write.
+//! Short signed texts that browsers carry and cannot change.
 use crate::store::Store;
 use subtle::ConstantTimeEq as _;
 
-/// The marks; see [`Store::browser_marks`]. They live in cookies and URLs, never in the database.
+/// The marks; see [`Store::browser_marks`]. They are in cookies and URLs, never in the database.
 #[derive(Clone, Copy)]
 pub struct BrowserMarks<'s>(pub(crate) &'s Store);
 
 impl BrowserMarks<'_> {
-    /// `text` with a keyed hash, fit for cookies and URLs when `text` is. The text can be read by
-    /// whoever has it: no secrets.
+    /// Returns `text` with a keyed hash, suitable for cookies and URLs if `text` is. The text can
+    /// be read by its holder, so it must not contain secrets.
     pub fn issue(self, purpose: &str, text: &str) -> String {
         format!("{text}.{}", self.0.keys.hash(&purpose_of(purpose), text))
     }
 
-    /// The text of a mark that was issued for this purpose, by any key that is still configured.
+    /// Returns the text of a mark that was issued for this purpose, with any key that is still
+    /// configured.
     pub fn read<'m>(self, purpose: &str, mark: &'m str) -> Option<&'m str> {
         let (text, given) = mark.rsplit_once('.')?;
         self.0
@@ -24,7 +25,7 @@ impl BrowserMarks<'_> {
     }
 }
 
-/// Kept apart from the purposes of what is stored.
+/// Returns a purpose that differs from those of stored values.
 fn purpose_of(purpose: &str) -> String {
     format!("browser mark: {purpose}")
 }

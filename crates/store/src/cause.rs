@@ -13,10 +13,10 @@ pub enum StoreCause {
     /// User or password are wrong.
     #[error("the server refuses the user name or the password")]
     Credentials,
-    /// The server has no database of that name.
+    /// The server has no database with that name.
     #[error("the server has no database of this name")]
     DatabaseMissing,
-    /// The user may not do what Portico does.
+    /// The user lacks a permission that Portico needs.
     #[error("the database user lacks a permission")]
     Permission,
     /// The server takes no more connections.
@@ -31,19 +31,19 @@ pub enum StoreCause {
     /// The server is a replica, or the file is read-only.
     #[error("the database is read-only")]
     ReadOnly,
-    /// No space is left on the disk, or no memory in Redis.
+    /// The disk is full, or Redis is out of memory.
     #[error("the database has no space left")]
     Full,
     /// The file or its contents are damaged.
     #[error("the database file is damaged, or is not a database")]
     Damaged,
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error("the database file cannot be opened")]
     FileUnusable,
-    /// The file was deleted while Portico ran.
+    /// The file was deleted while Portico was running.
     #[error("the database file was deleted while it was open")]
     FileDeleted,
-    /// Another file is in the place of the one that is open.
+    /// The open file was replaced by another one.
     #[error("the database file was replaced while it was open")]
     FileReplaced,
     /// Redis holds no store: it was never initialised, or its data was lost.
@@ -52,25 +52,25 @@ pub enum StoreCause {
     /// The store was written with other keys.
     #[error("the store was written with keys that are not in store.key_files")]
     OtherKeys,
-    /// The structure is of an older version.
+    /// The database schema is of an older version.
     #[error("the store has not been migrated for this version")]
     NotMigrated,
-    /// The structure is of a newer version.
+    /// The database schema is of a newer version.
     #[error("the store was migrated by a newer version")]
     TooNew,
     /// `store.url` or `store.key_files` cannot be used.
     #[error("the section [store] cannot be used")]
     Configuration,
-    /// An entry is not as it was written.
+    /// An entry was changed by another program.
     #[error("an entry of the store was changed")]
     Entry,
-    /// Anything else; the error's own text says more.
+    /// Any other cause; the error's own text has the details.
     #[error("the database reports an error")]
     Other,
 }
 
 impl StoreCause {
-    /// Returns what an operator does about it, as an imperative.
+    /// Returns what an operator should do about it, as an imperative.
     pub fn next_step(self) -> &'static str {
         match self {
             Self::Transport(TransportFault::UnknownAuthority) => {
@@ -89,7 +89,7 @@ impl StoreCause {
             Self::TooManyConnections => {
                 "raise the server's max_connections, or lower store.max_connections"
             }
-            Self::StartingUp => "wait until the server is up; its log says what it does",
+            Self::StartingUp => "wait until the server is up; its log shows the progress",
             Self::Busy => {
                 "look for slow statements on the server; raise store.max_connections if it is idle"
             }
@@ -128,7 +128,7 @@ impl StoreCause {
         }
     }
 
-    /// Returns the cause in words for users, as the rest of a sentence about Portico's database.
+    /// Returns the cause in words for users, as the end of a sentence about Portico's database.
     /// Names no host, file or software.
     pub fn for_users(self) -> &'static str {
         match self {
@@ -136,19 +136,20 @@ impl StoreCause {
             Self::Credentials | Self::Permission => "does not let Portico in",
             Self::TooManyConnections | Self::Busy => "is overloaded",
             Self::StartingUp => "is starting",
-            Self::ReadOnly => "takes no changes",
+            Self::ReadOnly => "is read-only",
             Self::Full => "has no space left",
             Self::DatabaseMissing | Self::FileUnusable => "is missing",
             Self::Damaged => "is damaged",
             Self::FileDeleted | Self::FileReplaced => "was replaced while in use",
-            Self::Uninitialised => "has come back empty, and is treated as unreachable",
-            Self::OtherKeys => "is another installation's",
+            Self::Uninitialised => "is empty after a restart, and is treated as unreachable",
+            Self::OtherKeys => "belongs to another installation",
             Self::NotMigrated | Self::TooNew => "is of another version",
             Self::Configuration | Self::Entry | Self::Other => "reports an error",
         }
     }
 
-    /// Whether a new connection would fail in the same way, so that waiting for one is pointless.
+    /// Returns whether a new connection would fail in the same way, so that waiting for one is
+    /// pointless.
     pub(crate) fn is_definite(self) -> bool {
         matches!(
             self,
@@ -173,7 +174,8 @@ impl StoreCause {
         }
     }
 
-    /// SQLSTATE of PostgreSQL (appendix A of its manual), else a result code of SQLite.
+    /// Returns the cause of an SQLSTATE of PostgreSQL (appendix A of its manual) or of a result
+    /// code of SQLite.
     fn of_code(code: &str) -> Self {
         match code {
             "28000" | "28P01" => Self::Credentials,
@@ -244,7 +246,7 @@ impl StoreError {
         }
     }
 
-    /// Returns what an operator does about it, as an imperative.
+    /// Returns what an operator should do about it, as an imperative.
     pub fn next_step(&self) -> &'static str {
         self.cause().next_step()
     }
@@ -285,7 +287,7 @@ mod tests {
                 StoreCause::Transport(TransportFault::Refused)
             );
             assert_eq!(error.to_string(), "read a session: connection refused");
-            // nothing below that a `{:#}` would print again
+            // nothing below that `{:#}` would print a second time
             assert!(std::error::Error::source(&error).is_none());
         }
     }

@@ -1,11 +1,11 @@
-//! The feed of changes: what one replica does to a session, every other learns within moments.
+//! The change feed: every replica learns within moments what another replica has done to a session.
 //!
-//! A change is announced in the transaction that makes it, so that none is lost and none is told
-//! that did not happen. Its position is counted in a row that stays locked until the commit:
-//! positions appear in their order and without gaps, which a sequence of PostgreSQL's does not
-//! promise. Whoever follows the feed therefore needs to remember one number only.
+//! A change is announced in the transaction that makes it, so that no change is lost and none is
+//! announced that did not happen. Its position is counted in a row that stays locked until the
+//! commit: positions appear in their order and without gaps, which a sequence of PostgreSQL does
+//! not guarantee. A reader of the feed therefore needs to remember one number only.
 use crate::error::StoreError;
-use crate::measured::Transaction;
+use crate::instrumented_pool::Transaction;
 use crate::row::Columns;
 use crate::sessions::EndReason;
 use crate::store::Store;
@@ -15,25 +15,25 @@ use std::str::FromStr as _;
 use uuid::Uuid;
 
 const TABLE: &str = "session_changes";
-/// Changes that one look brings at most.
-pub(crate) const AT_ONCE: i64 = 500;
+/// Maximum number of changes that one read returns.
+pub(crate) const MAX_CHANGES: i64 = 500;
 
-/// The feed; see [`Store::changes`].
+/// The change feed; see [`Store::changes`].
 #[derive(Clone, Copy)]
 pub struct Changes<'s>(pub(crate) &'s Store);
 
-/// How far the feed has been read.
+/// A position in the feed: how far a reader has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position(pub(crate) i64);
 
-/// What has happened to a session.
+/// The kind of a change to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It has ended, and with it its children.
+    /// The session has ended, and its children with it.
     Ended(EndReason),
-    /// Its tokens have been replaced: what was opened with the old ones must come back.
+    /// The session's tokens were replaced: streams opened with the old ones must reconnect.
     Renewed,
-    /// Its row, or what is stored about its tokens, is another than before.
+    /// The session's row, or what is stored about its tokens, has changed.
     Changed,
 }
 
@@ -43,20 +43,20 @@ pub struct Change {
     /// The session: a root or a child.
     pub session: Uuid,
     pub kind: ChangeKind,
-    /// Whether this process announced it.
+    /// Whether this process announced the change.
     pub own: bool,
 }
 
-/// What a look at the feed brought.
+/// The result of a read of the feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
-    /// In their order.
+    /// The changes, in their order.
     pub changes: Vec<Change>,
-    /// Where to go on.
+    /// Where to continue.
     pub position: Position,
-    /// Whether these are all changes since the last look; else nothing remembered can be trusted.
+    /// Whether these are all changes since the last read; if not, cached data must be discarded.
     pub complete: bool,
-    /// Whether there are more.
+    /// Whether there are more changes.
     pub more: bool,
 }
 
@@ -69,10 +69,10 @@ impl ChangeKind {
         }
     }
 
-    /// What the feed holds; `reason` is empty where there is none.
+    /// Returns the kind for a stored value; `reason` is empty if there is none.
     pub(crate) fn read(word: &str, reason: &str) -> Self {
         match word {
-            // a word of a newer version still says that it has ended
+            // a value written by a newer version still means that the session has ended
             "ended" => Self::Ended(EndReason::from_str(reason).unwrap_or(EndReason::Revoked)),
             "renewed" => Self::Renewed,
             _ => Self::Changed,
@@ -88,10 +88,10 @@ impl ChangeKind {
 }
 
 impl Changes<'_> {
-    /// Where the feed ends now: for somebody who remembers nothing yet.
+    /// Returns the current end of the feed, where a new reader starts.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn position(self) -> Result<Position, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.position_of_changes().await;
@@ -103,15 +103,15 @@ impl Changes<'_> {
             .map_err(StoreError::database("read the feed of changes"))
     }
 
-    /// The changes after `position`.
+    /// Returns the changes after `position`.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn since(self, position: Position) -> Result<News, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.changes_since(position).await;
         }
-        // one statement, so that the feed's end and its changes are of one moment
+        // one statement, so that the feed's end and its changes are from the same moment
         let rows = sqlx::query(
             "SELECT session_feed.position AS last, session_changes.position AS position,
                  session_id, kind, end_reason, origin
@@ -122,7 +122,7 @@ impl Changes<'_> {
              LIMIT $2",
         )
         .bind(position.0)
-        .bind(AT_ONCE)
+        .bind(MAX_CHANGES)
         .fetch_all(&self.0.pool)
         .await
         .map_err(StoreError::database("read the feed of changes"))?;
@@ -143,19 +143,19 @@ impl Changes<'_> {
             news.position = Position(at);
             news.changes.push(self.change(row)?);
         }
-        news.more = i64::try_from(news.changes.len()).is_ok_and(|count| count == AT_ONCE);
+        news.more = i64::try_from(news.changes.len()).is_ok_and(|count| count == MAX_CHANGES);
         if !news.more && last != news.position.0 {
-            // cleared away unread, or the database is another than before
+            // deleted before they were read, or the database was replaced
             news.complete = false;
             news.position = Position(last);
         }
         Ok(news)
     }
 
-    /// Tells of a change that no transaction of the store's own tells of.
+    /// Announces a change that no transaction of the store announces itself.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn announce(
         self,
         session: Uuid,
@@ -172,8 +172,8 @@ impl Changes<'_> {
         transaction.commit().await.map_err(failed())
     }
 
-    /// Tells of a change as part of the transaction that makes it. The last step of it: the feed
-    /// is locked from here to the commit.
+    /// Announces a change as part of the transaction that makes it. Must be the transaction's last
+    /// step: the feed is locked from here to the commit.
     pub(crate) async fn announce_in(
         self,
         transaction: &mut Transaction,

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::PathBuf;
 
-/// `[store]`: where Portico remembers sessions.
+/// `[store]`: where Portico stores sessions.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoreConfig {
@@ -17,21 +17,22 @@ pub struct StoreConfig {
     #[serde(serialize_with = "without_password")]
     #[schemars(with = "String")]
     pub url: SecretString,
-    /// Files with the sealing keys (32 bytes, base64 each): the first seals, all open. This list
-    /// and the files are read again while Portico runs. To rotate, put a new one last at every
-    /// replica, then first, and drop the old one when no session of before is left.
+    /// Files with the sealing keys (32 bytes, base64 each). The first key seals, and all of them
+    /// open. The list and the files are read again while Portico runs. To rotate, add a new key
+    /// last on every replica, then move it to the front, and remove the old one when no session
+    /// sealed with it is left.
     #[schemars(extend("x-portico-takes-effect" = "reload"))]
     pub key_files: Vec<PathBuf>,
-    /// How many connections to a database are kept at most. Redis is asked over one.
+    /// Maximum number of connections to a SQL database. Redis uses one connection.
     #[serde(default = "default_connections")]
     pub max_connections: u32,
 }
 
 impl StoreConfig {
-    /// Checks the URL without opening anything.
+    /// Checks the URL without opening a connection.
     ///
     /// # Errors
-    /// When it is of no kind that a store can be on.
+    /// If the URL is not one of a supported store.
     pub fn validate(&self) -> Result<(), StoreError> {
         let url = self.url.expose_secret();
         if Redis::is_url(url) {
@@ -47,12 +48,12 @@ impl StoreConfig {
         }
     }
 
-    /// Returns what the URL alone tells that an operator should change.
+    /// Returns the advice that follows from the URL alone.
     pub fn advice(&self) -> Vec<Advice> {
         advice::on_url(self.url.expose_secret())
     }
 
-    /// Whether only one process may use the store: a file on its own machine.
+    /// Returns whether only one process may use the store: a file on its own machine.
     pub fn is_for_one_process(&self) -> bool {
         self.url.expose_secret().starts_with("sqlite:")
     }
@@ -74,7 +75,7 @@ fn hide_password(url: &str) -> String {
     match rest[..end].rsplit_once('@') {
         Some((credentials, host)) => {
             if scheme.starts_with("redis") {
-                // a lone part is a user to some clients and a password to others
+                // some clients read a single part as the user and others as the password
                 return format!("{scheme}://<hidden>@{host}{}", &rest[end..]);
             }
             let user = credentials.split(':').next().unwrap_or_default();

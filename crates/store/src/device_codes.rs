@@ -11,9 +11,9 @@ use uuid::Uuid;
 const TABLE: &str = "device_codes";
 const DEVICE_CODE: &str = "device code";
 const USER_CODE: &str = "user code";
-const LIFETIME: SignedDuration = SignedDuration::from_mins(5);
-pub(crate) const POLL_INTERVAL: i64 = 5;
-/// No vowels and nothing that looks like something else (RFC 8628, section 6.1).
+const CODE_TTL: SignedDuration = SignedDuration::from_mins(5);
+pub(crate) const POLL_INTERVAL_SECONDS: i64 = 5;
+/// No vowels and no characters that can be confused (RFC 8628, section 6.1).
 const USER_CODE_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH: usize = 8;
 
@@ -21,7 +21,7 @@ const USER_CODE_LENGTH: usize = 8;
 #[derive(Clone, Copy)]
 pub struct DeviceCodes<'s>(pub(crate) &'s Store);
 
-/// Who asks.
+/// The client that starts a request.
 #[derive(Clone, Debug, Default)]
 pub struct NewDeviceCode {
     /// The client's name, as it is shown to the user who approves.
@@ -32,18 +32,18 @@ pub struct NewDeviceCode {
     pub cluster: Option<String>,
 }
 
-/// What the client gets.
+/// The response to the client.
 #[derive(Clone, Debug)]
 pub struct StartedDevice {
     pub device_code: SecretString,
     /// What the user types, such as `BCDF-GHJK`.
     pub user_code: SecretString,
     pub expires_at: Timestamp,
-    /// Seconds between two polls.
+    /// Minimum number of seconds between two polls.
     pub interval: i64,
 }
 
-/// What the user who approves is shown.
+/// What is shown to the user who approves the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceRequest {
     pub client: String,
@@ -57,15 +57,16 @@ pub struct DeviceRequest {
 /// The answer to a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DevicePoll {
-    /// Nobody has decided yet.
+    /// The user has not decided yet.
     Pending,
-    /// Nobody has decided yet, and the client asks too often: five seconds more between polls.
+    /// The user has not decided yet, and the client polls too often: the interval grows by five
+    /// seconds.
     SlowDown,
-    /// The user said no.
+    /// The user denied the request.
     Denied,
-    /// The code is unknown, used or too old.
+    /// The code is unknown, used or expired.
     Expired,
-    /// The user said yes, in this session. The code is gone now.
+    /// The user approved the request in this session. The code is deleted now.
     Approved {
         session: Uuid,
         request: DeviceRequest,
@@ -76,7 +77,7 @@ impl DeviceCodes<'_> {
     /// Starts a request.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn start(
         self,
         new: &NewDeviceCode,
@@ -84,7 +85,7 @@ impl DeviceCodes<'_> {
     ) -> Result<StartedDevice, StoreError> {
         let device_code = random_secret()?;
         let user_code = random_user_code()?;
-        let expires_at = now + LIFETIME;
+        let expires_at = now + CODE_TTL;
         if let Some(redis) = self.0.redis() {
             let hashes = (
                 self.0.keys.hash(DEVICE_CODE, device_code.expose_secret()),
@@ -99,7 +100,7 @@ impl DeviceCodes<'_> {
                 device_code,
                 user_code,
                 expires_at,
-                interval: POLL_INTERVAL,
+                interval: POLL_INTERVAL_SECONDS,
             });
         }
         sqlx::query(
@@ -119,7 +120,7 @@ impl DeviceCodes<'_> {
         .bind(new.address.as_str())
         .bind(new.project.as_deref())
         .bind(new.cluster.as_deref())
-        .bind(POLL_INTERVAL)
+        .bind(POLL_INTERVAL_SECONDS)
         .bind(now.as_second())
         .bind(expires_at.as_second())
         .execute(&self.0.pool)
@@ -129,14 +130,14 @@ impl DeviceCodes<'_> {
             device_code,
             user_code,
             expires_at,
-            interval: POLL_INTERVAL,
+            interval: POLL_INTERVAL_SECONDS,
         })
     }
 
-    /// The undecided request of a user code, however it was typed.
+    /// Returns the pending request of a user code, however the code was typed.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find(
         self,
         user_code: &str,
@@ -166,11 +167,11 @@ impl DeviceCodes<'_> {
         Ok(None)
     }
 
-    /// Decides a request: by the session that approves, or `None` to deny. Says whether the
-    /// request was still undecided.
+    /// Decides a request: approves it with the given session, or denies it with `None`. Returns
+    /// whether the request was still pending.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn decide(
         self,
         user_code: &str,
@@ -212,7 +213,7 @@ impl DeviceCodes<'_> {
     /// Answers the client's poll.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn poll(self, device_code: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
         for hash in self.0.keys.hashes(DEVICE_CODE, device_code) {
             let polled = self.poll_hash(&hash, now).await?;
@@ -265,7 +266,7 @@ impl DeviceCodes<'_> {
         )
         .bind(now.as_second())
         .bind(if hurried {
-            interval + POLL_INTERVAL
+            interval + POLL_INTERVAL_SECONDS
         } else {
             interval
         })
@@ -297,7 +298,7 @@ impl DeviceCodes<'_> {
     }
 }
 
-/// A user code without what people add to it when they type.
+/// Returns a user code without the separators that users type.
 fn letters_of(typed: &str) -> String {
     typed
         .chars()

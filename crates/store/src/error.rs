@@ -1,26 +1,26 @@
 use crate::cause::StoreCause;
 use std::path::PathBuf;
 
-/// Why the store failed. Never holds a secret. [`StoreError::cause`] is the typed cause; the text
+/// An error of the store. Never holds a secret. [`StoreError::cause`] is the typed cause; the text
 /// names it once, so that no error is a source of another.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database does not answer or refused the query.
+    /// The database does not respond or refused the query.
     #[error("{operation}: {}", sql_text(error))]
     Database {
         operation: &'static str,
         error: sqlx::Error,
     },
-    /// Redis does not answer or refused the command.
+    /// Redis does not respond or refused the command.
     #[error("{operation}: {}", redis_text(error))]
     Redis {
         operation: &'static str,
         error: redis::RedisError,
     },
-    /// Redis took too long; whether the command was carried out is unknown.
+    /// Redis took too long; whether the command was executed is unknown.
     #[error("{operation}: no answer from Redis in time")]
     RedisTimeout { operation: &'static str },
-    /// The file of a SQLite database cannot be used, or is not the one that was opened.
+    /// The file of a SQLite database cannot be used, or was replaced.
     #[error("{}: {}", path.display(), with_detail(*cause, detail.as_deref()))]
     File {
         path: PathBuf,
@@ -33,13 +33,13 @@ pub enum StoreError {
     /// The store was written by an installation with other keys.
     #[error("{} (it was written with key {})", StoreCause::OtherKeys, found.join(", "))]
     OtherKeys { found: Vec<String> },
-    /// Something that this version keeps in SQL databases only.
+    /// A feature that this version supports on SQL databases only.
     #[error("{operation}: not on Redis yet; use PostgreSQL for this")]
     NotOnRedis { operation: &'static str },
-    /// An entry is not where it was written, or points elsewhere: somebody else wrote to the store.
-    #[error("an entry of {table} is not as it was written: somebody else has changed the store")]
+    /// An entry was moved, or its references were changed, by another program.
+    #[error("an entry of {table} is not as it was written: another program has changed the store")]
     Moved { table: &'static str },
-    /// A row holds what this version did not write.
+    /// A row holds a value that this version did not write.
     #[error("{table}.{column} holds an unreadable value: {reason}")]
     Corrupt {
         table: &'static str,
@@ -60,12 +60,12 @@ pub enum StoreError {
     #[error("append to the audit log: too many entries wait for the store")]
     AuditOverflow,
     /// Other processes kept changing the same entry of Redis.
-    #[error("{operation}: other processes were faster each time")]
+    #[error("{operation}: other processes changed the same entry at every attempt")]
     Contended { operation: &'static str },
-    /// A key is not 32 bytes of base64.
+    /// A key does not consist of 32 bytes in base64.
     #[error("{0}")]
     Key(String),
-    /// The database's structure cannot be brought up to date.
+    /// A database migration failed.
     #[error("migration: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// The database has not been migrated for this version.
@@ -83,7 +83,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns whether the store answered and refused what it was sent: it may take something else.
+    /// Returns whether the store answered and refused the request, so that another request may
+    /// succeed.
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
             Self::Database { error, .. } => error.as_database_error().is_some(),
@@ -101,7 +102,7 @@ impl StoreError {
     }
 }
 
-/// The cause, with the database's own words where those say more.
+/// Returns the cause, with the database's own message if it has more detail.
 fn sql_text(error: &sqlx::Error) -> String {
     let cause = StoreCause::of_sql(error);
     match (cause, error.as_database_error()) {

@@ -1,7 +1,7 @@
-//! The file of a SQLite database, and whether the one that is open is still in its place.
+//! The identity of a SQLite database's file: detects that the open file was deleted or replaced.
 //!
-//! SQLite keeps using a file that was deleted or replaced: every statement succeeds, and all data is
-//! lost when the process ends.
+//! SQLite keeps using a file that was deleted or replaced: every statement succeeds, and all data
+//! is lost when the process ends.
 use crate::cause::StoreCause;
 use crate::error::StoreError;
 use std::fs::{Metadata, OpenOptions};
@@ -19,8 +19,8 @@ pub(crate) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Makes the file when it does not exist, readable by its owner only: SQLite would make it
-    /// readable by all users, and its WAL takes the file's mode.
+    /// Creates the file if it does not exist, readable by its owner only: SQLite would make it
+    /// readable by all users, and its WAL file gets the same mode.
     pub fn create_private(path: PathBuf) -> Result<Self, StoreError> {
         let opened = OpenOptions::new()
             .write(true)
@@ -37,10 +37,10 @@ impl FileIdentity {
         })
     }
 
-    /// Compares with the file that is in the place now.
+    /// Compares the open file with the one at its path now.
     ///
     /// # Errors
-    /// With [`StoreCause::FileDeleted`] or [`StoreCause::FileReplaced`].
+    /// [`StoreCause::FileDeleted`] or [`StoreCause::FileReplaced`].
     pub fn check(&self) -> Result<(), StoreError> {
         let changed = |cause| StoreError::File {
             path: self.path.to_path_buf(),

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-const LIFETIME: SignedDuration = SignedDuration::from_secs(30);
+const CODE_TTL: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) const CODE: &str = "handover code";
 pub(crate) const NONCE: &str = "handover nonce";
 
@@ -15,16 +15,16 @@ pub(crate) const NONCE: &str = "handover nonce";
 #[derive(Clone, Copy)]
 pub struct Handovers<'s>(pub(crate) &'s Store);
 
-/// What a code is bound to.
+/// The values that a code is bound to.
 #[derive(Clone, Debug)]
 pub struct NewHandover {
-    /// The browser session that the child will hang on.
+    /// The browser session that becomes the child's parent.
     pub session: Uuid,
     /// The app's host.
     pub host: String,
-    /// The nonce that the app's host set as a cookie before.
+    /// The nonce that the app's host has set as a cookie.
     pub nonce: SecretString,
-    /// Where to go on the app's host.
+    /// The path on the app's host to continue at.
     pub return_path: String,
 }
 
@@ -36,10 +36,10 @@ pub struct Handover {
 }
 
 impl Handovers<'_> {
-    /// Issues a code that is good for 30 seconds, once.
+    /// Issues a code that is valid once, for 30 seconds.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn create(
         self,
         new: &NewHandover,
@@ -47,7 +47,7 @@ impl Handovers<'_> {
     ) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
         if let Some(redis) = self.0.redis() {
-            let created = redis.create_handover(&self.0.keys, &code, new, now + LIFETIME);
+            let created = redis.create_handover(&self.0.keys, &code, new, now + CODE_TTL);
             return created.await.map(|()| code);
         }
         sqlx::query(
@@ -61,18 +61,18 @@ impl Handovers<'_> {
         .bind(new.host.as_str())
         .bind(self.0.keys.hash(NONCE, new.nonce.expose_secret()))
         .bind(new.return_path.as_str())
-        .bind((now + LIFETIME).as_second())
+        .bind((now + CODE_TTL).as_second())
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("store a hand-over code"))?;
         Ok(code)
     }
 
-    /// Redeems a code on the host, by the browser that holds the nonce. Whatever the answer, the
-    /// code is gone.
+    /// Redeems a code on the host, for the browser that holds the nonce. The code is deleted in any
+    /// case.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn redeem(
         self,
         code: &str,

@@ -1,4 +1,4 @@
-//! The Keystone tokens of a session, sealed. What becomes of those to revoke: `pending_revocations`.
+//! The Keystone tokens of a session, sealed. Their revocation is in `pending_revocations`.
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
 use crate::sealing::Place;
@@ -30,34 +30,35 @@ pub struct NewKeystoneToken {
     pub expires_at: Timestamp,
 }
 
-/// A token of a session.
+/// A stored token of a session.
 #[derive(Clone, Debug)]
 pub struct KeystoneToken {
     pub id: Uuid,
     pub session: Uuid,
     pub project: Option<Project>,
-    /// The roles as Keystone said last.
+    /// The roles that Keystone returned last.
     pub roles: Vec<Named>,
     pub token: SecretString,
     pub audit_id: String,
     pub expires_at: Timestamp,
 }
 
-/// What became of a token that was to be stored.
+/// The result of storing a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It may be used.
+    /// The token may be used.
     Usable(Uuid),
-    /// The session has ended meanwhile: do not use it. It is due for revocation.
+    /// The session has ended meanwhile: do not use the token. It is due for revocation.
     SessionEnded(Uuid),
 }
 
 impl KeystoneTokens<'_> {
-    /// Stores a token before its first use. Two replicas may store one each for the same project;
-    /// both are kept until they are revoked.
+    /// Stores a token before its first use. Two replicas may each store one for the same project;
+    /// both remain until they are revoked.
     ///
     /// # Errors
-    /// When the store cannot say: the token must be revoked and not used.
+    /// If the store cannot be reached or its answer cannot be read: the token must be revoked and
+    /// not used.
     pub async fn store(self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.store_token(&self.0.keys, new, now).await;
@@ -112,10 +113,10 @@ impl KeystoneTokens<'_> {
         })
     }
 
-    /// The session's token for a project (`None`: the unscoped one), the longest-lived.
+    /// Returns the session's token for a project (`None`: the unscoped one) that expires last.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find(
         self,
         session: Uuid,
@@ -145,10 +146,10 @@ impl KeystoneTokens<'_> {
             .transpose()
     }
 
-    /// The session's tokens that may be used, one a project or more.
+    /// Returns the session's usable tokens, at least one per project.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn usable(
         self,
         session: Uuid,
@@ -172,10 +173,10 @@ impl KeystoneTokens<'_> {
         rows.iter().map(|row| self.token(row)).collect()
     }
 
-    /// Every token of the session that has not been revoked.
+    /// Returns every token of the session that has not been revoked.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn list(self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.list_tokens(&self.0.keys, session).await;
@@ -194,10 +195,10 @@ impl KeystoneTokens<'_> {
         rows.iter().map(|row| self.token(row)).collect()
     }
 
-    /// Takes over the roles that Keystone says the token has now.
+    /// Stores the roles that Keystone returns for the token now.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_roles(self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.set_token_roles(id, roles).await;
@@ -215,10 +216,10 @@ impl KeystoneTokens<'_> {
         Ok(())
     }
 
-    /// Forgets a token that is no good any more: revoked, or unknown to Keystone.
+    /// Deletes a token that is no longer valid: revoked, or unknown to Keystone.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.forget_token(id).await;

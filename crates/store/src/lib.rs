@@ -1,15 +1,15 @@
-//! Everything that Portico remembers: sessions, Keystone tokens, codes and tokens of the command
-//! line, limits, the audit log. On SQLite or PostgreSQL with the same queries, or on Redis with
-//! scripts that answer the same.
+//! Portico's storage: sessions, Keystone tokens, codes and tokens of the command line, rate limits
+//! and the audit log. It runs on SQLite or PostgreSQL with the same queries, or on Redis with
+//! equivalent scripts.
 //!
-//! A stolen database opens nothing: what somebody shows us (cookie, code, token) is stored as a
-//! keyed hash only, what we must show others (a Keystone token) is sealed; see [`sealing`].
-//! Nothing here knows HTTP, Keystone or who may do what.
+//! A stolen database grants no access: what clients present (cookie, code, token) is stored as a
+//! keyed hash only, and what Portico presents to others (a Keystone token) is sealed; see
+//! [`sealing`]. Nothing here depends on HTTP, Keystone or permissions.
 //!
 //! Start with [`Store`] and [`Sessions`]. Each repository is a small view of the store:
-//! `store.sessions().find(secret, now)`. Lookups answer `None` for what is not there, has
-//! expired or was ended; an error always means that the store could not say. The time is always
-//! an argument.
+//! `store.sessions().find(secret, now)`. Lookups return `None` for entries that do not exist, have
+//! expired or were ended; an error always means that the store could not be queried. The time is
+//! always an argument.
 mod access_tokens;
 mod advice;
 mod audit;
@@ -23,10 +23,9 @@ mod device_codes;
 mod error;
 mod file_identity;
 mod handover;
-mod kept_forms;
+mod instrumented_pool;
 mod keystone_tokens;
 mod logout_marks;
-mod measured;
 mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
@@ -34,6 +33,7 @@ mod random;
 mod reach;
 mod redis;
 mod row;
+mod saved_forms;
 pub mod sealing;
 mod session_credentials;
 mod sessions;
@@ -58,16 +58,16 @@ pub use config::StoreConfig;
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
 pub use error::StoreError;
 pub use handover::{Handover, Handovers, NewHandover};
-pub use kept_forms::{KeptForm, KeptForms, NewKeptForm};
+pub use instrumented_pool::describe_metrics;
 pub use keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored};
 pub use logout_marks::LogoutMarks;
-pub use measured::describe_metrics;
 pub use pending_revocations::{PendingRevocation, UnfinishedRevocations};
 pub use provider_flows::{NewProviderFlow, ProviderFlow, ProviderFlows};
 pub use provider_tokens::{
     EndedTokens, HeldTokens, Lease, NewProviderTokens, ProviderTokens, RefreshedTokens,
 };
 pub use random::random_secret;
+pub use saved_forms::{NewSavedForm, SavedForm, SavedForms};
 pub use sealing::KeyRing;
 pub use session_credentials::{NewSessionCredential, SessionCredential, SessionCredentials};
 pub use sessions::{

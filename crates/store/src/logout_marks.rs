@@ -2,16 +2,16 @@ use crate::error::StoreError;
 use crate::store::Store;
 use jiff::Timestamp;
 
-/// Which logout tokens have been used; see [`Store::logout_marks`].
+/// Used logout tokens; see [`Store::logout_marks`].
 #[derive(Clone, Copy)]
 pub struct LogoutMarks<'s>(pub(crate) &'s Store);
 
 impl LogoutMarks<'_> {
-    /// Marks a logout token of a provider as used, by its ID (`jti`), until it could not count any
-    /// more; says whether it was the first time.
+    /// Marks a logout token of a provider as used, by its ID (`jti`), until it would have expired
+    /// anyway; returns whether this was its first use.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn mark(
         self,
         provider: &str,

@@ -1,5 +1,5 @@
-//! The queue of Keystone tokens to revoke, and what people are told about those that Keystone has
-//! not taken back yet.
+//! The queue of Keystone tokens to revoke, and the revocations that are reported to users as
+//! unfinished.
 use crate::error::StoreError;
 use crate::keystone_tokens::{COLUMNS, KeystoneTokens, TABLE};
 use crate::row::Columns;
@@ -12,10 +12,10 @@ use uuid::Uuid;
 pub struct PendingRevocation {
     pub id: Uuid,
     pub session: Uuid,
-    /// Whether it is for no project: what a session begins with.
+    /// Whether the token is unscoped: the one that a session starts with.
     pub unscoped: bool,
     pub token: SecretString,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: i64,
     pub expires_at: Timestamp,
 }
@@ -24,15 +24,15 @@ pub struct PendingRevocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnfinishedRevocations {
     pub tokens: i64,
-    /// Until when revoking them is tried: then the last of them has expired.
+    /// When the last of them expires; revocation is tried until then.
     pub until: Timestamp,
 }
 
 impl KeystoneTokens<'_> {
-    /// Makes one token due for revocation, for one that another has taken the place of.
+    /// Makes a token due for revocation at `at`, because another one has replaced it.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn revoke_later(self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.revoke_token_at(id, at, 0).await;
@@ -50,10 +50,10 @@ impl KeystoneTokens<'_> {
         Ok(())
     }
 
-    /// Tokens that are due for revocation now, oldest first.
+    /// Returns the tokens that are due for revocation now, oldest first.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn due_revocations(
         self,
         limit: i64,
@@ -73,10 +73,10 @@ impl KeystoneTokens<'_> {
             .await
     }
 
-    /// Tokens of the session and its children that wait for their revocation, due or not.
+    /// Returns the tokens of the session and its children that wait for revocation, due or not.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn pending_revocations(
         self,
         session: Uuid,
@@ -95,11 +95,11 @@ impl KeystoneTokens<'_> {
             .await
     }
 
-    /// Takes the right to try a revocation until `until`; false when another replica has tried or
-    /// is trying since it was read.
+    /// Claims the revocation of a token until `until`; returns false if another replica has tried
+    /// or is trying since the entry was read.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn claim_revocation(
         self,
         pending: &PendingRevocation,
@@ -126,10 +126,10 @@ impl KeystoneTokens<'_> {
         Ok(claimed.rows_affected() > 0)
     }
 
-    /// Puts a revocation that did not work off until `next`.
+    /// Postpones a failed revocation until `next`.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn revocation_failed(self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.revoke_token_at(id, next, 1).await;
@@ -170,11 +170,11 @@ impl KeystoneTokens<'_> {
             .collect()
     }
 
-    /// How many tokens wait for their revocation, because it is due or has failed: those that
-    /// [`Self::unfinished_of_user`] counts, of everybody.
+    /// Returns the number of tokens whose revocation is due or has failed: those that
+    /// [`Self::unfinished_of_user`] counts, for all users.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn count_unfinished(self, now: Timestamp) -> Result<i64, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.count_unfinished_revocations(now).await;
@@ -191,11 +191,11 @@ impl KeystoneTokens<'_> {
         .map_err(StoreError::database("count pending revocations"))
     }
 
-    /// The user's tokens whose revocation is due or has failed; `None` when there is none. One
-    /// that is only planned, because another has taken its place, does not count.
+    /// Returns the user's tokens whose revocation is due or has failed; `None` if there are none. A
+    /// revocation that is only planned, because the token was replaced, does not count.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn unfinished_of_user(
         self,
         user_id: &str,

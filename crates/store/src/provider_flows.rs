@@ -1,4 +1,5 @@
-//! Sign-ins at OIDC providers that are under way: each for the browser that began it, once.
+//! Sign-ins at OIDC providers that are in progress: each is bound to the browser that started it,
+//! and usable once.
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::sealing::Place;
@@ -10,14 +11,14 @@ use uuid::Uuid;
 const TABLE: &str = "provider_flows";
 pub(crate) const STATE: &str = "provider flow state";
 pub(crate) const BROWSER: &str = "provider flow browser";
-/// How long somebody may take at the provider.
-const LIFETIME: SignedDuration = SignedDuration::from_mins(15);
+/// How long a sign-in at the provider may take.
+const FLOW_TTL: SignedDuration = SignedDuration::from_mins(15);
 
-/// The sign-ins at providers; see [`Store::provider_flows`].
+/// Sign-ins at OIDC providers; see [`Store::provider_flows`].
 #[derive(Clone, Copy)]
 pub struct ProviderFlows<'s>(pub(crate) &'s Store);
 
-/// A sign-in that begins.
+/// A new sign-in.
 #[derive(Clone, Debug)]
 pub struct NewProviderFlow {
     /// The provider's ID in the configuration.
@@ -28,11 +29,11 @@ pub struct NewProviderFlow {
     pub nonce: SecretString,
     /// The PKCE verifier.
     pub verifier: SecretString,
-    /// Where to go when it is done; checked by whoever stored it.
+    /// Where to go after the sign-in; the caller that stores it has checked it.
     pub return_path: String,
 }
 
-/// A sign-in whose answer has come.
+/// A sign-in whose response has arrived.
 #[derive(Clone, Debug)]
 pub struct ProviderFlow {
     pub nonce: SecretString,
@@ -41,14 +42,14 @@ pub struct ProviderFlow {
 }
 
 impl ProviderFlows<'_> {
-    /// Begins a sign-in, which must be done within fifteen minutes.
+    /// Starts a sign-in, which must be completed within fifteen minutes.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn begin(self, new: &NewProviderFlow, now: Timestamp) -> Result<(), StoreError> {
         let keys = &self.0.keys;
         if let Some(redis) = self.0.redis() {
-            return redis.begin_provider_flow(keys, new, now + LIFETIME).await;
+            return redis.begin_provider_flow(keys, new, now + FLOW_TTL).await;
         }
         let id = Uuid::new_v4().to_string();
         sqlx::query(
@@ -66,18 +67,18 @@ impl ProviderFlows<'_> {
         .bind(keys.seal(place(&id, "verifier_sealed"), new.verifier.expose_secret())?)
         .bind(new.return_path.as_str())
         .bind(now.as_second())
-        .bind((now + LIFETIME).as_second())
+        .bind((now + FLOW_TTL).as_second())
         .execute(&self.0.pool)
         .await
         .map_err(StoreError::database("begin a sign-in at a provider"))?;
         Ok(())
     }
 
-    /// Takes the sign-in of a `state`, once: only for the provider that it was begun at and the
-    /// browser that began it. For anybody else it stays as it is.
+    /// Takes the sign-in of a `state`, once: only for the provider at which it was started and the
+    /// browser that started it. Any other request leaves it unchanged.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn take(
         self,
         provider: &str,

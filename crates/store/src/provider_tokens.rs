@@ -1,9 +1,9 @@
-//! The tokens that OIDC providers gave for sessions, sealed; and the lease by which one replica
-//! alone refreshes a session's.
+//! The sealed tokens that OIDC providers issued for sessions, and the lease that lets one replica
+//! at a time refresh them.
 //!
-//! A refresh token is often good for one use. Whoever refreshes therefore holds the row's lease,
-//! and writes the new tokens only over the version that it has read. When a holder dies, its lease
-//! runs out and the next one goes on from what the row holds.
+//! A refresh token is often valid for one use. A replica that refreshes therefore holds the row's
+//! lease, and writes the new tokens only over the version that it has read. If the holder dies, its
+//! lease expires and the next holder continues with the tokens in the row.
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
@@ -19,11 +19,11 @@ const TABLE: &str = "provider_tokens";
 const COLUMNS: &str = "session_id, provider, refresh_sealed, access_sealed, id_token_sealed, \
      version, refreshed_at, lease_holder, lease_until_millis, revoke_attempts";
 
-/// The providers' tokens; see [`Store::provider_tokens`].
+/// The tokens of OIDC providers; see [`Store::provider_tokens`].
 #[derive(Clone, Copy)]
 pub struct ProviderTokens<'s>(pub(crate) &'s Store);
 
-/// What a sign-in gave.
+/// The tokens of a new sign-in.
 #[derive(Clone, Debug)]
 pub struct NewProviderTokens {
     /// The root of the session.
@@ -32,21 +32,21 @@ pub struct NewProviderTokens {
     pub provider: String,
     pub refresh_token: Option<SecretString>,
     pub access_token: SecretString,
-    /// For the provider's own sign-out.
+    /// For the provider's own logout endpoint (`id_token_hint`).
     pub id_token: Option<SecretString>,
 }
 
-/// What a refresh gave.
+/// The tokens of a refresh.
 #[derive(Clone, Debug)]
 pub struct RefreshedTokens {
-    /// `None`: the old one goes on.
+    /// `None`: the previous one remains valid.
     pub refresh_token: Option<SecretString>,
     pub access_token: SecretString,
-    /// `None`: the old one is kept.
+    /// `None`: the previous one is kept.
     pub id_token: Option<SecretString>,
-    /// What the provider says of its subject now; `None`: nothing new.
+    /// The provider's current claims about its subject; `None`: unchanged.
     pub profile: Option<ProviderProfile>,
-    /// When the provider must have been asked again.
+    /// When the tokens must have been refreshed.
     pub expires_at: Timestamp,
 }
 
@@ -63,14 +63,14 @@ pub struct HeldTokens {
     pub leased_until: Option<Timestamp>,
 }
 
-/// Whether one may refresh.
+/// The result of requesting the lease.
 #[derive(Clone, Debug)]
 pub enum Lease {
-    /// Yes, and nobody else until the lease ends. The tokens are those of now.
+    /// The caller holds the lease exclusively until it ends. The tokens are the current ones.
     Yours(Box<HeldTokens>),
-    /// Somebody else does; the tokens have this version still.
+    /// Another replica holds the lease; the tokens still have this version.
     Taken { version: i64, until: Timestamp },
-    /// The session has no tokens (any more).
+    /// The session has no tokens, or no longer has any.
     Gone,
 }
 
@@ -78,15 +78,15 @@ pub enum Lease {
 #[derive(Clone, Debug)]
 pub struct EndedTokens {
     pub tokens: HeldTokens,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: i64,
 }
 
 impl ProviderTokens<'_> {
-    /// Stores what a sign-in gave.
+    /// Stores the tokens of a sign-in.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn store(self, new: &NewProviderTokens, now: Timestamp) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.store_provider_tokens(&self.0.keys, new, now).await;
@@ -111,10 +111,10 @@ impl ProviderTokens<'_> {
         Ok(())
     }
 
-    /// The tokens of a session, by its root.
+    /// Returns the tokens of a session, by its root.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find(self, session: Uuid) -> Result<Option<HeldTokens>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.find_provider_tokens(&self.0.keys, session).await;
@@ -129,10 +129,10 @@ impl ProviderTokens<'_> {
             .transpose()
     }
 
-    /// Takes the lease of a live session's tokens for `holder`, unless somebody has it.
+    /// Acquires the lease of a live session's tokens for `holder`, unless another replica holds it.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn lease(
         self,
         session: Uuid,
@@ -175,12 +175,12 @@ impl ProviderTokens<'_> {
         })
     }
 
-    /// Writes what a refresh gave over the version that it began with, for the session's family
-    /// too, and gives the lease back: all at once, so that nobody sees the one without the other.
-    /// Says whether it did: not when the tokens have been replaced meanwhile.
+    /// Replaces the tokens with those of a refresh, if they still have the version that the refresh
+    /// started with, for the session's family too, and releases the lease, all in one transaction.
+    /// Returns whether it did: not if the tokens were replaced meanwhile.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn replace(
         self,
         session: Uuid,
@@ -238,10 +238,11 @@ impl ProviderTokens<'_> {
         Ok(true)
     }
 
-    /// Gives a lease back without new tokens.
+    /// Releases a lease without new tokens.
     ///
     /// # Errors
-    /// When the store cannot say; the lease runs out by itself.
+    /// If the store cannot be reached or its answer cannot be read; the lease then expires by
+    /// itself.
     pub async fn release(self, session: Uuid, holder: Uuid) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.release_provider_tokens(session, holder).await;
@@ -259,10 +260,10 @@ impl ProviderTokens<'_> {
         Ok(())
     }
 
-    /// Tokens of ended sessions whose next try to revoke is due.
+    /// Returns the tokens of ended sessions whose next revocation attempt is due.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn ended(self, limit: i64, now: Timestamp) -> Result<Vec<EndedTokens>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.ended_provider_tokens(&self.0.keys, limit, now).await;
@@ -291,10 +292,10 @@ impl ProviderTokens<'_> {
             .collect()
     }
 
-    /// Counts a try to revoke that failed.
+    /// Counts a failed revocation attempt.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn revocation_failed(self, session: Uuid, next: Timestamp) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.provider_revocation_failed(session, next).await;
@@ -312,10 +313,10 @@ impl ProviderTokens<'_> {
         Ok(())
     }
 
-    /// Forgets the tokens of a session, once they are revoked.
+    /// Deletes the tokens of a session after they were revoked.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn forget(self, session: Uuid) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.forget_provider_tokens(session).await;

@@ -6,10 +6,10 @@ use secrecy::SecretString;
 
 use crate::error::StoreError;
 
-/// 256 random bits as text, for cookies, codes and tokens.
+/// Returns 256 random bits as text, for cookies, codes and tokens.
 ///
 /// # Errors
-/// When the operating system has no randomness to give.
+/// If the operating system cannot supply random bytes.
 pub fn random_secret() -> Result<SecretString, StoreError> {
     Ok(SecretString::from(
         URL_SAFE_NO_PAD.encode(random_bytes::<32>()?),

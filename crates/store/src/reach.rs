@@ -1,8 +1,8 @@
-//! Whether the database can be reached at all.
+//! A probe that finds out quickly whether the database can be reached.
 //!
-//! sqlx's pool tries a refused connection again until its timeout, and then says no more than
-//! "pool timed out". So when an answer takes longer than a moment, one connection is made beside the
-//! pool, which names the cause at once. All statements that wait share its result.
+//! sqlx's pool retries a refused connection until its timeout, and then reports no more than "pool
+//! timed out". So if an answer is not there within a moment, one connection is made beside the
+//! pool, which finds the cause at once. All waiting statements share its result.
 use crate::cause::StoreCause;
 use futures::future::{Either, select};
 use sqlx::{AnyConnection, Connection as _, Executor as _};
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// A database in use answers sooner, or hands out a connection sooner.
-const PATIENCE: Duration = Duration::from_millis(250);
-/// For how long a failed attempt stands for others.
-const REMEMBERED: Duration = Duration::from_millis(500);
-/// A server that does not take a connection within this time is unreachable.
+/// How long an operation may take before the server is probed: a database in use answers sooner.
+const PROBE_DELAY: Duration = Duration::from_millis(250);
+/// How long the result of a failed probe is used for other operations.
+const FAILURE_TTL: Duration = Duration::from_millis(500);
+/// The server is unreachable if it accepts no connection within this time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Makes connections beside the pool, one at a time.
@@ -26,7 +26,7 @@ pub(crate) struct Reach {
     last: Arc<Mutex<Option<(Instant, Unreachable)>>>,
 }
 
-/// Why no connection can be made.
+/// The reason why no connection can be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Unreachable {
     pub cause: StoreCause,
@@ -65,10 +65,10 @@ impl Reach {
         }
     }
 
-    /// Makes one connection, sets it up and closes it.
+    /// Opens one connection, sets it up and closes it.
     ///
     /// # Errors
-    /// With the cause, at once or after three seconds.
+    /// The cause of the failure, at once or after three seconds.
     pub async fn try_now(&self) -> Result<(), sqlx::Error> {
         let connecting = async {
             let mut connection = AnyConnection::connect(&self.url).await?;
@@ -81,22 +81,22 @@ impl Reach {
         }
     }
 
-    /// Waits for an answer of the pool, but no longer than it takes to find out that none will
-    /// come.
+    /// Waits for an answer of the pool, but no longer than it takes to find out that the server is
+    /// unreachable.
     pub async fn unless_unreachable<T>(
         &self,
         answer: impl Future<Output = T>,
         failed: impl FnOnce(sqlx::Error) -> T,
     ) -> T {
         let mut answer = pin!(answer);
-        if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut answer).await {
+        if let Ok(answer) = tokio::time::timeout(PROBE_DELAY, &mut answer).await {
             return answer;
         }
         let looking = pin!(self.failure());
         match select(answer, looking).await {
             Either::Left((answer, _)) => answer,
             Either::Right((Some(unreachable), _)) => failed(unreachable.into()),
-            // it takes connections: the pool is busy, or the statement slow
+            // it accepts connections: the pool is busy, or the statement is slow
             Either::Right((None, answer)) => answer.await,
         }
     }
@@ -104,13 +104,13 @@ impl Reach {
     async fn failure(&self) -> Option<Unreachable> {
         let mut last = self.last.lock().await;
         if let Some((at, unreachable)) = &*last
-            && at.elapsed() < REMEMBERED
+            && at.elapsed() < FAILURE_TTL
         {
             return Some(unreachable.clone());
         }
         let error = self.try_now().await.err()?;
         let cause = StoreCause::of_sql(&error);
-        // a file that another process keeps locked answers late, and not over a network
+        // a file that another process has locked answers late, without a network
         let locked = self.url.starts_with("sqlite:") && matches!(cause, StoreCause::Transport(_));
         if locked || !cause.is_definite() {
             return None;
@@ -124,14 +124,14 @@ impl Reach {
     }
 }
 
-/// What the database itself said, where it said anything.
+/// Returns the database's own error message, if there is one.
 fn detail(error: &sqlx::Error) -> Option<String> {
     error
         .as_database_error()
         .map(|error| error.message().to_owned())
 }
 
-/// Prepares a new connection.
+/// Sets up a new connection.
 pub(crate) async fn set_up(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
     if connection.backend_name() == "SQLite" {
         connection

@@ -1,4 +1,4 @@
-//! Typed columns: what sqlx's `Any` rows hold is text, integers and bytes only.
+//! Typed columns over sqlx's `Any` rows, which hold text, integers and bytes only.
 use crate::error::StoreError;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use sqlx::{Any, ColumnIndex, Decode, Row as _, Type};
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// A row with the table it came from, for messages.
+/// A row, with the name of its table for error messages.
 pub(crate) struct Columns<'r> {
     pub table: &'static str,
     pub row: &'r AnyRow,
@@ -117,7 +117,7 @@ impl<'r> Columns<'r> {
     }
 }
 
-/// JSON text of a column.
+/// Serialises a value as JSON text for a column.
 pub(crate) fn to_json<T: Serialize + ?Sized>(
     table: &'static str,
     column: &'static str,

@@ -17,11 +17,11 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::ConstantTimeEq as _;
 
-const KID_LEN: usize = 4;
-const NONCE_LEN: usize = 12;
+const KID_BYTES: usize = 4;
+const NONCE_BYTES: usize = 12;
 
 struct Key {
-    kid: [u8; KID_LEN],
+    kid: [u8; KID_BYTES],
     seal: Aes256Gcm,
     hash: Hmac<Sha256>,
 }
@@ -31,8 +31,8 @@ struct Keys {
     older: Vec<Key>,
 }
 
-/// The store's keys: the first seals and hashes, all open and are looked up. They can be replaced
-/// while the store is in use.
+/// The store's keys: the first seals and hashes; all of them are tried for opening and lookups.
+/// They can be replaced while the store is in use.
 pub struct KeyRing(RwLock<Arc<Keys>>);
 
 impl fmt::Debug for KeyRing {
@@ -41,13 +41,13 @@ impl fmt::Debug for KeyRing {
     }
 }
 
-/// What a signature turns out to be.
+/// The result of checking a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signature {
     Valid,
-    /// Of another text, or made without a key.
+    /// The signature is of another text, or was made without a key.
     Invalid,
-    /// Of a key that is not among the configured ones.
+    /// The key is not among the configured ones.
     UnknownKey,
 }
 
@@ -60,10 +60,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl KeyRing {
-    /// Keys from the contents of their files (32 bytes, base64), the current one first.
+    /// Makes a ring of the contents of key files (32 bytes, base64 each), the current key first.
     ///
     /// # Errors
-    /// When there is none, or one is not 32 bytes of base64.
+    /// If there is none, or one does not consist of 32 bytes in base64.
     pub fn from_base64(keys: &[SecretString]) -> Result<Self, StoreError> {
         let (first, older) = keys
             .split_first()
@@ -79,12 +79,12 @@ impl KeyRing {
         Ok(Self(RwLock::new(Arc::new(keys))))
     }
 
-    /// The public IDs of the keys, the current one's first.
+    /// Returns the public IDs of the keys, the current one's first.
     pub fn key_ids(&self) -> Vec<String> {
         self.now().all().map(|key| hex(&key.kid)).collect()
     }
 
-    /// Takes over the keys of another ring, for everything from now on.
+    /// Replaces the keys with those of another ring from now on.
     pub(crate) fn replace(&self, ring: &Self) {
         let keys = ring.now();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = keys;
@@ -97,7 +97,7 @@ impl KeyRing {
     pub(crate) fn seal(&self, place: Place<'_>, plain: &str) -> Result<Vec<u8>, StoreError> {
         let keys = self.now();
         let key = &keys.current;
-        let nonce = random_bytes::<NONCE_LEN>()?;
+        let nonce = random_bytes::<NONCE_BYTES>()?;
         let payload = Payload {
             msg: plain.as_bytes(),
             aad: &associated_data(place, key.kid),
@@ -110,7 +110,7 @@ impl KeyRing {
     }
 
     pub(crate) fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<SecretString, StoreError> {
-        let kid = sealed.get(..KID_LEN).unwrap_or_default();
+        let kid = sealed.get(..KID_BYTES).unwrap_or_default();
         let unsealable = || StoreError::Unsealable {
             table: place.table,
             column: place.column,
@@ -121,8 +121,8 @@ impl KeyRing {
             .all()
             .find(|key| key.kid == kid)
             .ok_or_else(unsealable)?;
-        let rest = &sealed[KID_LEN..];
-        let (nonce, ciphertext) = rest.split_at_checked(NONCE_LEN).ok_or_else(unsealable)?;
+        let rest = &sealed[KID_BYTES..];
+        let (nonce, ciphertext) = rest.split_at_checked(NONCE_BYTES).ok_or_else(unsealable)?;
         let payload = Payload {
             msg: ciphertext,
             aad: &associated_data(place, key.kid),
@@ -142,7 +142,7 @@ impl KeyRing {
         format!("{}.{}", hex(&key.kid), key.hash(purpose, text))
     }
 
-    /// Checks what [`KeyRing::sign`] made.
+    /// Checks a signature that [`KeyRing::sign`] made.
     pub(crate) fn check(&self, purpose: &str, text: &str, signature: &str) -> Signature {
         let Some((kid, given)) = signature.split_once('.') else {
             return Signature::Invalid;
@@ -165,12 +165,12 @@ impl KeyRing {
         signature.split_once('.').is_some_and(|(of, _)| of == kid)
     }
 
-    /// The hash that a new row is stored under.
+    /// Returns the hash under which a new row is stored.
     pub(crate) fn hash(&self, purpose: &str, secret: &str) -> String {
         self.now().current.hash(purpose, secret)
     }
 
-    /// The hashes that a row may have been stored under, the current key's first.
+    /// Returns the hashes under which a row may be stored, the current key's first.
     pub(crate) fn hashes(
         &self,
         purpose: &str,
@@ -184,7 +184,7 @@ impl KeyRing {
 
 /// Returns the public ID of the key that a value was sealed with.
 pub(crate) fn key_id_of(sealed: &[u8]) -> String {
-    hex(sealed.get(..KID_LEN).unwrap_or_default())
+    hex(sealed.get(..KID_BYTES).unwrap_or_default())
 }
 
 impl Keys {
@@ -205,8 +205,8 @@ impl Key {
                      generate` makes one"
                 ))
             })?;
-        let mut kid = [0; KID_LEN];
-        kid.copy_from_slice(&Sha256::digest(&bytes)[..KID_LEN]);
+        let mut kid = [0; KID_BYTES];
+        kid.copy_from_slice(&Sha256::digest(&bytes)[..KID_BYTES]);
         let root = mac(&bytes)?;
         let derive = |label: &[u8]| root.clone().chain_update(label).finalize().into_bytes();
         Ok(Self {
@@ -232,7 +232,7 @@ fn mac(key: &[u8]) -> Result<Hmac<Sha256>, StoreError> {
     <Hmac<Sha256> as Mac>::new_from_slice(key).map_err(|error| StoreError::Key(error.to_string()))
 }
 
-fn associated_data(place: Place<'_>, kid: [u8; KID_LEN]) -> Vec<u8> {
+fn associated_data(place: Place<'_>, kid: [u8; KID_BYTES]) -> Vec<u8> {
     format!(
         "{}|{}|{}|{}",
         place.table,

@@ -1,5 +1,5 @@
-//! The application credentials of sessions that stay signed in: one a session and project, its
-//! secret sealed, and destroyed when the session ends.
+//! The application credentials of sessions that stay signed in: one per session and project; its
+//! secret is sealed, and destroyed when the session ends.
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
@@ -29,7 +29,7 @@ pub struct NewSessionCredential {
     /// The root of the session.
     pub session: Uuid,
     pub user_id: String,
-    /// The only project that the session is for from now on.
+    /// The only project that the session can be used for from now on.
     pub project: Project,
     /// Keystone's ID.
     pub credential_id: String,
@@ -48,17 +48,19 @@ pub struct SessionCredential {
     pub project_name: String,
     pub credential_id: String,
     pub name: String,
-    /// Gone once the session has ended.
+    /// `None` once the session has ended.
     pub secret: Option<SecretString>,
     pub expires_at: Timestamp,
 }
 
 impl SessionCredentials<'_> {
-    /// Keeps a credential, and lets its session live as long and in its project only. False when
-    /// the session has ended meanwhile: the credential is left over then, without its secret.
+    /// Stores a credential, extends its session's lifetime to that of the credential and limits the
+    /// session to its project. Returns false if the session has ended meanwhile: the credential
+    /// then remains, without its secret, to be deleted at Keystone.
     ///
     /// # Errors
-    /// When the store cannot say: the credential must be deleted and not used.
+    /// If the store cannot be reached or its answer cannot be read: the credential must be deleted
+    /// and not used.
     pub async fn store(
         self,
         new: &NewSessionCredential,
@@ -122,10 +124,10 @@ impl SessionCredentials<'_> {
         Ok(live)
     }
 
-    /// The credential of a live session.
+    /// Returns the credential of a live session.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn of_session(
         self,
         root: Uuid,
@@ -147,10 +149,10 @@ impl SessionCredentials<'_> {
         Ok(self.read(query).await?.pop())
     }
 
-    /// The credentials of an ended session that Keystone still has.
+    /// Returns the credentials of an ended session that still exist in Keystone.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn left_of_session(self, root: Uuid) -> Result<Vec<SessionCredential>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.credentials_left_of_session(&self.0.keys, root).await;
@@ -163,10 +165,10 @@ impl SessionCredentials<'_> {
         self.read(sqlx::query(&query).bind(root.to_string())).await
     }
 
-    /// The credentials of all ended sessions of a user that Keystone still has.
+    /// Returns the credentials of all ended sessions of a user that still exist in Keystone.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn left_of_user(self, user_id: &str) -> Result<Vec<SessionCredential>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.credentials_left_of_user(&self.0.keys, user_id).await;
@@ -180,11 +182,11 @@ impl SessionCredentials<'_> {
         self.read(sqlx::query(&query).bind(user_id)).await
     }
 
-    /// Credentials of live sessions that have no token left that outlives `before`, and that
-    /// nobody is fetching one with.
+    /// Returns the credentials of live sessions that have no token left that is valid beyond
+    /// `before`, and for which no replica is fetching one.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn due(
         self,
         before: Timestamp,
@@ -216,10 +218,11 @@ impl SessionCredentials<'_> {
         self.read(query).await
     }
 
-    /// Takes the right to fetch a token until `until`; false when another replica has it.
+    /// Claims the right to fetch a token until `until`; returns false if another replica has
+    /// claimed it.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn claim(
         self,
         id: Uuid,
@@ -244,10 +247,10 @@ impl SessionCredentials<'_> {
         Ok(claimed.rows_affected() > 0)
     }
 
-    /// Gives the right back, and notes how the session's tokens are come by from now on.
+    /// Releases the claim, and records how the session's tokens are obtained from now on.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn fetched(
         self,
         credential: &SessionCredential,
@@ -288,10 +291,10 @@ impl SessionCredentials<'_> {
         transaction.commit().await.map_err(failed())
     }
 
-    /// Forgets a credential that Keystone has no more.
+    /// Deletes a credential that no longer exists in Keystone.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.forget_credential(id).await;

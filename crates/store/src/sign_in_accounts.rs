@@ -1,17 +1,16 @@
-//! Accounts that have signed in, and how many attempts failed since.
+//! Accounts that have signed in, and the number of failed attempts since.
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::store::Store;
 use jiff::{SignedDuration, Timestamp};
 
 const PURPOSE: &str = "sign-in account";
-/// An account that did not sign in for so long is forgotten.
-const KEEP: SignedDuration = SignedDuration::from_hours(24 * 400);
+/// How long an account is stored after its last sign-in.
+const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Failed attempts by account, between its sign-ins; see [`Store::sign_in_accounts`].
 ///
-/// Only accounts that have signed in here before have a row, so that guesses at invented names fill
-/// nothing.
+/// Only accounts that have signed in here before have a row, so that guessed names take no space.
 #[derive(Clone, Copy)]
 pub struct SignInAccounts<'s>(pub(crate) &'s Store);
 
@@ -19,7 +18,7 @@ pub struct SignInAccounts<'s>(pub(crate) &'s Store);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedSignIns {
     pub failures: i64,
-    /// How many of them came from browsers in which the account had signed in before.
+    /// How many of them were made in browsers in which the account had signed in before.
     pub from_known_browsers: i64,
     /// When the account signed in before.
     pub since: Timestamp,
@@ -31,7 +30,7 @@ impl SignInAccounts<'_> {
     /// Counts a failed attempt, if the account has signed in before.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn failed(
         self,
         account: &str,
@@ -58,11 +57,11 @@ impl SignInAccounts<'_> {
         Ok(())
     }
 
-    /// Notes a sign-in; answers with the attempts that failed since the one before. `None` when it
-    /// is the first one, or none failed.
+    /// Records a sign-in; returns the failed attempts since the previous one, or `None` if there
+    /// was none or it is the first sign-in.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn signed_in(
         self,
         account: &str,
@@ -70,7 +69,7 @@ impl SignInAccounts<'_> {
     ) -> Result<Option<FailedSignIns>, StoreError> {
         let hash = self.0.keys.hash(PURPOSE, account);
         let before = match self.0.redis() {
-            Some(redis) => redis.account_signed_in(&hash, now, now + KEEP).await?,
+            Some(redis) => redis.account_signed_in(&hash, now, now + RETENTION).await?,
             None => self.replace(&hash, now).await?,
         };
         Ok(before.filter(|before| before.failures > 0))
@@ -104,7 +103,7 @@ impl SignInAccounts<'_> {
         };
         let (failures, known) =
             before.map_or((0, 0), |one| (one.failures, one.from_known_browsers));
-        // what failed since the first statement is kept for the next sign-in
+        // failures after the first statement are kept for the next sign-in
         sqlx::query(
             "INSERT INTO sign_in_accounts
                  (account_hash, signed_in_at, failures, known_failures, last_failed_at, expires_at)
@@ -124,7 +123,7 @@ impl SignInAccounts<'_> {
         )
         .bind(hash)
         .bind(now.as_second())
-        .bind((now + KEEP).as_second())
+        .bind((now + RETENTION).as_second())
         .bind(failures)
         .bind(known)
         .execute(&self.0.pool)

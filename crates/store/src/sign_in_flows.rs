@@ -1,4 +1,4 @@
-//! Sign-ins that are under way: where to go afterwards, and the receipt between password and TOTP.
+//! Sign-ins in progress: where to go afterwards, and Keystone's receipt between password and TOTP.
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::Columns;
@@ -15,23 +15,23 @@ pub(crate) const PURPOSE: &str = "sign-in flow";
 #[derive(Clone, Copy)]
 pub struct SignInFlows<'s>(pub(crate) &'s Store);
 
-/// A sign-in that is under way.
+/// A sign-in in progress.
 #[derive(Clone, Debug)]
 pub struct SignInFlow {
     pub id: Uuid,
-    /// Where to go when it is done; checked by whoever stored it.
+    /// Where to go after the sign-in; the caller that stores it has checked it.
     pub return_path: String,
-    /// The name that was typed, once there was one.
+    /// The user name that was entered, if any.
     pub user_name: Option<String>,
     pub domain: Option<String>,
-    /// Keystone's auth receipt, while a further factor is asked for.
+    /// Keystone's auth receipt, while a further factor is required.
     pub receipt: Option<SecretString>,
-    /// How many codes were tried on this receipt.
+    /// The number of codes tried with this receipt.
     pub attempts: i64,
     pub expires_at: Timestamp,
 }
 
-/// A new flow and the secret for the browser's pre-session cookie.
+/// A new flow, and the secret for the browser's pre-session cookie.
 #[derive(Clone, Debug)]
 pub struct Started {
     pub secret: SecretString,
@@ -42,7 +42,7 @@ impl SignInFlows<'_> {
     /// Starts a flow.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn start(
         self,
         return_path: &str,
@@ -81,10 +81,10 @@ impl SignInFlows<'_> {
         Ok(Started { secret, flow })
     }
 
-    /// The flow of a pre-session cookie.
+    /// Returns the flow of a pre-session cookie.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find(
         self,
         secret: &str,
@@ -124,10 +124,10 @@ impl SignInFlows<'_> {
         Ok(None)
     }
 
-    /// Keeps Keystone's receipt while a further factor is asked for.
+    /// Stores Keystone's receipt while a further factor is required.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_receipt(
         self,
         id: Uuid,
@@ -156,11 +156,11 @@ impl SignInFlows<'_> {
         Ok(())
     }
 
-    /// Counts a code that was tried; answers with how many there were, `None` when the flow is
-    /// gone.
+    /// Counts a tried code; returns the number of tried codes, or `None` if the flow does not exist
+    /// any more.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn count_attempt(self, id: Uuid) -> Result<Option<i64>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.count_attempt(id).await;
@@ -177,10 +177,10 @@ impl SignInFlows<'_> {
         .map_err(StoreError::database("count an attempt"))
     }
 
-    /// Ends a flow; says whether it was there, so that only one request can finish it.
+    /// Ends a flow; returns whether it existed, so that only one request can finish it.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn finish(self, id: Uuid) -> Result<bool, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.finish_flow(id).await;

@@ -3,13 +3,13 @@ use crate::audit::writer::Writer;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
-use crate::measured::Pool;
+use crate::instrumented_pool::Pool;
 use crate::reach::{Reach, set_up};
 use crate::redis::Redis;
 use crate::sealing::KeyRing;
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
-    KeptForms, KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SessionCredentials,
+    KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SavedForms, SessionCredentials,
     Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
@@ -25,26 +25,26 @@ static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Sessions whose key is looked at to learn whose store this is.
-const SAMPLE: i64 = 20;
+/// Number of the newest sessions that are compared with the keys.
+const SAMPLED_SESSIONS: i64 = 20;
 
 /// A connected database with its keys. Clones share both.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) pool: Backend,
     pub(crate) keys: Arc<KeyRing>,
-    /// Tells this process's changes from others'.
+    /// Distinguishes this process's changes from those of others.
     pub(crate) origin: Uuid,
     pub(crate) audit_writer: Arc<Writer>,
     url_advice: Vec<Advice>,
 }
 
 impl Store {
-    /// Connects to `url`; a SQLite file is made when it does not exist, readable by its owner
-    /// only. Redis is asked over one connection, whatever `max_connections` says.
+    /// Connects to `url`; a SQLite file is created if it does not exist, readable by its owner
+    /// only. Redis uses one connection, whatever the value of `max_connections`.
     ///
     /// # Errors
-    /// When the URL is of neither kind or the database does not answer.
+    /// If the URL is of an unsupported kind or the database does not respond.
     pub async fn connect(
         url: &str,
         max_connections: u32,
@@ -63,7 +63,7 @@ impl Store {
         }
         sqlx::any::install_default_drivers();
         let (migrator, file) = prepare(url)?;
-        // the pool would try for five seconds, and then not say why
+        // the pool would retry for five seconds, and then not report the cause
         let reach = Reach::new(url);
         let connect = || StoreError::database("connect to the database");
         reach.try_now().await.map_err(connect())?;
@@ -86,7 +86,7 @@ impl Store {
         })
     }
 
-    /// The Redis that the store is on; `None` on a SQL database.
+    /// Returns the Redis of the store; `None` on a SQL database.
     pub(crate) fn redis(&self) -> Option<&Redis> {
         match &self.pool {
             Backend::Redis(redis) => Some(redis),
@@ -94,19 +94,19 @@ impl Store {
         }
     }
 
-    /// Brings the database's structure up to date; several processes may do so at once.
+    /// Applies the pending migrations; several processes may do so at once.
     ///
     /// # Errors
-    /// When a migration fails, or the database is of a newer version.
+    /// If a migration fails, or the database is of a newer version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator, .. } => migrator.run(pool.unmeasured()).await?,
+            Backend::Sql { pool, migrator, .. } => migrator.run(pool.raw()).await?,
             Backend::Redis(redis) => {
                 redis.migrate().await?;
                 redis.claim(&self.key_ids()).await?;
             }
         }
-        // entries from before the chain join it in the order of their times
+        // entries that were written without the chain join it in the order of their times
         let adopted = self.audit().adopt_all(Timestamp::now(), true).await?;
         if adopted > 0 {
             tracing::info!(adopted, "entries of the audit log have joined its chain");
@@ -114,21 +114,21 @@ impl Store {
         Ok(())
     }
 
-    /// Takes back every migration; all data is lost.
+    /// Reverts every migration; all data is lost.
     ///
     /// # Errors
-    /// When a migration fails.
+    /// If a migration fails.
     pub async fn revert_all(&self) -> Result<(), StoreError> {
         match &self.pool {
-            Backend::Sql { pool, migrator, .. } => Ok(migrator.undo(pool.unmeasured(), 0).await?),
+            Backend::Sql { pool, migrator, .. } => Ok(migrator.undo(pool.raw(), 0).await?),
             Backend::Redis(redis) => redis.delete_everything().await,
         }
     }
 
-    /// Makes sure that the database has every migration of this version.
+    /// Verifies that the database has every migration of this version.
     ///
     /// # Errors
-    /// [`StoreError::NotMigrated`] when it lacks one.
+    /// [`StoreError::NotMigrated`] if it lacks one.
     pub async fn ensure_migrated(&self) -> Result<(), StoreError> {
         let migrator = match &self.pool {
             Backend::Sql { migrator, .. } => migrator,
@@ -150,12 +150,12 @@ impl Store {
         }
     }
 
-    /// Makes sure that the database answers and is the one that was opened: the same file, or a
+    /// Verifies that the database responds and is the one that was opened: the same file, or a
     /// Redis that holds this installation's store.
     ///
     /// # Errors
-    /// When it does not answer; [`StoreError::Uninitialised`] when Redis has lost everything,
-    /// [`StoreError::OtherKeys`] when it is another installation's; [`StoreError::File`] when the
+    /// If it does not respond; [`StoreError::Uninitialised`] if Redis has lost its data,
+    /// [`StoreError::OtherKeys`] if it belongs to another installation; [`StoreError::File`] if the
     /// file was deleted or replaced.
     pub async fn ping(&self) -> Result<(), StoreError> {
         match &self.pool {
@@ -173,18 +173,18 @@ impl Store {
             .map_err(StoreError::database("reach the database"))
     }
 
-    /// Makes sure that the newest sessions can be opened with the keys. With another
-    /// installation's key every cookie would look unknown, and each user be signed out.
+    /// Verifies that the newest sessions can be opened with the keys. With another installation's
+    /// key, every cookie would look unknown and all users would be signed out.
     ///
     /// # Errors
-    /// [`StoreError::OtherKeys`] when there are sessions and none is sealed with one of the keys.
+    /// [`StoreError::OtherKeys`] if there are sessions and none is sealed with one of the keys.
     pub async fn ensure_own_keys(&self) -> Result<(), StoreError> {
         if let Backend::Redis(redis) = &self.pool {
             return redis.check_owner(&self.key_ids()).await.map(drop);
         }
         let rows =
             sqlx::query("SELECT csrf_sealed FROM sessions ORDER BY created_at DESC LIMIT $1")
-                .bind(SAMPLE)
+                .bind(SAMPLED_SESSIONS)
                 .fetch_all(&self.pool)
                 .await
                 .map_err(StoreError::database("read the newest sessions"))?;
@@ -204,11 +204,11 @@ impl Store {
         })
     }
 
-    /// Returns what about the server or its address would lose sessions, slow them down or show
-    /// them to others.
+    /// Returns settings of the server or its URL that can lose sessions, slow them down or disclose
+    /// them.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not respond.
     pub async fn advice(&self) -> Result<Vec<Advice>, StoreError> {
         let mut all = self.url_advice.clone();
         if let Some(redis) = self.redis() {
@@ -217,109 +217,109 @@ impl Store {
         Ok(all)
     }
 
-    /// Closes every connection, once the audit entries that wait have been written.
+    /// Closes every connection after the waiting audit entries have been written.
     pub async fn close(&self) {
         self.flush_audit().await;
         self.pool.close().await;
     }
 
-    /// Takes over other keys, here and in every clone; what was sealed with one that is not among
-    /// them does not open any more.
+    /// Replaces the keys, here and in every clone; what was sealed with a key that is not among
+    /// them can no longer be opened.
     pub fn replace_keys(&self, keys: &KeyRing) {
         self.keys.replace(keys);
     }
 
-    /// The public IDs of the keys, the current one's first.
+    /// Returns the public IDs of the keys, the current one's first.
     pub fn key_ids(&self) -> Vec<String> {
         self.keys.key_ids()
     }
 
-    /// Sessions of browsers, app hosts and command lines.
+    /// Returns the sessions of browsers, app hosts and command lines.
     pub fn sessions(&self) -> Sessions<'_> {
         Sessions(self)
     }
 
-    /// The sessions' Keystone tokens and their revocation.
+    /// Returns the sessions' Keystone tokens and their revocation.
     pub fn keystone_tokens(&self) -> KeystoneTokens<'_> {
         KeystoneTokens(self)
     }
 
-    /// What has happened to sessions, for every replica to follow.
+    /// Returns the change feed of sessions, for every replica to follow.
     pub fn changes(&self) -> Changes<'_> {
         Changes(self)
     }
 
-    /// The application credentials of sessions that stay signed in.
+    /// Returns the application credentials of sessions that stay signed in.
     pub fn session_credentials(&self) -> SessionCredentials<'_> {
         SessionCredentials(self)
     }
 
-    /// Sign-ins that are under way.
+    /// Returns the sign-ins in progress.
     pub fn sign_in_flows(&self) -> SignInFlows<'_> {
         SignInFlows(self)
     }
 
-    /// Sign-ins at OIDC providers that are under way.
+    /// Returns the sign-ins at OIDC providers in progress.
     pub fn provider_flows(&self) -> ProviderFlows<'_> {
         ProviderFlows(self)
     }
 
-    /// The tokens that OIDC providers gave for sessions.
+    /// Returns the tokens that OIDC providers issued for sessions.
     pub fn provider_tokens(&self) -> ProviderTokens<'_> {
         ProviderTokens(self)
     }
 
-    /// Which logout tokens of OIDC providers have been used.
+    /// Returns the used logout tokens of OIDC providers.
     pub fn logout_marks(&self) -> LogoutMarks<'_> {
         LogoutMarks(self)
     }
 
-    /// One-time codes that carry a session to an app's host.
+    /// Returns the one-time codes that carry a session to an app's host.
     pub fn handovers(&self) -> Handovers<'_> {
         Handovers(self)
     }
 
-    /// Forms that wait for their user to sign in again.
-    pub fn kept_forms(&self) -> KeptForms<'_> {
-        KeptForms(self)
+    /// Returns the forms that wait until their user has signed in again.
+    pub fn saved_forms(&self) -> SavedForms<'_> {
+        SavedForms(self)
     }
 
-    /// Texts that browsers carry for us and cannot change.
+    /// Returns the signed texts that browsers carry and cannot change.
     pub fn browser_marks(&self) -> BrowserMarks<'_> {
         BrowserMarks(self)
     }
 
-    /// Device codes of the command line (RFC 8628).
+    /// Returns the device codes of the command line (RFC 8628).
     pub fn device_codes(&self) -> DeviceCodes<'_> {
         DeviceCodes(self)
     }
 
-    /// Authorization codes of the command line.
+    /// Returns the authorization codes of the command line.
     pub fn authorization_codes(&self) -> AuthorizationCodes<'_> {
         AuthorizationCodes(self)
     }
 
-    /// Access and refresh tokens of the command line.
+    /// Returns the access and refresh tokens of the command line.
     pub fn access_tokens(&self) -> AccessTokens<'_> {
         AccessTokens(self)
     }
 
-    /// Which TOTP codes have been used.
+    /// Returns the used TOTP codes.
     pub fn totp_marks(&self) -> TotpMarks<'_> {
         TotpMarks(self)
     }
 
-    /// How often a sign-in failed.
+    /// Returns the counters of failed sign-ins.
     pub fn throttle(&self) -> Throttle<'_> {
         Throttle(self)
     }
 
-    /// Failed attempts by account, between its sign-ins.
+    /// Returns the failed attempts by account, between its sign-ins.
     pub fn sign_in_accounts(&self) -> SignInAccounts<'_> {
         SignInAccounts(self)
     }
 
-    /// The audit log.
+    /// Returns the audit log.
     pub fn audit(&self) -> Audit<'_> {
         Audit(self)
     }

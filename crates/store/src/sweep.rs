@@ -1,37 +1,37 @@
-//! Clearing away what has run out.
+//! Deletion of expired entries.
 use crate::error::StoreError;
 use crate::sessions::EndedSession;
 use crate::store::Store;
 use jiff::{SignedDuration, Timestamp};
 
-/// Ended sessions are kept this long, so that a late request learns why it was refused.
-const KEEP_ENDED: SignedDuration = SignedDuration::from_hours(24 * 7);
-/// A replica that has not looked for so long reads every session anew.
-const KEEP_CHANGES: SignedDuration = SignedDuration::from_mins(10);
-/// Expired credentials stay listed at Keystone until they are deleted there.
-pub(crate) const KEEP_CREDENTIALS: SignedDuration = SignedDuration::from_hours(24 * 30);
-pub(crate) const KEEP_THROTTLE: SignedDuration = SignedDuration::from_hours(24);
+/// How long ended sessions are stored, so that a late request gets the reason why it is refused.
+const ENDED_RETENTION: SignedDuration = SignedDuration::from_hours(24 * 7);
+/// How long changes are stored. A replica that has not read for longer reads every session again.
+const CHANGE_RETENTION: SignedDuration = SignedDuration::from_mins(10);
+/// How long expired credentials are stored: they remain in Keystone until they are deleted there.
+pub(crate) const CREDENTIAL_RETENTION: SignedDuration = SignedDuration::from_hours(24 * 30);
+pub(crate) const THROTTLE_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Sessions that have expired just now: close their streams.
+    /// Sessions that have just expired: close their streams.
     pub ended: Vec<EndedSession>,
     /// Rows that were deleted.
     pub deleted: u64,
 }
 
 impl Store {
-    /// Ends expired sessions and deletes what nobody can use any more. Call it every minute or
-    /// so; several replicas may.
+    /// Ends expired sessions and deletes entries that can no longer be used. Call it about once a
+    /// minute; several replicas may do so.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn sweep(&self, now: Timestamp) -> Result<Swept, StoreError> {
         let ended = self.sessions().end_expired(now).await?;
         if let Some(redis) = self.redis() {
-            let deleted = redis.delete_old(now, now - KEEP_ENDED).await?
-                + redis.forget_changes_before(now - KEEP_CHANGES).await?;
+            let deleted = redis.delete_old(now, now - ENDED_RETENTION).await?
+                + redis.forget_changes_before(now - CHANGE_RETENTION).await?;
             return Ok(Swept { ended, deleted });
         }
         let statements = [
@@ -52,19 +52,19 @@ impl Store {
             ("DELETE FROM refresh_tokens WHERE expires_at <= $1", now),
             (
                 "DELETE FROM sign_in_throttles WHERE window_started_at <= $1",
-                now - KEEP_THROTTLE,
+                now - THROTTLE_RETENTION,
             ),
             (
                 "DELETE FROM session_changes WHERE created_at <= $1",
-                now - KEEP_CHANGES,
+                now - CHANGE_RETENTION,
             ),
             (
                 "DELETE FROM session_credentials WHERE expires_at <= $1",
-                now - KEEP_CREDENTIALS,
+                now - CREDENTIAL_RETENTION,
             ),
             (
                 "DELETE FROM sessions WHERE ended_at <= $1",
-                now - KEEP_ENDED,
+                now - ENDED_RETENTION,
             ),
         ];
         let mut deleted = 0;

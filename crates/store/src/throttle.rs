@@ -1,70 +1,72 @@
-//! How often a subject (an account, a network) may fail, counted for all replicas.
+//! Limits on failures per subject (an account, a network), counted across all replicas.
 //!
-//! A place is reserved before an attempt and counts as a failure until it is given back, so that
-//! attempts at the same time cannot all pass. A place that is not given back, as after a crash,
-//! stays counted.
+//! A place is reserved before an attempt and counts as a failure until it is returned, so that
+//! concurrent attempts cannot all pass. A place that is not returned, as after a crash, stays
+//! counted.
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::store::Store;
 use jiff::{SignedDuration, Timestamp};
 
 const PURPOSE: &str = "throttle";
-/// How many delays a limit has; the last one repeats.
-pub(crate) const DELAYS: usize = 4;
-/// Earlier than every time that is stored.
-const NEVER: i64 = i64::MIN;
+/// The number of delays of a limit; the last one repeats.
+pub(crate) const MAX_DELAYS: usize = 4;
+/// Earlier than every stored time.
+const BEFORE_ALL: i64 = i64::MIN;
 
-/// The counters of failures; see [`Store::throttle`].
+/// The failure counters; see [`Store::throttle`].
 #[derive(Clone, Copy)]
 pub struct Throttle<'s>(pub(crate) &'s Store);
 
-/// How many failures are allowed, and in which time.
+/// The number of failures that are allowed, and the time in which they count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThrottleLimit {
-    /// So many in a window that begins with the first one; then none until it ends.
+    /// A number of failures in a window that starts with the first one; then every attempt is
+    /// refused until it ends.
     Window {
         failures: i64,
         window: SignedDuration,
     },
-    /// So many at once; from then on each further attempt has to keep a distance in time to the
-    /// one before, by how many there were. All is forgotten when nothing was tried for `forget`.
+    /// A number of failures without delay; from then on each further attempt must keep a minimum
+    /// distance in time to the previous one, which depends on the number of failures. All failures
+    /// are forgotten after `forget` without an attempt.
     Delays {
         free: i64,
-        delays: [SignedDuration; DELAYS],
+        delays: [SignedDuration; MAX_DELAYS],
         forget: SignedDuration,
     },
 }
 
-/// The answer to a request for a place.
+/// The result of reserving a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reserved {
-    /// The attempt may be made. It counts as failed until the place is given back.
+    /// The attempt may be made. It counts as failed until the place is returned.
     Granted(Reservation),
-    /// The limit has no place until then.
+    /// The limit has no free place until then.
     RefusedUntil(Timestamp),
 }
 
-/// A place under a limit. Dropped, it stays counted as a failure.
+/// A reserved place under a limit. If dropped, it stays counted as a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a place that is not given back stays counted as a failure"]
 pub struct Reservation {
     pub(crate) hash: String,
     pub(crate) limit: ThrottleLimit,
-    /// How many failures the subject has with this one.
+    /// The subject's number of failures, this one included.
     pub(crate) failures: i64,
-    /// When the window began, or when the place was given.
+    /// When the window started, or when the place was reserved.
     pub(crate) at: Timestamp,
 }
 
-/// A limit as the statements and scripts take it; times are epoch seconds.
+/// A limit in the form that statements and scripts take; times are epoch seconds.
 pub(crate) struct Bounds {
     pub now: i64,
-    /// What began or happened by then is forgotten.
+    /// What started or happened before this time is forgotten.
     pub forgotten: i64,
     pub free: i64,
-    /// By when the last attempt must have been, by how many failures beyond `free` there were.
-    pub before: [i64; DELAYS],
-    /// Whether each attempt sets the time anew.
+    /// The latest time of the previous attempt, by the number of failures beyond `free`.
+    pub before: [i64; MAX_DELAYS],
+    /// Whether each attempt sets the time again.
     pub moves: bool,
 }
 
@@ -80,7 +82,7 @@ impl ThrottleLimit {
 
     pub(crate) fn bounds(self, now: Timestamp) -> Bounds {
         let (free, forget, before) = match self {
-            Self::Window { failures, window } => (failures, window, [NEVER; DELAYS]),
+            Self::Window { failures, window } => (failures, window, [BEFORE_ALL; MAX_DELAYS]),
             Self::Delays {
                 free,
                 delays,
@@ -96,7 +98,7 @@ impl ThrottleLimit {
         }
     }
 
-    /// Until when a subject with so many failures is refused.
+    /// Returns the time until which a subject with this number of failures is refused.
     pub(crate) fn refused_until(self, failures: i64, at: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Window {
@@ -107,7 +109,7 @@ impl ThrottleLimit {
         }
     }
 
-    /// The distance that the attempt after so many failures has to keep.
+    /// Returns the minimum time before the next attempt after this number of failures.
     fn delay(self, failures: i64) -> Option<SignedDuration> {
         let Self::Delays { free, delays, .. } = self else {
             return None;
@@ -118,8 +120,8 @@ impl ThrottleLimit {
 }
 
 impl Reservation {
-    /// The time that the subject gets back where nothing happened since: an attempt that decided
-    /// nothing must not make the next one wait.
+    /// Returns the time to restore for the subject if nothing has happened since: an attempt
+    /// without a result must not delay the next one.
     pub(crate) fn reopened(&self) -> Timestamp {
         match self.limit.delay(self.failures - 1) {
             Some(delay) => self.at - delay,
@@ -127,7 +129,7 @@ impl Reservation {
         }
     }
 
-    /// The latest time of the subject at which the place is still part of its count.
+    /// Returns the latest time of the subject at which the place is still part of its count.
     pub(crate) fn latest(&self) -> i64 {
         match self.limit {
             ThrottleLimit::Window { .. } => self.at.as_second(),
@@ -137,10 +139,10 @@ impl Reservation {
 }
 
 impl Throttle<'_> {
-    /// Reserves a place for an attempt, if the limit has one.
+    /// Reserves a place for an attempt, if the limit has a free one.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn reserve(
         self,
         subject: &str,
@@ -167,7 +169,7 @@ impl Throttle<'_> {
         ))
     }
 
-    /// Counts one where there is room; answers with whether there was, and with the count.
+    /// Counts an attempt if the limit allows it; returns whether it did, and the count.
     async fn count(
         self,
         hash: &str,
@@ -226,7 +228,7 @@ impl Throttle<'_> {
             .map_err(StoreError::database("read a limit"))?,
         };
         let Some(row) = row else {
-            // forgotten between the two statements: the next attempt finds a place
+            // deleted between the two statements: the next attempt gets a place
             let now = Timestamp::from_second(bounds.now).unwrap_or_default();
             return Ok((false, 0, now));
         };
@@ -238,11 +240,11 @@ impl Throttle<'_> {
         ))
     }
 
-    /// Gives back a place whose attempt did not fail: it succeeded, or its outcome is unknown.
+    /// Returns a place whose attempt did not fail: it succeeded, or its outcome is unknown.
     ///
     /// # Errors
-    /// When the store cannot say.
-    pub async fn give_back(self, reservation: &Reservation) -> Result<(), StoreError> {
+    /// If the store cannot be reached or its answer cannot be read.
+    pub async fn return_reservation(self, reservation: &Reservation) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.give_back_place(reservation).await;
         }
@@ -269,10 +271,10 @@ impl Throttle<'_> {
         Ok(())
     }
 
-    /// Forgets all failures of the subject of a place, after a success.
+    /// Deletes all failures of the subject of a place, after a success.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn forget(self, reservation: &Reservation) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.forget_failures(&reservation.hash).await;

@@ -2,16 +2,16 @@ use crate::error::StoreError;
 use crate::store::Store;
 use jiff::Timestamp;
 
-/// Which TOTP codes have been used; see [`Store::totp_marks`].
+/// Used TOTP codes; see [`Store::totp_marks`].
 #[derive(Clone, Copy)]
 pub struct TotpMarks<'s>(pub(crate) &'s Store);
 
 impl TotpMarks<'_> {
-    /// Marks a code as used until `expires_at`; says whether it was the first time. Keystone
-    /// itself accepts a code again while it is valid.
+    /// Marks a code as used until `expires_at`; returns whether this was its first use. Keystone
+    /// itself accepts a code repeatedly while it is valid.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn mark(
         self,
         user_id: &str,
@@ -19,7 +19,7 @@ impl TotpMarks<'_> {
         expires_at: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut first = true;
-        // under every key: replicas may take over new keys one after the other
+        // under every key: replicas may switch to new keys one after the other
         for hash in self.0.keys.hashes("totp", &format!("{user_id}\0{code}")) {
             if let Some(redis) = self.0.redis() {
                 first &= redis.mark_code(&hash, expires_at).await?;

@@ -11,7 +11,7 @@ use crate::{
     stack::{APP, MAIN, Stack, Wanted},
 };
 
-/// The API server as an app that viewers may open, too.
+/// Starts the stack with the API server as an app that viewers may open, too.
 pub async fn in_front_of_the_api_server() -> Running {
     let env = TestEnv::load().expect("the stack's env file");
     let of = |name: &str| env.get(name).expect("a stack with it").to_owned();
@@ -38,7 +38,7 @@ pub async fn in_front_of_the_api_server() -> Running {
     Running { env, stack, acme }
 }
 
-/// Somebody who has signed in with their password and opened the app.
+/// Returns the browser of a user who has signed in with a password and opened the app.
 pub async fn signed_in(running: &Running, name: &str) -> Browser {
     let mut browser = Browser::new(running.stack.address);
     let page = enter(&mut browser, "/x", name, running.password()).await;
@@ -50,10 +50,10 @@ pub async fn signed_in(running: &Running, name: &str) -> Browser {
     browser
 }
 
-/// A Secret that there is none of: viewers are not told even that.
+/// A Secret that does not exist: viewers must not learn even that.
 pub const SECRET: &str = "/api/v1/namespaces/kube-system/secrets/none";
 
-/// Whom the API server takes a viewer for, in its own words about what they may not do.
+/// Returns the user that the API server identified, from its message about a refusal.
 pub async fn taken_for(browser: &mut Browser, headers: &[(&str, &str)]) -> String {
     let url = format!("{APP}{SECRET}");
     let mut all = vec![("accept", "application/json")];

@@ -1,5 +1,5 @@
-//! A browser without a screen: cookies by host, `Origin` and `Sec-Fetch-*` as browsers send
-//! them, redirects only when asked.
+//! A browser without a screen: cookies by host, `Origin` and `Sec-Fetch-*` as browsers send them,
+//! redirects only on request.
 use std::{
     collections::{BTreeMap, HashMap},
     net::SocketAddr,
@@ -14,7 +14,7 @@ use url::Url;
 
 pub struct Browser {
     gateway: SocketAddr,
-    /// Hosts that are served by somebody else.
+    /// Hosts at other addresses than the gateway's.
     elsewhere: HashMap<String, SocketAddr>,
     jar: HashMap<String, BTreeMap<String, String>>,
 }
@@ -37,7 +37,7 @@ impl Page {
         serde_json::from_str(&self.body).expect("JSON body")
     }
 
-    /// The value of a form's field.
+    /// Returns the value of a form's field.
     pub fn field(&self, name: &str) -> String {
         let marker = format!("name=\"{name}\" value=\"");
         let at = self
@@ -58,7 +58,7 @@ impl Browser {
         }
     }
 
-    /// Finds a host at another address than the gateway's.
+    /// Makes a host resolve to another address than the gateway's.
     pub fn find(&mut self, host: &str, address: SocketAddr) {
         self.elsewhere.insert(host.to_owned(), address);
     }
@@ -67,7 +67,7 @@ impl Browser {
         self.jar.get(host)?.get(name).map(String::as_str)
     }
 
-    /// A cookie whose name begins so.
+    /// Returns a cookie whose name starts with the prefix.
     pub fn cookie_like(&self, host: &str, prefix: &str) -> Option<&str> {
         let mut cookies = self.jar.get(host)?.iter();
         let found = cookies.find(|(name, _)| name.starts_with(prefix));
@@ -103,7 +103,7 @@ impl Browser {
         self.send(Method::GET, url, &headers, String::new()).await
     }
 
-    /// Opens a page and goes where it leads.
+    /// Opens a page and follows its redirects.
     pub async fn follow(&mut self, url: &str) -> Page {
         let mut page = self.open(url).await;
         for _ in 0..10 {
@@ -128,7 +128,7 @@ impl Browser {
         self.send(Method::POST, url, &headers, body).await
     }
 
-    /// Calls as a page's script does.
+    /// Sends a call as a page's script does.
     pub async fn call(&mut self, method: Method, url: &str, body: &str) -> Page {
         let origin = Url::parse(url).expect("url").origin().ascii_serialization();
         let headers = [
@@ -195,7 +195,7 @@ impl Browser {
         sender.send_request(request).await.expect("response")
     }
 
-    /// Sends a request and leaves the body to be read.
+    /// Sends a request and leaves the body unread.
     pub async fn start(
         &mut self,
         method: Method,
@@ -231,7 +231,7 @@ impl Browser {
         response
     }
 
-    /// Takes the cookies of an answer that a proxy has passed on.
+    /// Stores the cookies of a response that a proxy has passed on.
     pub fn keep_cookies(&mut self, host: &str, headers: &HeaderMap) {
         for line in headers.get_all(header::SET_COOKIE) {
             let line = line.to_str().expect("cookie");

@@ -1,5 +1,5 @@
-//! A receiver of traces as OTLP/HTTP has it: it decodes the protobuf that a real collector gets.
-//! No package of this size brings one that a test can ask what it has got.
+//! A receiver of OTLP/HTTP traces: it decodes the protobuf that a real collector gets. There is no
+//! packaged collector of this size that a test can query.
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -59,7 +59,7 @@ impl Received {
             .collect()
     }
 
-    /// The attributes of whoever sent the spans, in words.
+    /// Returns the attributes of the process that sent the spans, in words.
     pub fn resource(&self) -> String {
         let batches = self.0.lock().expect("batches");
         format!(

@@ -1,6 +1,6 @@
-//! Where the gateway of a test keeps its state: `PORTICO_TEST_STORE=sqlite|postgres|redis`, SQLite
-//! when that says nothing. PostgreSQL and Redis are those of the running stack
-//! (`PORTICO_TEST_ENV`), with a schema or a prefix for each gateway.
+//! The store of a test's gateway: `PORTICO_TEST_STORE=sqlite|postgres|redis`, SQLite by default.
+//! PostgreSQL and Redis are those of the running stack (`PORTICO_TEST_ENV`), with a schema or a
+//! prefix for each gateway.
 use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 #[derive(Clone, Copy)]
 pub enum Database<'a> {
-    /// As `PORTICO_TEST_STORE` says.
+    /// As set by `PORTICO_TEST_STORE`.
     AsTold,
     Sqlite,
     /// At this URL; several gateways may share it.
@@ -20,7 +20,7 @@ pub enum Database<'a> {
 }
 
 impl Database<'_> {
-    /// The URL of the store, which is this file if it is one on SQLite.
+    /// Returns the URL of the store, which is this file for one on SQLite.
     pub async fn url(self, file: &Path) -> String {
         let sqlite = || format!("sqlite://{}", file.display());
         let told = std::env::var("PORTICO_TEST_STORE").unwrap_or_default();
@@ -34,7 +34,7 @@ impl Database<'_> {
     }
 }
 
-/// A migrated store with the keys that all have.
+/// Returns a migrated store with the keys that all tests use.
 pub async fn store(url: &str) -> Store {
     let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
     store.migrate().await.expect("migrations");
@@ -46,7 +46,7 @@ fn of_stack(name: &str) -> String {
     stack.get(name).expect("a stack with it").to_owned()
 }
 
-/// PostgreSQL, for a test that has a look into the tables.
+/// Returns a PostgreSQL schema of its own, for a test that inspects the tables.
 pub async fn own_schema() -> String {
     let base = of_stack("POSTGRES_URL");
     let schema = format!("gateway_{}", Uuid::new_v4().simple());
@@ -62,7 +62,7 @@ pub fn own_prefix() -> String {
     format!("{base}?prefix=gateway-{}:", Uuid::new_v4().simple())
 }
 
-/// A key ring of keys that each repeat one byte.
+/// Returns a key ring of keys that each repeat one byte.
 pub fn keys(bytes: &[u8]) -> KeyRing {
     let keys: Vec<SecretString> = bytes
         .iter()

@@ -1,4 +1,4 @@
-//! An upstream that answers with exactly what it got, streams, and speaks WebSocket.
+//! An upstream that answers with the request that it received, streams, and accepts WebSockets.
 use std::{
     convert::Infallible,
     net::SocketAddr,
@@ -43,7 +43,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// HTTP/1.1, and HTTP/2 for whoever speaks it at once.
+    /// Starts it with HTTP/1.1, and HTTP/2 with prior knowledge.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("port");
         let address = listener.local_addr().expect("address");
@@ -52,7 +52,7 @@ impl Echo {
         echo
     }
 
-    /// On a unix socket.
+    /// Starts it on a unix socket.
     pub fn on_socket(path: &Path) -> Self {
         let listener = UnixListener::bind(path).expect("socket");
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 9));
@@ -61,7 +61,7 @@ impl Echo {
         echo
     }
 
-    /// Over TLS, HTTP/2 by ALPN; known as `localhost`.
+    /// Starts it over TLS, with HTTP/2 by ALPN; known as `localhost`.
     pub async fn over_tls(files: TlsFiles) -> Self {
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).await;
         let listener = listener.expect("port");
@@ -108,7 +108,7 @@ impl Echo {
         self.url.clone()
     }
 
-    /// How many requests have arrived.
+    /// Returns the number of requests received.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
@@ -160,7 +160,7 @@ async fn two_parts(State(go_on): State<Arc<Notify>>) -> Response {
     Body::from_stream(first.chain(second)).into_response()
 }
 
-/// Whatever comes goes back, trailers too, as soon as it is there.
+/// Sends everything back, trailers too, as soon as it arrives.
 async fn mirror(request: Request) -> Response {
     let te = request.headers().get(header::TE).cloned();
     let mut answer = Response::new(request.into_body());
@@ -170,7 +170,7 @@ async fn mirror(request: Request) -> Response {
     answer
 }
 
-/// A beginning, and nothing more for half a minute.
+/// Sends the start of a body, and nothing more for half a minute.
 async fn pauses() -> Response {
     let first = stream::once(async { Ok::<_, Infallible>(Bytes::from_static(b"one")) });
     Body::from_stream(first.chain(stream::pending())).into_response()
@@ -184,7 +184,7 @@ async fn half_event() -> Response {
     open_stream("data: one\n\ndata: tw")
 }
 
-/// An event stream that stays open after its first bytes.
+/// Sends an event stream that stays open after its first bytes.
 fn open_stream(first: &'static str) -> Response {
     let first =
         stream::once(async move { Ok::<_, Infallible>(Bytes::from_static(first.as_bytes())) });
@@ -192,7 +192,7 @@ fn open_stream(first: &'static str) -> Response {
     (kind, Body::from_stream(first.chain(stream::pending()))).into_response()
 }
 
-/// As many MiB as `mib` says.
+/// Sends the number of MiB in `mib`.
 async fn large(uri: http::Uri) -> Body {
     let mib = uri.query().and_then(|query| query.strip_prefix("mib="));
     let mib: usize = mib.and_then(|text| text.parse().ok()).unwrap_or(64);
@@ -223,20 +223,20 @@ async fn cookies() -> impl IntoResponse {
     (headers, "cookies")
 }
 
-/// Reports to the audit log what the query says, as the panel does.
+/// Reports to the audit log what the query contains, as the panel does.
 async fn reports(uri: Uri) -> impl IntoResponse {
     let query = uri.query().unwrap_or_default();
     let value = query.strip_prefix("value=").unwrap_or_default();
     [("portico-audit", value.to_owned())]
 }
 
-/// The same, once it is told to go on.
+/// Does the same after a signal.
 async fn late_reports(State(go_on): State<Arc<Notify>>, uri: Uri) -> impl IntoResponse {
     go_on.notified().await;
     reports(uri).await
 }
 
-/// Sets what the query asks for: `?line=…&line=…`.
+/// Sets the cookies in the query: `?line=…&line=…`.
 async fn set_cookies(uri: Uri) -> impl IntoResponse {
     let mut headers = HeaderMap::new();
     let query = uri.query().unwrap_or_default();
@@ -257,7 +257,7 @@ async fn socket(upgrade: WebSocketUpgrade) -> Response {
     })
 }
 
-/// Switches to a WebSocket, sends the beginning of a frame and the rest when told so.
+/// Switches to a WebSocket, sends the start of a frame, and the rest after a signal.
 async fn half_a_frame(State(go_on): State<Arc<Notify>>, mut request: Request) -> Response {
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
@@ -267,7 +267,7 @@ async fn half_a_frame(State(go_on): State<Arc<Notify>>, mut request: Request) ->
         go_on.notified().await;
         let _ = socket.write_all(b"llo\x81\x04more").await;
         let _ = socket.flush().await;
-        // until the gateway has gone
+        // until the gateway has disconnected
         let _ = tokio::io::copy(&mut socket, &mut tokio::io::sink()).await;
     });
     let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();

@@ -1,4 +1,4 @@
-//! The gateway's own forms, filled in as a person does.
+//! The gateway's own forms, filled in as by a user.
 use super::{
     browser::{Browser, Page},
     stack::MAIN,
@@ -22,7 +22,7 @@ pub async fn enter(browser: &mut Browser, path: &str, name: &str, password: &str
         .await
 }
 
-/// Signs out with a click on the page that asks.
+/// Signs out with a click on the confirmation page.
 pub async fn sign_out(browser: &mut Browser) -> Page {
     let url = format!("{MAIN}/oauth2/sign_out");
     let page = browser.open(&url).await;

@@ -1,4 +1,4 @@
-//! A browser behind a trusted proxy, with the address that the proxy names.
+//! A browser behind a trusted proxy, with the address that the proxy passes on.
 use http::Method;
 
 use super::{

@@ -1,10 +1,10 @@
-//! The shipped configurations of proxies in front (`deploy/forward-auth`), with the addresses, ports
-//! and paths of a test, and without TLS, which is the same with any app.
+//! The shipped configurations of proxies in front (`deploy/forward-auth`), with the addresses,
+//! ports and paths of a test, and without TLS, which is the same with any app.
 use std::net::SocketAddr;
 
 use portico_testkit::{FrontProgram, FrontProxy, shipped};
 
-/// Who is in front, and whom it asks and serves.
+/// The gateway behind a proxy, and the app that the proxy serves.
 pub struct Behind<'a> {
     pub host: &'a str,
     pub portico: SocketAddr,
@@ -26,7 +26,7 @@ pub fn start(front: &mut FrontProxy, program: FrontProgram, behind: &Behind<'_>)
     }
 }
 
-/// nginx, with more in the http context.
+/// Starts nginx, with more in the http context.
 pub fn nginx(front: &mut FrontProxy, behind: &Behind<'_>, more: &str) {
     let directory = front.directory().display().to_string();
     let (portico, app) = (behind.portico.to_string(), behind.app.to_string());
@@ -51,7 +51,7 @@ pub fn nginx(front: &mut FrontProxy, behind: &Behind<'_>, more: &str) {
     start_nginx(front, &format!("include {directory}/app.conf;\n{more}"));
 }
 
-/// nginx with this in its http context.
+/// Starts nginx with this in its http context.
 pub fn start_nginx(front: &mut FrontProxy, http: &str) {
     let directory = front.directory().display().to_string();
     let text = format!(
@@ -111,7 +111,7 @@ fn caddy(front: &mut FrontProxy, behind: &Behind<'_>) {
         ],
     )
     .expect("configuration");
-    // the port of its administration is one for all Caddys of a machine
+    // all Caddys of a machine use the same port for administration
     let text = format!("{{\n\tadmin off\n}}\n\n{text}");
     front.write("Caddyfile", &text).expect("written");
     front

@@ -1,4 +1,4 @@
-//! From an app's host to the main host and back, as a browser does it.
+//! The hand-over from an app's host to the main host and back, as in a browser.
 use http::StatusCode;
 
 use super::{
@@ -6,14 +6,16 @@ use super::{
     stack::MAIN,
 };
 
-/// Opens a page of an app as somebody who is signed in on the main host: where the last step leads.
+/// Opens a page of an app as a user who is signed in on the main host; returns the page of the last
+/// step.
 pub async fn open_app(browser: &mut Browser, app: &str, path: &str) -> Page {
     let page = browser.open(&format!("{app}{path}")).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     pass_over(browser, app, page.location().as_str()).await
 }
 
-/// From the address on the main host to the answer of the app's host that sets the session's cookie.
+/// Follows the hand-over from the address on the main host to the response of the app's host that
+/// sets the session's cookie.
 pub async fn pass_over(browser: &mut Browser, app: &str, address: &str) -> Page {
     assert!(
         address.starts_with(&format!("{MAIN}/oauth2/handover?")),

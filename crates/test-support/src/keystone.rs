@@ -1,4 +1,4 @@
-//! The running Keystone, and what a test knows of it.
+//! The running Keystone, and the accounts in it.
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hmac::{Hmac, Mac as _};
@@ -13,17 +13,17 @@ pub struct Running {
     pub acme: String,
 }
 
-/// A gateway in front of the stack's Keystone.
+/// Starts a gateway in front of the stack's Keystone.
 pub async fn running() -> Running {
     running_with(serde_json::json!({})).await
 }
 
-/// The same with other settings in `[gateway]`.
+/// Does the same with other settings in `[gateway]`.
 pub async fn running_with(gateway: serde_json::Value) -> Running {
     running_for(gateway, &[]).await
 }
 
-/// The same, and an app that takes these bearers.
+/// Does the same with an app that accepts these bearer tokens.
 pub async fn running_for(gateway: serde_json::Value, bearer: &[&str]) -> Running {
     let env = TestEnv::load().expect("the stack's env file");
     let acme = env.get("PROJECT_ID_ACME").expect("acme").to_owned();
@@ -44,7 +44,7 @@ impl Running {
     }
 }
 
-/// The code that an authenticator app shows now (RFC 6238).
+/// Returns the code that an authenticator app shows now (RFC 6238).
 pub fn totp(secret: &str) -> String {
     let key = base32(secret);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("clock");

@@ -1,4 +1,4 @@
-//! A TCP proxy in front of the real Keystone that counts validations and can go away.
+//! A TCP proxy in front of the real Keystone that counts validations and can become unreachable.
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
-//! What the tests of several crates share: a gateway on a real socket, upstreams that report what they
-//! got, a browser with a cookie jar, a configured webhook, and peers that can be made to fail. Services
-//! themselves are started by `portico-testkit`.
+//! Test support shared by several crates: a gateway on a real socket, upstreams that report what
+//! they received, a browser with a cookie jar, a configured webhook, and peers that can be made to
+//! fail. Services themselves are started by `portico-testkit`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ pub mod oidc;
 pub mod pki;
 pub mod provider;
 pub mod raw;
+pub mod received_identity;
 pub mod stack;
-pub mod told;
 pub mod webhook;
 pub mod wire;

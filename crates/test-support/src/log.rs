@@ -1,4 +1,4 @@
-//! What is logged, at every level, while a value of this lives (on the test's own thread).
+//! Captures the log, at every level, while a value lives (on the test's own thread).
 use std::{
     io::{self, Write},
     sync::{Arc, Mutex},
@@ -35,7 +35,7 @@ impl<'a> MakeWriter<'a> for Bytes {
 }
 
 impl Log {
-    /// JSON lines.
+    /// Captures JSON lines.
     pub fn start() -> Self {
         let bytes = Bytes::default();
         let subscriber = tracing_subscriber::fmt()
@@ -49,7 +49,7 @@ impl Log {
         }
     }
 
-    /// Lines for people.
+    /// Captures lines for humans.
     pub fn for_people() -> Self {
         let bytes = Bytes::default();
         let subscriber = tracing_subscriber::fmt()
@@ -67,7 +67,7 @@ impl Log {
         String::from_utf8(self.bytes.0.lock().expect("log").clone()).expect("text")
     }
 
-    /// The fields of each audit line; every line of the log must be JSON by itself.
+    /// Returns the fields of each audit line; every line of the log must be JSON.
     pub fn audited(&self) -> Vec<Value> {
         self.text()
             .lines()
@@ -77,7 +77,7 @@ impl Log {
             .collect()
     }
 
-    /// The access lines: level and fields.
+    /// Returns the access log entries: level and fields.
     pub fn decisions(&self) -> Vec<(String, Value)> {
         self.text()
             .lines()
@@ -90,7 +90,7 @@ impl Log {
             .collect()
     }
 
-    /// The one line about a path.
+    /// Returns the only line about a path.
     pub fn decision(&self, path: &str) -> Value {
         let mut about = self.decisions();
         about.retain(|(_, fields)| fields["path"] == path);

@@ -1,4 +1,4 @@
-//! Gateways in front of real OIDC providers, and people who sign in with them.
+//! Gateways in front of real OIDC providers, and users who sign in with them.
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::Session;
@@ -34,7 +34,7 @@ pub async fn registered(id: &'static str) -> Registered {
 }
 
 impl Registered {
-    /// Its entry in `gateway.providers`.
+    /// Returns its entry in `gateway.providers`.
     pub fn entry(&self, more: &Value) -> Value {
         let mut entry = json!({
             "id": self.id, "name": format!("{} login", self.id), "kind": "oidc",
@@ -50,12 +50,12 @@ impl Registered {
     }
 }
 
-/// A gateway whose app opens for group `ops` of `corp`.
+/// Starts a gateway whose app admits group `ops` of `corp`.
 pub async fn gateway(providers: Value) -> Stack {
     on(providers, Database::AsTold).await
 }
 
-/// The same on another stack's database.
+/// Starts the same on another stack's database.
 pub async fn replica(providers: Value, other: &Stack) -> Stack {
     on(providers, Database::At(&other.database_url)).await
 }
@@ -70,7 +70,7 @@ async fn on(providers: Value, database: Database<'_>) -> Stack {
     .await
 }
 
-/// Up to the provider's answer: the address at the gateway.
+/// Runs a sign-in up to the provider's response; returns the address at the gateway.
 pub async fn answered(
     browser: &mut Browser,
     person: &mut OidcPerson,
@@ -88,7 +88,7 @@ pub async fn answered(
         .expect("the provider's answer")
 }
 
-/// Signs in; answers with the page that ends it.
+/// Signs in; returns the last page.
 pub async fn signed_in(stack: &Stack, id: &str, login: &str) -> (Browser, OidcPerson) {
     let (mut browser, mut person) = (Browser::new(stack.address), OidcPerson::default());
     let callback = answered(&mut browser, &mut person, id, login, "/").await;
@@ -98,7 +98,7 @@ pub async fn signed_in(stack: &Stack, id: &str, login: &str) -> (Browser, OidcPe
     (browser, person)
 }
 
-/// Another browser with the same cookie, as a further request of it.
+/// Returns another browser with the same cookies.
 pub fn again(browser: &Browser, stack: &Stack) -> Browser {
     let mut other = Browser::new(stack.address);
     let cookie = browser.cookie(MAIN_HOST, "portico").expect("session");
@@ -106,7 +106,7 @@ pub fn again(browser: &Browser, stack: &Stack) -> Browser {
     other
 }
 
-/// The one session that there is.
+/// Returns the only session.
 pub async fn session(stack: &Stack) -> Session {
     let found = stack
         .store
@@ -117,7 +117,7 @@ pub async fn session(stack: &Stack) -> Session {
     found.into_iter().next().expect("a session")
 }
 
-/// Makes the session's tokens end in so many seconds, as far as the gateway knows.
+/// Makes the session's tokens expire in this number of seconds, as far as the gateway knows.
 pub async fn expires_in(stack: &Stack, session: &Session, seconds: i64) {
     let profile = &session.provider.as_ref().expect("provider").profile;
     let at = Timestamp::now() + SignedDuration::from_secs(seconds);
@@ -127,7 +127,7 @@ pub async fn expires_in(stack: &Stack, session: &Session, seconds: i64) {
         .set_provider(session.id, profile, Some(at))
         .await;
     assert!(set.expect("store"));
-    // what a process has read is believed for a second
+    // a process caches what it has read for a second
     tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
 }
 

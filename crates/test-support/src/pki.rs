@@ -1,4 +1,4 @@
-//! Certificates for upstreams, in a directory that goes with the test.
+//! Certificates for upstreams, in a temporary directory.
 use std::path::{Path, PathBuf};
 
 use portico_runtime::tls::{ClientAuth, TlsFiles, TlsVersion};
@@ -9,7 +9,7 @@ pub struct Pki {
 }
 
 impl Pki {
-    /// An authority `ca`, and a server's certificate of it for these names.
+    /// Makes an authority `ca`, and a server certificate of it for these names.
     pub fn new(names: &[&str]) -> Self {
         let pki = Self {
             dir: tempfile::tempdir().expect("directory"),
@@ -55,7 +55,7 @@ impl Pki {
         self.path().join(format!("{name}.key"))
     }
 
-    /// The server's certificate; with `clients` it asks for theirs.
+    /// Returns the server's certificate; with `clients`, client certificates are required.
     pub fn server(&self, clients: bool) -> TlsFiles {
         TlsFiles {
             cert_file: self.cert("server"),

@@ -1,4 +1,4 @@
-//! A provider that says whatever a test wants.
+//! A provider whose responses the test chooses.
 use axum::{
     Json, Router,
     extract::State,
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// Signs with HMAC, as somebody who knows only public keys can.
+/// Signs with HMAC, as an attacker who knows only public keys can.
 pub fn hmac_signed(key: &[u8], kid: &str, claims: &Value) -> String {
     let mut header = Header::new(Algorithm::HS256);
     header.kid = Some(kid.to_owned());
@@ -118,7 +118,7 @@ impl StandIn {
         Provider::new(self.settings()).unwrap()
     }
 
-    /// Claims of a good ID token.
+    /// Returns the claims of a valid ID token.
     pub fn claims(&self) -> Value {
         let now = Timestamp::now().as_second();
         json!({
@@ -134,7 +134,7 @@ impl StandIn {
         });
     }
 
-    /// Who somebody was at sign-in.
+    /// Returns the user's identity at sign-in.
     pub fn known(&self) -> Identity {
         Identity {
             issuer: self.issuer.clone(),
@@ -151,7 +151,7 @@ impl StandIn {
     }
 }
 
-/// Redeems a code for which the provider gives what it was told to.
+/// Redeems a code; the provider responds with what the test has set.
 pub async fn redeem(provider: &Provider) -> Result<Tokens, Error> {
     let redirect = "https://portico.example.org/oauth2/callback/x"
         .parse()

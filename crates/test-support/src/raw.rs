@@ -1,5 +1,4 @@
-//! A stand-in for upstreams that do what no well-made server does: it answers with the very bytes
-//! of a script, or with none.
+//! A stand-in for broken upstreams: it responds with the exact bytes of a script, or not at all.
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
@@ -10,7 +9,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// What it does with a request, given how many connections and requests on this one came before.
+/// Returns the response to a request, given the number of earlier connections and of earlier
+/// requests on this one.
 pub type Script = fn(connection: usize, request: usize) -> Act;
 
 pub enum Act {
@@ -48,7 +48,7 @@ impl Raw {
         format!("http://{}", self.address)
     }
 
-    /// What has been sent to it, a text for each piece that arrived.
+    /// Returns what it received, a text for each piece that arrived.
     pub fn seen(&self) -> Vec<String> {
         self.seen.lock().expect("seen").clone()
     }

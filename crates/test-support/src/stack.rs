@@ -37,14 +37,14 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
-    /// The store's file, when it is on SQLite.
+    /// The store's file, if it is on SQLite.
     pub database: PathBuf,
-    /// Where the store is: for a second replica.
+    /// The URL of the store, for a second replica.
     pub database_url: String,
     _dir: TempDir,
 }
 
-/// What a test wants otherwise than usual.
+/// Deviations of a test from the default stack.
 pub struct Wanted<'a> {
     pub keystone: &'a str,
     /// Overrides in `[gateway]`.
@@ -54,11 +54,11 @@ pub struct Wanted<'a> {
     /// The project that owns app and cluster, and the roles that open the app.
     pub project: &'a str,
     pub roles: &'a [&'a str],
-    /// Whose bearers the app takes.
+    /// Users whose bearer tokens the app accepts.
     pub bearer: &'a [&'a str],
     /// Groups that open the app, each with its provider.
     pub groups: &'a [(&'a str, &'a str)],
-    /// In place of a cluster of which only its key is real.
+    /// Replaces the default cluster, of which only the key is real.
     pub cluster: Option<Cluster>,
     /// Further apps.
     pub apps: Vec<Value>,
@@ -85,7 +85,7 @@ impl Default for Wanted<'_> {
 }
 
 impl Wanted<'_> {
-    /// For a test that has a look into the database's file.
+    /// Returns the defaults on SQLite, for a test that inspects the database's file.
     pub fn on_sqlite() -> Self {
         Self {
             database: Database::Sqlite,
@@ -106,7 +106,7 @@ impl Stack {
         Self::build(wanted).await.expect("gateway")
     }
 
-    /// The same for a configuration that may be refused.
+    /// Does the same for a configuration that may be refused.
     pub async fn build(wanted: Wanted<'_>) -> Result<Self, gateway::BuildError> {
         portico_runtime::install_crypto_provider();
         let dir = tempfile::tempdir().expect("directory");
@@ -193,17 +193,18 @@ impl Stack {
         })
     }
 
-    /// The store as another process has it.
+    /// Returns the store as another process would open it.
     pub async fn another_process(&self) -> Store {
         database::store(&self.database_url).await
     }
 
-    /// A session as sign-in leaves it, with a token for the project: nothing asks Keystone.
+    /// Creates a session as sign-in does, with a token for the project: no request to Keystone is
+    /// made.
     pub async fn session(&self, roles: &[&str]) -> (SecretString, Session) {
         self.session_of("u1", "ada", roles).await
     }
 
-    /// The same of another user.
+    /// Does the same for another user.
     pub async fn session_of(
         &self,
         id: &str,
@@ -243,7 +244,7 @@ impl Stack {
         (secret, session)
     }
 
-    /// Gives a session the tokens that sign-in would: an unscoped one, and one for the project.
+    /// Gives a session the tokens of a sign-in: an unscoped one, and one for the project.
     pub async fn project_token(&self, session: &Session, roles: &[&str]) {
         let now = Timestamp::now();
         for project in [None, session.projects.first().cloned()] {
@@ -266,7 +267,7 @@ impl Stack {
         }
     }
 
-    /// Gives the family's command line a token of its own, as Keystone would when first asked.
+    /// Gives the family's command line a token of its own, as Keystone would at the first request.
     pub async fn token_of_the_command_line(&self, root: &Session, token: &str) {
         let now = Timestamp::now();
         let all = self.store.sessions().list_of_user("u1", now).await;
@@ -278,7 +279,7 @@ impl Stack {
         self.own_token(&child, token).await;
     }
 
-    /// Gives a child a token of its own for the project, as Keystone would when first asked.
+    /// Gives a child a token of its own for the project, as Keystone would at the first request.
     pub async fn own_token(&self, child: &Session, token: &str) {
         let now = Timestamp::now();
         let new = NewKeystoneToken {
@@ -293,7 +294,7 @@ impl Stack {
         assert!(matches!(stored, Ok(portico_store::Stored::Usable(_))));
     }
 
-    /// A browser that has opened the app with this session.
+    /// Returns a browser that has opened the app with this session.
     pub async fn at_app(&self, root: &Session) -> (super::browser::Browser, Session) {
         let child = NewChild {
             parent: root.id,
@@ -308,7 +309,7 @@ impl Stack {
         (browser, session)
     }
 
-    /// A session for whom the provider `corp` vouches, with these groups and no Keystone.
+    /// Creates a session of a user of the provider `corp`, with these groups and without Keystone.
     pub async fn session_of_provider(&self, name: &str, groups: &[&str]) -> Session {
         let (_, like) = self.session_of("u9", name, &[]).await;
         let provider = SessionProvider {
@@ -334,7 +335,7 @@ impl Stack {
         created.await.expect("session").1
     }
 
-    /// A session whose time is over, and that nobody has cleared away yet.
+    /// Creates an expired session that has not been deleted yet.
     pub async fn expired_session(&self) -> SecretString {
         let past = Timestamp::now() - SignedDuration::from_secs(1);
         let (_, session) = self.session(&[]).await;
@@ -346,7 +347,7 @@ impl Stack {
         created.expect("session").0
     }
 
-    /// What it takes to make a session like this one again.
+    /// Returns the data for another session like this one.
     pub fn new_session(&self, session: &Session) -> NewSession {
         NewSession {
             user: session.user.clone(),
@@ -362,14 +363,15 @@ impl Stack {
         }
     }
 
-    /// What the audit log says about an action, the newest first.
+    /// Returns the audit log's entries about an action, the newest first.
     pub async fn audited(&self, action: &str) -> Vec<portico_store::NewAuditEvent> {
         let events = self.store.audit().list(&AuditFilter::default(), 100).await;
         let events = events.expect("audit log").into_iter().map(|e| e.event);
         events.filter(|event| event.action == action).collect()
     }
 
-    /// A browser that has a cookie of this session on the app's host, as the hand-over leaves it.
+    /// Returns a browser that has a cookie of this session on the app's host, as the hand-over
+    /// leaves it.
     pub async fn on_the_app(&self, session: &Session) -> super::browser::Browser {
         let new = NewChild {
             parent: session.id,
@@ -384,7 +386,7 @@ impl Stack {
         browser
     }
 
-    /// A browser that has the cookie of another user's session.
+    /// Returns a browser that has the cookie of another user's session.
     pub async fn signed_in_as(
         &self,
         id: &str,
@@ -397,7 +399,7 @@ impl Stack {
         (browser, session)
     }
 
-    /// A browser that has been let into the app on its own host.
+    /// Returns a browser that has been let into the app on its own host.
     pub async fn in_app(&self) -> super::browser::Browser {
         let (mut browser, _) = self.signed_in(&["k8s_admin"]).await;
         let form = browser.follow(APP).await;
@@ -408,7 +410,7 @@ impl Stack {
         browser
     }
 
-    /// A browser that has this session's cookie.
+    /// Returns a browser that has this session's cookie.
     pub async fn signed_in(&self, roles: &[&str]) -> (super::browser::Browser, Session) {
         let (secret, session) = self.session(roles).await;
         let mut browser = super::browser::Browser::new(self.address);

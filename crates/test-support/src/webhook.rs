@@ -1,4 +1,4 @@
-//! An API server as the webhook sees it: a client certificate and a router to call.
+//! An API server from the webhook's point of view: a client certificate and a router to call.
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
@@ -37,7 +37,7 @@ impl Webhook {
         })
     }
 
-    /// With settings of the test's own.
+    /// Starts it with the test's own settings.
     pub fn configured(
         clusters: Vec<ClusterRecord>,
         keystone_url: &str,
@@ -51,7 +51,7 @@ impl Webhook {
         Self::validating(config, dir, keys, clusters, Client::new(&keystone).unwrap())
     }
 
-    /// That asks Keystone with an account of its own.
+    /// Starts it with an account of its own for calls to Keystone.
     pub fn with_account(
         clusters: Vec<ClusterRecord>,
         keystone: &KeystoneConfig,
@@ -79,7 +79,7 @@ impl Webhook {
         }
     }
 
-    /// The API server of a cluster, with the certificate that a real one would have.
+    /// Returns the API server of a cluster, with the certificate that a real one would have.
     pub fn api_server_of(&self, cluster: Uuid) -> ApiServer {
         ApiServer {
             cluster,
@@ -89,7 +89,7 @@ impl Webhook {
     }
 }
 
-/// The defaults, and the current and a retired key.
+/// Returns the defaults, and the current and a retired key.
 fn config(dir: &TempDir) -> (KubeAuthConfig, (PrivateKey, PrivateKey)) {
     let (current, retired) = (PrivateKey::generate(), PrivateKey::generate());
     let key_files = vec![dir.path().join("1.key"), dir.path().join("2.key")];
@@ -108,7 +108,7 @@ fn config(dir: &TempDir) -> (KubeAuthConfig, (PrivateKey, PrivateKey)) {
     (config, (current, retired))
 }
 
-/// A cluster that accepts these projects.
+/// Returns a cluster that accepts these projects.
 pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
     ClusterRecord {
         id: Uuid::from_u128(id),
@@ -129,7 +129,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
     }
 }
 
-/// A URL at which nothing listens.
+/// Returns a URL at which nothing listens.
 pub fn closed_port() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}/v3", listener.local_addr().unwrap())
@@ -160,7 +160,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Whether it is the clean "no", in the version asked.
+    /// Returns whether it is a clean refusal, in the requested version.
     pub fn is_refusal(&self, version: &str) -> bool {
         self.status == StatusCode::OK
             && self.body
@@ -168,7 +168,7 @@ impl Reply {
                           "status": {"authenticated": false}})
     }
 
-    /// Whether it is "cannot say", as an API server must get it.
+    /// Returns whether it is the response to an outage, as an API server must get it.
     pub fn is_cannot_say(&self) -> bool {
         self.status == StatusCode::SERVICE_UNAVAILABLE
             && !self.headers.contains_key("retry-after")
@@ -194,7 +194,7 @@ impl Reply {
             .collect()
     }
 
-    /// Neither who somebody is nor that they are nobody may hide behind an error.
+    /// Asserts a refusal: neither an identity nor its absence may be hidden behind an error.
     pub fn assert_refused(&self, what: &str) {
         assert!(self.is_refusal(V1), "{what}: {} {}", self.status, self.text);
     }
@@ -220,7 +220,7 @@ impl Reply {
 }
 
 impl ApiServer {
-    /// Asks who a token belongs to, the way Kubernetes 1.20 words it.
+    /// Sends a TokenReview in the form of Kubernetes 1.20.
     pub async fn review(&self, version: &str, token: &str) -> Reply {
         self.review_for(version, token, &["https://kubernetes.default.svc"])
             .await

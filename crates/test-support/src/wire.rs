@@ -6,7 +6,8 @@ use tokio::{
     net::TcpStream,
 };
 
-/// What comes back for these bytes, until the gateway closes or says nothing for a while.
+/// Returns the response to these bytes, until the gateway closes the connection or sends nothing
+/// for a while.
 pub async fn exchange(gateway: SocketAddr, request: &[u8]) -> String {
     let mut stream = TcpStream::connect(gateway).await.expect("gateway");
     stream.write_all(request).await.expect("written");
@@ -23,7 +24,7 @@ pub async fn exchange(gateway: SocketAddr, request: &[u8]) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// The JSON in an answer's body, which is sent whole.
+/// Returns the JSON in a response's body, which is sent whole.
 pub fn json(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
     serde_json::from_str(body).unwrap_or_else(|_| panic!("no JSON in {answer}"))

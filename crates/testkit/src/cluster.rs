@@ -19,7 +19,7 @@ pub struct Cluster {
     client: Client,
 }
 
-/// The API as one person.
+/// The API as one user.
 #[derive(Clone, Debug)]
 pub struct Bearer<'c> {
     cluster: &'c Cluster,
@@ -27,10 +27,10 @@ pub struct Bearer<'c> {
 }
 
 impl Cluster {
-    /// The stack's cluster with nodes.
+    /// Returns the stack's cluster with nodes.
     ///
     /// # Errors
-    /// When the stack has none.
+    /// If the stack has none.
     pub fn of_stack(env: &TestEnv) -> Result<Self> {
         let ca = std::fs::read(env.get("KUBE_CA_FILE")?)?;
         Ok(Self {
@@ -41,10 +41,10 @@ impl Cluster {
         })
     }
 
-    /// Another API server.
+    /// Returns the API of another API server.
     ///
     /// # Errors
-    /// When the authority is no PEM.
+    /// If the authority is no PEM.
     pub fn at(url: &str, ca_pem: &str, id: Uuid, sealing_key_file: &Path) -> Result<Self> {
         Ok(Self {
             id,
@@ -54,7 +54,7 @@ impl Cluster {
         })
     }
 
-    /// With a bearer token.
+    /// Returns the API with a bearer token.
     pub fn with_token(&self, token: &str) -> Bearer<'_> {
         Bearer {
             cluster: self,
@@ -64,18 +64,18 @@ impl Cluster {
 }
 
 impl Bearer<'_> {
-    /// The status and body of a `GET`.
+    /// Returns the status and body of a `GET`.
     ///
     /// # Errors
-    /// When the API server does not answer.
+    /// If the API server does not answer.
     pub async fn get(&self, path: &str) -> Result<(u16, Value)> {
         self.send(Method::GET, path, None).await
     }
 
-    /// The same with more headers.
+    /// Sends the same with more headers.
     ///
     /// # Errors
-    /// When the API server does not answer.
+    /// If the API server does not answer.
     pub async fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Result<(u16, Value)> {
         let mut request = self.request(Method::GET, path);
         for (name, value) in headers {
@@ -84,18 +84,18 @@ impl Bearer<'_> {
         answer(request).await
     }
 
-    /// The status and body of a `POST`.
+    /// Returns the status and body of a `POST`.
     ///
     /// # Errors
-    /// When the API server does not answer.
+    /// If the API server does not answer.
     pub async fn post(&self, path: &str, body: Value) -> Result<(u16, Value)> {
         self.send(Method::POST, path, Some(body)).await
     }
 
-    /// Whether the API server knows who this is: any answer but 401.
+    /// Returns whether the API server authenticates the user: any response but 401.
     ///
     /// # Errors
-    /// When the API server does not answer.
+    /// If the API server does not answer.
     pub async fn is_known(&self) -> Result<bool> {
         Ok(self.get("/api/v1/nodes").await?.0 != 401)
     }

@@ -17,11 +17,11 @@ pub struct CountingProxy {
 }
 
 impl CountingProxy {
-    /// In front of a plain HTTP `url`; counts requests whose first line starts with `kind`, for
-    /// example `POST /v3/auth/tokens`.
+    /// Starts the proxy in front of a plain HTTP `url`; counts requests whose first line starts
+    /// with `kind`, for example `POST /v3/auth/tokens`.
     ///
     /// # Errors
-    /// When `url` is not plain HTTP, or no port can be had.
+    /// If `url` is not plain HTTP, or no port can be had.
     pub async fn start(url: &str, kind: &'static str) -> Result<Self> {
         let rest = url.strip_prefix("http://").context("not http://")?;
         let (upstream, path) = match rest.split_once('/') {
@@ -50,12 +50,12 @@ impl CountingProxy {
         })
     }
 
-    /// The service's URL, through here.
+    /// Returns the service's URL, through here.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.path)
     }
 
-    /// How many requests of the kind have passed.
+    /// Returns how many requests of the kind have passed.
     pub fn counted(&self) -> usize {
         self.counted.load(Ordering::SeqCst)
     }

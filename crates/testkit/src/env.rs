@@ -14,7 +14,7 @@ impl TestEnv {
     /// Reads the file named by `PORTICO_TEST_ENV` (relative to the project root), else `.demo/env`.
     ///
     /// # Errors
-    /// When there is no such file: no stack was started.
+    /// If there is no such file: no stack was started.
     pub fn load() -> Result<Self> {
         let name = std::env::var("PORTICO_TEST_ENV").unwrap_or_else(|_| ".demo/env".to_owned());
         Self::read(&project_root().join(name))
@@ -23,7 +23,7 @@ impl TestEnv {
     /// Reads one env file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn read(file: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("{} (start a stack first)", file.display()))?;
@@ -33,16 +33,16 @@ impl TestEnv {
         })
     }
 
-    /// A variable that every stack has.
+    /// Returns a variable that every stack has.
     ///
     /// # Errors
-    /// When this one does not have it.
+    /// If this one does not have it.
     pub fn get(&self, name: &str) -> Result<&str> {
         self.optional(name)
             .ok_or_else(|| anyhow!("{name} is missing in {}", self.file.display()))
     }
 
-    /// A variable that a stack may lack; empty counts as missing.
+    /// Returns a variable that a stack may lack; empty counts as missing.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.variables
             .get(name)
@@ -50,18 +50,19 @@ impl TestEnv {
             .filter(|value| !value.is_empty())
     }
 
-    /// The folder of the stack's state: logs, process IDs, databases.
+    /// Returns the folder of the stack's state: logs, process IDs, databases.
     pub fn state(&self) -> &Path {
         self.file.parent().unwrap_or(Path::new("."))
     }
 
-    /// The folder that `portico init` wrote for the stack: keys, certificates, configuration.
+    /// Returns the folder that `portico init` wrote for the stack: keys, certificates,
+    /// configuration.
     pub fn installation(&self) -> PathBuf {
         self.state().join("portico")
     }
 }
 
-/// The root of the source tree.
+/// Returns the root of the source tree.
 pub fn project_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -73,7 +74,8 @@ fn parse(text: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Undoes `printf %q` for what the scripts write: backslashes, `''` for an empty value, no control characters.
+/// Undoes `printf %q` for what the scripts write: backslashes, `''` for an empty value, no control
+/// characters.
 fn unquote(value: &str) -> String {
     if value == "''" {
         return String::new();

@@ -1,4 +1,5 @@
-//! A real proxy of one test, in front of a gateway: nginx, HAProxy, Caddy or Apache as Debian packages them.
+//! A real proxy of one test, in front of a gateway: nginx, HAProxy, Caddy or Apache as Debian
+//! packages them.
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -35,7 +36,7 @@ impl FrontProxy {
     /// Takes a port and a directory; the configuration that names them comes next.
     ///
     /// # Errors
-    /// When the machine has neither to give.
+    /// If the machine has neither to give.
     pub fn reserve() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let directory = tempfile::tempdir()?;
@@ -48,17 +49,17 @@ impl FrontProxy {
         })
     }
 
-    /// `127.0.0.1:port`
+    /// Returns `127.0.0.1:port`.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Where its files are.
+    /// Returns where its files are.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// A file in its directory.
+    /// Returns a file in its directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -66,7 +67,7 @@ impl FrontProxy {
     /// Writes a file into its directory.
     ///
     /// # Errors
-    /// When that cannot be done.
+    /// If that cannot be done.
     pub fn write(&self, name: &str, text: &str) -> Result<()> {
         Ok(fs::write(self.path(name), text)?)
     }
@@ -74,7 +75,7 @@ impl FrontProxy {
     /// Starts the program with a file of the directory and waits until it accepts connections.
     ///
     /// # Errors
-    /// When it is not installed, or does not like its configuration: with what it says.
+    /// If it is not installed, or refuses its configuration; with its output.
     pub fn start(&mut self, program: FrontProgram, config: &str) -> Result<()> {
         let (directory, config) = (self.directory.path(), self.path(config));
         let log = fs::File::create(self.path("log"))?;
@@ -129,7 +130,7 @@ impl FrontProxy {
         Ok(())
     }
 
-    /// What it has said.
+    /// Returns its output.
     pub fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
@@ -151,11 +152,11 @@ impl Drop for FrontProxy {
     }
 }
 
-/// A shipped configuration file with other addresses, ports and paths. Each of them must occur in it, so that the test
-/// runs what is shipped.
+/// Returns a shipped configuration file with other addresses, ports and paths. Each of them must
+/// occur in it, so that the test runs what is shipped.
 ///
 /// # Errors
-/// When the file cannot be read or lacks one of them.
+/// If the file cannot be read or lacks one of them.
 pub fn shipped(file: &str, changes: &[(&str, &str)]) -> Result<String> {
     let path = project_root().join("deploy/forward-auth").join(file);
     let mut text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;

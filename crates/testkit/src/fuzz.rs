@@ -1,23 +1,23 @@
-//! What fuzz targets share. Each runs for `PORTICO_FUZZ_SECONDS` (10 by default), after it has
+//! Support for fuzz targets. Each runs for `PORTICO_FUZZ_SECONDS` (10 by default), after it has
 //! replayed its seeds. Under a fuzzing engine (`cargo bolero test`) the same targets are guided by
 //! coverage.
 use serde_json::Value;
 use std::time::Duration;
 
-/// Which seed, and what is done to it: an operation, where, and with what.
+/// A seed and its edits: an operation, a position and a value each.
 pub type Change = (u16, Vec<(u8, u16, u8)>);
 
-/// More edits than this leave nothing of a seed.
-const MOST_EDITS: usize = 32;
+/// Maximum number of edits of a seed; more would leave nothing of it.
+const MAX_EDITS: usize = 32;
 
-/// How long a target runs.
+/// Returns how long a target runs.
 pub fn time() -> Duration {
     let seconds = std::env::var("PORTICO_FUZZ_SECONDS");
     let seconds = seconds.ok().and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(10))
 }
 
-/// The texts of a corpus: every string in a JSON file, whatever it is listed under.
+/// Returns the texts of a corpus: every string in a JSON file, at any place.
 ///
 /// # Panics
 /// When it is not JSON or holds none.
@@ -41,12 +41,12 @@ pub fn seeds(json: &str) -> Vec<String> {
     texts
 }
 
-/// One of the seeds, changed: bytes put in, taken out, replaced and repeated, `pieces` at which the
-/// parser in question stumbles put in their place, the end cut off.
+/// Returns one of the seeds, edited: bytes inserted, removed, replaced and repeated, replaced with
+/// `pieces` that often confuse the parser in question, the end cut off.
 pub fn edited<S: AsRef<[u8]>>(seeds: &[S], pieces: &[&str], change: &Change) -> Vec<u8> {
     let (seed, edits) = change;
     let mut bytes = seeds[usize::from(*seed) % seeds.len()].as_ref().to_vec();
-    for &(operation, at, with) in edits.iter().take(MOST_EDITS) {
+    for &(operation, at, with) in edits.iter().take(MAX_EDITS) {
         let at = usize::from(at) % (bytes.len() + 1);
         let to = bytes.len().min(at + usize::from(with) % 16);
         match operation % 6 {

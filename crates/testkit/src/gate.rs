@@ -1,5 +1,5 @@
-//! A gate in front of the real Keystone. Shut, it takes connections and drops them, as a proxy
-//! without a server behind it does: an outage that ends when the test says so.
+//! A gate in front of the real Keystone. When shut, it accepts connections and drops them, as a
+//! proxy without a server behind it does: an outage that ends when the test decides.
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// An open gate.
+    /// Returns an open gate.
     pub async fn start(keystone_url: &str) -> Self {
         let upstream = reqwest::Url::parse(keystone_url).unwrap();
         let upstream = upstream.socket_addrs(|| None).unwrap()[0];

@@ -1,5 +1,5 @@
-//! A gateway process of a test's own, from the program that was built with the test, in front of
-//! the stack's Keystone and for the stack's clusters.
+//! A test's own gateway process, from the program that was built with the test, in front of the
+//! stack's Keystone and for the stack's clusters.
 use crate::{KeystoneProxy, TestEnv, program};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl OwnGateway {
     /// Starts it and waits until it answers.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub async fn start(env: &TestEnv) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let port = free_port().await?;
@@ -50,7 +50,7 @@ impl OwnGateway {
     /// Starts it again with other texts in its configuration.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// If it does not come back.
     pub async fn restart_with(&mut self, replacements: &[(&str, &str)]) -> Result<()> {
         let mut text = std::fs::read_to_string(&self.config)?;
         for (old, new) in replacements {
@@ -68,7 +68,7 @@ impl OwnGateway {
     /// Ends it before the value does.
     ///
     /// # Errors
-    /// When it cannot be ended.
+    /// If it cannot be ended.
     pub async fn stop(&mut self) -> Result<()> {
         Ok(self.process.kill().await?)
     }
@@ -158,7 +158,7 @@ fn configuration(env: &TestEnv, directory: &Path, port: u16) -> Result<String> {
     ))
 }
 
-/// What most tests of the command line start with: the stack, and a gateway and a Keystone of the
+/// The fixture of most tests of the command line: the stack, and a gateway and a Keystone of the
 /// test's own.
 #[derive(Debug)]
 pub struct Cloud {
@@ -171,7 +171,7 @@ impl Cloud {
     /// Starts both.
     ///
     /// # Errors
-    /// When one does not start.
+    /// If one does not start.
     pub async fn start() -> Result<Self> {
         let env = TestEnv::load()?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! What a test makes in the real Keystone, as its administrator.
+//! Objects that a test creates in the real Keystone, as its administrator.
 mod credentials;
 mod federation;
 
@@ -39,7 +39,7 @@ impl KeystoneAdmin {
     /// Signs in with `KEYSTONE_ADMIN_PASSWORD`.
     ///
     /// # Errors
-    /// When Keystone does not answer, or refuses.
+    /// If Keystone does not answer, or refuses.
     pub async fn sign_in(env: &TestEnv) -> Result<Self> {
         let url = env.get("KEYSTONE_URL")?.trim_end_matches('/').to_owned();
         let client = client()?;
@@ -49,10 +49,10 @@ impl KeystoneAdmin {
         Ok(Self { client, url, token })
     }
 
-    /// A new user in the domain `Default`; the name starts with `prefix`.
+    /// Creates a user in the domain `Default`; the name starts with `prefix`.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_user(&self, prefix: &str) -> Result<TestUser> {
         let name = unique(prefix);
         let password = unique("password");
@@ -66,10 +66,10 @@ impl KeystoneAdmin {
         })
     }
 
-    /// A new domain; returns its ID. The name starts with `prefix`.
+    /// Creates a domain; returns its ID. The name starts with `prefix`.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_domain(&self, prefix: &str) -> Result<TestDomain> {
         let name = unique(prefix);
         let domain = json!({ "domain": { "name": name } });
@@ -80,10 +80,10 @@ impl KeystoneAdmin {
         })
     }
 
-    /// A new user of exactly this name, in a domain of the test's own.
+    /// Creates a user with exactly this name, in a domain of the test's own.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_user_called(&self, name: &str, domain: &TestDomain) -> Result<TestUser> {
         let password = unique("password");
         let user =
@@ -96,20 +96,20 @@ impl KeystoneAdmin {
         })
     }
 
-    /// A new project of exactly this name; returns its ID.
+    /// Creates a project with exactly this name; returns its ID.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_project_called(&self, name: &str, domain: &TestDomain) -> Result<String> {
         let project = json!({ "project": { "name": name, "domain_id": domain.id } });
         let created = self.post("/projects", project).await?;
         text(&created, "/project/id")
     }
 
-    /// Disables a domain and deletes it with all that is in it.
+    /// Disables a domain and deletes it with everything in it.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn delete_domain(&self, domain: &TestDomain) -> Result<()> {
         let path = format!("/domains/{}", domain.id);
         self.patch(&path, json!({ "domain": { "enabled": false } }))
@@ -117,47 +117,47 @@ impl KeystoneAdmin {
         self.delete(&path).await
     }
 
-    /// `GET` below the API's version.
+    /// Sends a `GET` below the API's version.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn get(&self, path: &str) -> Result<Value> {
         self.call(Method::GET, path, None).await
     }
 
-    /// `POST` below the API's version.
+    /// Sends a `POST` below the API's version.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn post(&self, path: &str, body: Value) -> Result<Value> {
         self.call(Method::POST, path, Some(body)).await
     }
 
-    /// `PATCH` below the API's version.
+    /// Sends a `PATCH` below the API's version.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn patch(&self, path: &str, body: Value) -> Result<Value> {
         self.call(Method::PATCH, path, Some(body)).await
     }
 
-    /// `PUT` without a body, below the API's version.
+    /// Sends a `PUT` without a body, below the API's version.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn put(&self, path: &str) -> Result<Value> {
         self.call(Method::PUT, path, None).await
     }
 
-    /// `DELETE` below the API's version.
+    /// Sends a `DELETE` below the API's version.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn delete(&self, path: &str) -> Result<()> {
         self.call(Method::DELETE, path, None).await.map(drop)
     }
 
-    /// The same calls with somebody else's token.
+    /// Returns the same client with another user's token.
     #[must_use]
     pub fn as_user(&self, token: &SecretString) -> Self {
         Self {
@@ -166,15 +166,15 @@ impl KeystoneAdmin {
         }
     }
 
-    /// The administrator's own token, scoped to the project `admin`.
+    /// Returns the administrator's own token, scoped to the project `admin`.
     pub fn token(&self) -> &SecretString {
         &self.token
     }
 
-    /// A new project in the domain `Default`; returns its ID.
+    /// Creates a project in the domain `Default`; returns its ID.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_project(&self, prefix: &str) -> Result<String> {
         let project = json!({ "project": { "name": unique(prefix), "domain_id": "default" } });
         let created = self.call(Method::POST, "/projects", Some(project)).await?;
@@ -184,7 +184,7 @@ impl KeystoneAdmin {
     /// Gives a user a role in a project, all by ID.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn grant(&self, user: &str, project: &str, role: &str) -> Result<()> {
         let path = format!("/projects/{project}/users/{user}/roles/{role}");
         self.call(Method::PUT, &path, None).await.map(drop)
@@ -193,7 +193,7 @@ impl KeystoneAdmin {
     /// Gives a user a role in the whole cloud, by the role's name.
     ///
     /// # Errors
-    /// When Keystone refuses, or has no such role.
+    /// If Keystone refuses, or has no such role.
     pub async fn grant_system(&self, user: &str, role_name: &str) -> Result<()> {
         let role = self.role_id(role_name).await?;
         let path = format!("/system/users/{user}/roles/{role}");
@@ -203,27 +203,27 @@ impl KeystoneAdmin {
     /// Gives a user a role in the domain `Default`, by the role's name.
     ///
     /// # Errors
-    /// When Keystone refuses, or has no such role.
+    /// If Keystone refuses, or has no such role.
     pub async fn grant_domain(&self, user: &str, role_name: &str) -> Result<()> {
         let role = self.role_id(role_name).await?;
         let path = format!("/domains/default/users/{user}/roles/{role}");
         self.call(Method::PUT, &path, None).await.map(drop)
     }
 
-    /// The ID of a role that every cloud has.
+    /// Returns the ID of a role that every cloud has.
     ///
     /// # Errors
-    /// When Keystone refuses, or has no such role.
+    /// If Keystone refuses, or has no such role.
     pub async fn role_id(&self, name: &str) -> Result<String> {
         let path = format!("/roles?name={name}");
         let found = self.call(Method::GET, &path, None).await?;
         text(&found, "/roles/0/id")
     }
 
-    /// A new role; returns its ID. Roles are the whole cloud's: delete it again.
+    /// Creates a role; returns its ID. Roles belong to the whole cloud: delete it again.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn create_role(&self, name: &str) -> Result<String> {
         let role = json!({ "role": { "name": name } });
         let created = self.call(Method::POST, "/roles", Some(role)).await?;
@@ -233,7 +233,7 @@ impl KeystoneAdmin {
     /// Deletes a role, and with it all its assignments.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn delete_role(&self, role: &str) -> Result<()> {
         let path = format!("/roles/{role}");
         self.call(Method::DELETE, &path, None).await.map(drop)
@@ -242,7 +242,7 @@ impl KeystoneAdmin {
     /// Changes a project, for example `{"enabled": false}`.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn change_project(&self, project: &str, change: Value) -> Result<()> {
         let path = format!("/projects/{project}");
         let body = json!({ "project": change });
@@ -252,27 +252,28 @@ impl KeystoneAdmin {
     /// Deletes a project, and with it the role assignments in it.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn delete_project(&self, project: &str) -> Result<()> {
         let path = format!("/projects/{project}");
         self.call(Method::DELETE, &path, None).await.map(drop)
     }
 
-    /// Takes a role away again.
+    /// Revokes a role.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn revoke(&self, user: &str, project: &str, role: &str) -> Result<()> {
         let path = format!("/projects/{project}/users/{user}/roles/{role}");
         self.call(Method::DELETE, &path, None).await.map(drop)
     }
 
-    /// Asks a user for a one-time code at each sign-in; returns the secret (base32) of the codes.
+    /// Requires a one-time code from a user at each sign-in; returns the secret (base32) of the
+    /// codes.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn require_totp(&self, user: &str) -> Result<String> {
-        // any 20 bytes will do: the user is one test's own
+        // any 20 bytes are sufficient: the user belongs to one test
         let secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
         let credential =
             json!({ "credential": { "type": "totp", "user_id": user, "blob": secret } });
@@ -288,10 +289,10 @@ impl KeystoneAdmin {
         Ok(secret.to_owned())
     }
 
-    /// Deletes a user, which also ends their tokens.
+    /// Deletes a user, which also revokes their tokens.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn delete_user(&self, user: &str) -> Result<()> {
         // deleted with the user, they leave rows behind on SQLite that the next ones inherit
         let path = format!("/users/{user}/application_credentials");

@@ -1,4 +1,4 @@
-//! A Kubernetes API server of one test's own, for what a shared one cannot try: its flags.
+//! A Kubernetes API server of a test's own, to test its flags.
 use crate::{Cluster, TestEnv};
 use anyhow::{Context, Result, bail};
 use rcgen::{
@@ -13,14 +13,14 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use uuid::Uuid;
 
-const PATIENCE: Duration = Duration::from_secs(90);
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// etcd and kube-apiserver in a temporary folder; they end with the value.
 #[derive(Debug)]
 pub struct KubeApiServer {
     pub url: String,
     pub ca_pem: String,
-    /// Of the group `system:masters`, by certificate: it works whatever the webhooks do.
+    /// An account in the group `system:masters`, by certificate: it works whatever the webhooks do.
     pub admin_kubeconfig: PathBuf,
     kubectl: PathBuf,
     dir: TempDir,
@@ -36,7 +36,7 @@ impl KubeApiServer {
     /// own; `--authorization-mode=RBAC` unless they name another.
     ///
     /// # Errors
-    /// When the stack has no Kubernetes programs, or they do not start.
+    /// If the stack has no Kubernetes programs, or they do not start.
     pub async fn start(env: &TestEnv, flags: &[String]) -> Result<Self> {
         let kubectl = PathBuf::from(env.get("KUBECTL")?);
         let programs = kubectl.parent().context("KUBECTL has no folder")?;
@@ -100,11 +100,11 @@ impl KubeApiServer {
         Ok(started)
     }
 
-    /// Starts kube-controller-manager with these controllers, such as `clusterrole-aggregation`, without which a
-    /// ClusterRole with an `aggregationRule` has no rules.
+    /// Starts kube-controller-manager with these controllers, such as `clusterrole-aggregation`,
+    /// without which a ClusterRole with an `aggregationRule` has no rules.
     ///
     /// # Errors
-    /// When the stack has no such program.
+    /// If the stack has no such program.
     pub fn start_controllers(&mut self, controllers: &[&str]) -> Result<()> {
         let arguments = [
             format!("--kubeconfig={}", self.admin_kubeconfig.display()),
@@ -122,7 +122,7 @@ impl KubeApiServer {
     /// Starts the API server again, at the same address and on the same data, with other flags.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// If it does not come back.
     pub async fn restart_with(&mut self, flags: &[String]) -> Result<()> {
         self.processes[1].kill().await?;
         self.processes[1] = launch(
@@ -133,10 +133,10 @@ impl KubeApiServer {
         self.wait_until_ready().await
     }
 
-    /// Runs kubectl by the root certificate and returns what it printed.
+    /// Runs kubectl with the root certificate and returns its output.
     ///
     /// # Errors
-    /// When it fails; the message holds what it said.
+    /// If it fails; the message holds its output.
     pub async fn kubectl(&self, arguments: &[&str]) -> Result<String> {
         let output = Command::new(&self.kubectl)
             .arg("--kubeconfig")
@@ -153,7 +153,7 @@ impl KubeApiServer {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Its API, under a name of Portico's.
+    /// Returns its API, as a cluster of Portico's.
     ///
     /// # Errors
     /// Never with the certificates made here.
@@ -169,7 +169,7 @@ impl KubeApiServer {
                     bail!("a program ended ({status}):\n{}", self.last_words());
                 }
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > START_TIMEOUT {
                 bail!("the API server is not ready:\n{}", self.last_words());
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
@@ -177,7 +177,7 @@ impl KubeApiServer {
         Ok(())
     }
 
-    /// The end of what the programs wrote.
+    /// Returns the end of the programs' output.
     fn last_words(&self) -> String {
         ["etcd", "kube-apiserver"]
             .map(|name| {
@@ -190,7 +190,7 @@ impl KubeApiServer {
     }
 }
 
-/// `--authorization-mode=RBAC` unless the flags name another.
+/// Adds `--authorization-mode=RBAC` unless the flags name another.
 fn with_flags(arguments: &[String], flags: &[String]) -> Vec<String> {
     let names_mode = |flag: &String| flag.starts_with("--authorization-mode");
     let mode = (!flags.iter().any(names_mode)).then(|| "--authorization-mode=RBAC".to_owned());
@@ -211,7 +211,8 @@ fn launch(dir: &Path, program: &Path, arguments: &[String]) -> Result<Child> {
         .with_context(|| program.display().to_string())
 }
 
-/// Ports that were free a moment ago; another program may be faster, which the start then says.
+/// Returns ports that were free a moment ago; if another program takes one first, the start reports
+/// it.
 fn free_ports() -> Result<[u16; 3]> {
     let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0"));
     let mut ports = [0; 3];

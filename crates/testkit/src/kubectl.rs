@@ -15,7 +15,7 @@ impl Kubectl {
     /// As administrator of the cluster with nodes.
     ///
     /// # Errors
-    /// When the stack has no cluster.
+    /// If the stack has no cluster.
     pub fn admin(env: &TestEnv) -> Result<Self> {
         Ok(Self {
             program: env.get("KUBECTL")?.into(),
@@ -23,10 +23,10 @@ impl Kubectl {
         })
     }
 
-    /// Runs it and returns what it printed.
+    /// Runs it and returns its output.
     ///
     /// # Errors
-    /// When it fails; the message holds what it said.
+    /// If it fails; the message holds its output.
     pub async fn run(&self, arguments: &[&str]) -> Result<String> {
         let output = Command::new(&self.program)
             .arg("--kubeconfig")

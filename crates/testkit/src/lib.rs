@@ -1,7 +1,8 @@
-//! For tests only: the running stack of real services, and what a test may make in it.
+//! For tests only: the running stack of real services, and what a test may create in it.
 //!
-//! A test that needs services loads [`TestEnv`] (the stack's env file, `PORTICO_TEST_ENV`, else `.demo/env`) and makes a user
-//! or project of its own through [`KeystoneAdmin`], so that tests never meet.
+//! A test that needs services loads [`TestEnv`] (the stack's env file, `PORTICO_TEST_ENV`, else
+//! `.demo/env`) and creates a user or project of its own through [`KeystoneAdmin`], so that tests
+//! do not affect each other.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -40,10 +41,10 @@ pub use person::{Person, Said, exec_info};
 pub use postgres_server::PostgresServer;
 pub use redis_server::RedisServer;
 
-/// A program that was built with the running test: it lies above the test's own `deps`.
+/// Returns a program that was built with the running test: it is above the test's own `deps`.
 ///
 /// # Errors
-/// When it was not built.
+/// If it was not built.
 pub fn program(name: &str) -> anyhow::Result<std::path::PathBuf> {
     let test = std::env::current_exe()?;
     let found = test

@@ -1,5 +1,5 @@
 //! A TCP proxy in front of the stack's Keystone, under an address of the test's own: it counts
-//! what passes, and can go away and come back.
+//! requests, and can become unreachable and return.
 use crate::TestEnv;
 use anyhow::{Context, Result};
 use std::net::SocketAddr;
@@ -31,7 +31,7 @@ impl KeystoneProxy {
     /// Listens on a free port.
     ///
     /// # Errors
-    /// When there is none, or no Keystone is known.
+    /// If there is none, or no Keystone is known.
     pub async fn start(env: &TestEnv) -> Result<Self> {
         let upstream = env
             .get("KEYSTONE_URL")?
@@ -71,22 +71,22 @@ impl KeystoneProxy {
         format!("http://{}/v3", self.address)
     }
 
-    /// How often somebody asked for a token.
+    /// Returns the number of token requests.
     pub fn sign_ins(&self) -> usize {
         self.seen.sign_ins.load(Ordering::SeqCst)
     }
 
-    /// How many requests there were at all.
+    /// Returns the number of all requests.
     pub fn requests(&self) -> usize {
         self.seen.requests.load(Ordering::SeqCst)
     }
 
-    /// Takes new connections and says nothing, or not any more.
+    /// Sets whether it accepts new connections without responding.
     pub fn set_silent(&self, silent: bool) {
         self.seen.silent.store(silent, Ordering::SeqCst);
     }
 
-    /// Closes every new connection at once, or not any more.
+    /// Sets whether it closes every new connection at once.
     pub fn set_away(&self, away: bool) {
         self.seen.away.store(away, Ordering::SeqCst);
     }

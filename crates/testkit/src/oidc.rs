@@ -1,5 +1,5 @@
-//! A real OpenID Provider of a test's own (npm's `oidc-provider`, see `deploy/demo/oidc-provider`), and
-//! somebody who signs in at it.
+//! A real OpenID Provider of a test's own (npm's `oidc-provider`, see `deploy/demo/oidc-provider`),
+//! and a user who signs in at it.
 use crate::env::project_root;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub struct OidcProvider {
     _process: Child,
 }
 
-/// What happened at a provider.
+/// An event at a provider.
 #[derive(Clone, Debug)]
 pub struct OidcEvent {
     pub kind: String,
@@ -33,7 +33,7 @@ impl OidcProvider {
     /// live for `ttl` seconds. `public` is the client's public origin.
     ///
     /// # Errors
-    /// When it cannot be installed or does not start.
+    /// If it cannot be installed or does not start.
     pub async fn start(redirect: &str, public: &str, ttl: u32) -> Result<Self> {
         let root = project_root();
         let installed = Command::new(root.join("scripts/services/oidc-install.sh"))
@@ -103,10 +103,10 @@ impl OidcProvider {
         })
     }
 
-    /// Steers the provider; see `control` in `provider.mjs`.
+    /// Controls the provider; see `control` in `provider.mjs`.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not answer.
     pub async fn control(&self, wanted: Value) -> Result<()> {
         let url = format!("{}/test/control", self.issuer);
         let answer = self.http.post(url).json(&wanted).send().await?;
@@ -114,10 +114,10 @@ impl OidcProvider {
         Ok(())
     }
 
-    /// What happened, oldest first.
+    /// Returns the events, oldest first.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not answer.
     pub async fn events(&self) -> Result<Vec<OidcEvent>> {
         let url = format!("{}/test/events", self.issuer);
         let events: Vec<Value> = self.http.get(url).send().await?.json().await?;
@@ -130,10 +130,10 @@ impl OidcProvider {
             .collect())
     }
 
-    /// A JWT access token (RFC 9068) of a program, for an audience (RFC 8707).
+    /// Issues a JWT access token (RFC 9068) of a program, for an audience (RFC 8707).
     ///
     /// # Errors
-    /// When it does not answer, or refuses.
+    /// If it does not answer, or refuses.
     pub async fn robot_token(&self, audience: &str) -> Result<String> {
         let answer = self
             .http
@@ -149,10 +149,10 @@ impl OidcProvider {
             .to_owned())
     }
 
-    /// Uses a refresh token as the client does; answers with what the token endpoint says.
+    /// Uses a refresh token as the client does; returns the token endpoint's response.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not answer.
     pub async fn use_refresh_token(&self, token: &str) -> Result<Value> {
         let url = format!("{}/token", self.issuer);
         let fields = [("grant_type", "refresh_token"), ("refresh_token", token)];
@@ -161,10 +161,10 @@ impl OidcProvider {
         Ok(request.send().await?.json().await?)
     }
 
-    /// How many refreshes succeeded.
+    /// Returns the number of successful refreshes.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// If it does not answer.
     pub async fn refreshes(&self) -> Result<usize> {
         let events = self.events().await?;
         let refreshes = events
@@ -174,7 +174,7 @@ impl OidcProvider {
     }
 }
 
-/// A browser at the provider: its cookies, and nothing of the client's.
+/// A browser at the provider: it has the provider's cookies and none of the client's.
 #[derive(Debug)]
 pub struct OidcPerson {
     http: reqwest::Client,
@@ -196,29 +196,29 @@ impl Default for OidcPerson {
 }
 
 impl OidcPerson {
-    /// Goes through the provider's pages as `login`; answers with the address at the client that
-    /// it leads back to. Who is signed in there already is not asked again.
+    /// Goes through the provider's pages as `login`; returns the address at the client to which it
+    /// redirects. A user who is signed in there already is not prompted again.
     ///
     /// # Errors
-    /// When the provider does something else.
+    /// If the provider does something else.
     pub async fn sign_in(&mut self, authorization: &str, login: &str) -> Result<String> {
         let password = format!("{login}-pw");
         self.walk(authorization, &[("login", login), ("password", &password)])
             .await
     }
 
-    /// Says no on the provider's page.
+    /// Denies the request on the provider's page.
     ///
     /// # Errors
-    /// When the provider does something else.
+    /// If the provider does something else.
     pub async fn cancel(&mut self, authorization: &str) -> Result<String> {
         self.walk(authorization, &[("cancel", "1")]).await
     }
 
-    /// Signs out at the provider; answers with where it leads.
+    /// Signs out at the provider; returns the address to which it redirects.
     ///
     /// # Errors
-    /// When the provider does something else.
+    /// If the provider does something else.
     pub async fn sign_out(&mut self, end_session: &str) -> Result<String> {
         let (_, page) = self.get(end_session).await?;
         let fields = hidden_fields(&page);

@@ -1,4 +1,4 @@
-//! Somebody's own machine: a home, an environment, and the program under test.
+//! A user's own machine: a home directory, an environment, and the program under test.
 use crate::gateway::Cloud;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// What the program said.
+/// The output of a program.
 #[derive(Clone, Debug)]
 pub struct Said {
     pub code: i32,
@@ -17,10 +17,10 @@ pub struct Said {
 }
 
 impl Said {
-    /// The token of an ExecCredential.
+    /// Returns the token of an ExecCredential.
     ///
     /// # Errors
-    /// When the program failed, or said anything besides.
+    /// If the program failed, or wrote other output too.
     pub fn token(&self) -> Result<String> {
         if self.code != 0 {
             bail!("exit code {}: {}", self.code, self.err);
@@ -32,7 +32,7 @@ impl Said {
     }
 }
 
-/// A person with a home of their own.
+/// A user with a home directory of their own.
 #[derive(Debug)]
 pub struct Person {
     directory: TempDir,
@@ -40,10 +40,11 @@ pub struct Person {
 }
 
 impl Person {
-    /// With an empty home and none of this process's variables but `PATH`.
+    /// Makes a user with an empty home directory and none of this process's variables except
+    /// `PATH`.
     ///
     /// # Errors
-    /// When no directory can be made.
+    /// If no directory can be made.
     pub fn new() -> Result<Self> {
         Ok(Self {
             directory: tempfile::tempdir()?,
@@ -51,10 +52,10 @@ impl Person {
         })
     }
 
-    /// Who has the variables of an openrc file for a project of this cloud.
+    /// Makes a user with the variables of an openrc file for a project of this cloud.
     ///
     /// # Errors
-    /// When no directory can be made.
+    /// If no directory can be made.
     pub fn with_openrc(cloud: &Cloud, user: &str, password: &str, project: &str) -> Result<Self> {
         let mut person = Self::new()?;
         person.set("OS_AUTH_URL", &cloud.keystone.url());
@@ -71,17 +72,17 @@ impl Person {
         self.variables.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Takes one away.
+    /// Removes a variable.
     pub fn unset(&mut self, name: &str) {
         self.variables.remove(name);
     }
 
-    /// The home.
+    /// Returns the home directory.
     pub fn home(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Where the commands keep what they have fetched.
+    /// Returns the cache directory of the commands.
     pub fn cache(&self) -> PathBuf {
         self.home().join(".cache/portico")
     }
@@ -89,7 +90,7 @@ impl Person {
     /// Writes a file below the home.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, path: &str, text: &str) -> Result<PathBuf> {
         let path = self.home().join(path);
         if let Some(directory) = path.parent() {
@@ -99,7 +100,7 @@ impl Person {
         Ok(path)
     }
 
-    /// A command in this person's home and environment.
+    /// Returns a command with this user's home directory and environment.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -116,7 +117,7 @@ impl Person {
     /// Runs `portico`.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub async fn portico(&self, arguments: &[&str]) -> Result<Said> {
         let mut command = self.command(&crate::program("portico")?);
         Ok(said(command.args(arguments).output().await?))
@@ -125,7 +126,7 @@ impl Person {
     /// Pins the cloud of the `OS_*` variables, or another.
     ///
     /// # Errors
-    /// When the program fails.
+    /// If the program fails.
     pub async fn pin(&self, cloud: &Cloud, name: &str) -> Result<()> {
         let ca_file = cloud.gateway.ca_file.to_str().context("a path")?;
         let url = cloud.gateway.url.as_str();
@@ -141,7 +142,7 @@ impl Person {
     /// Runs `portico credential` as kubectl would, for a cluster at an API server.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub async fn credential(&self, cloud: &str, cluster: &str, server: &str) -> Result<Said> {
         let info = exec_info(
             "v1",
@@ -150,10 +151,10 @@ impl Person {
         self.credential_with(cloud, cluster, &info).await
     }
 
-    /// The same with any `KUBERNETES_EXEC_INFO`.
+    /// Returns the same with any `KUBERNETES_EXEC_INFO`.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub async fn credential_with(&self, cloud: &str, cluster: &str, info: &str) -> Result<Said> {
         let mut command = self.command(&crate::program("portico")?);
         command
@@ -162,17 +163,17 @@ impl Person {
         Ok(said(command.output().await?))
     }
 
-    /// Runs a kubectl with this person's kubeconfig.
+    /// Runs kubectl with this user's kubeconfig.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub async fn kubectl(&self, program: &str, arguments: &[&str]) -> Result<Said> {
         let mut command = self.command(Path::new(program));
         Ok(said(command.args(arguments).output().await?))
     }
 }
 
-/// What kubectl puts into `KUBERNETES_EXEC_INFO`.
+/// Returns what kubectl puts into `KUBERNETES_EXEC_INFO`.
 pub fn exec_info(version: &str, spec: &Value) -> String {
     json!({
         "kind": "ExecCredential",

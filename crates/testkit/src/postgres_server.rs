@@ -24,7 +24,7 @@ impl PostgresServer {
     /// Starts one.
     ///
     /// # Errors
-    /// When PostgreSQL is not installed or does not start.
+    /// If PostgreSQL is not installed or does not start.
     pub fn start() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let mut server = Self {
@@ -47,31 +47,32 @@ impl PostgresServer {
         Ok(server)
     }
 
-    /// `postgres://postgres@127.0.0.1:port/postgres`
+    /// Returns `postgres://postgres@127.0.0.1:port/postgres`.
     pub fn url(&self) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Stops every process of it in its tracks: connections stay open and nothing answers.
+    /// Suspends all its processes: connections stay open and nothing responds.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn freeze(&self) -> Result<()> {
         self.signal_all(Signal::STOP)
     }
 
-    /// Lets frozen processes go on.
+    /// Resumes suspended processes.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn thaw(&self) -> Result<()> {
         self.signal_all(Signal::CONT)
     }
 
-    /// Ends it at once without a checkpoint (`pg_ctl stop --mode immediate`): it recovers when it starts, as after a crash.
+    /// Ends it at once without a checkpoint (`pg_ctl stop --mode immediate`): it recovers when it
+    /// starts, as after a crash.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn kill(&mut self) -> Result<()> {
         let mut process = self.process.take().context("PostgreSQL does not run")?;
         kill_process(Pid::from_child(&process), Signal::QUIT)?;
@@ -82,7 +83,7 @@ impl PostgresServer {
     /// Starts it after a kill, on the same port and data.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If it does not start.
     pub fn start_again(&mut self) -> Result<()> {
         let process = self
             .program("postgres")
@@ -116,7 +117,7 @@ impl PostgresServer {
         self.directory.path().join("data")
     }
 
-    /// A program of it, by an unprivileged user: it refuses to run as root.
+    /// Returns a command for a program of it, as an unprivileged user: it refuses to run as root.
     fn program(&self, name: &str) -> Command {
         let program = self.programs.join(name);
         let mut command = if is_root() {

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A real `redis-server` (Debian's package of that name) on a port and in a directory of its own. Unless its options say
-/// otherwise each write is in its append-only file before it is answered.
+/// A real `redis-server` (Debian's package of that name) on a port and in a directory of its own.
+/// Unless its options change that, each write is in its append-only file before it is acknowledged.
 #[derive(Debug)]
 pub struct RedisServer {
     directory: TempDir,
@@ -25,7 +25,7 @@ impl RedisServer {
     /// Starts one.
     ///
     /// # Errors
-    /// When `redis-server` is not installed or does not start.
+    /// If `redis-server` is not installed or does not start.
     pub fn start() -> Result<Self> {
         Self::with(&[])
     }
@@ -33,15 +33,15 @@ impl RedisServer {
     /// Starts one with options of `redis.conf`, such as `["--requirepass", "secret"]`.
     ///
     /// # Errors
-    /// When `redis-server` is not installed or does not start.
+    /// If `redis-server` is not installed or does not start.
     pub fn with(options: &[&str]) -> Result<Self> {
         Self::launch(options, false)
     }
 
-    /// The same with TLS only; the options name certificate and key.
+    /// Starts one with TLS only; the options name certificate and key.
     ///
     /// # Errors
-    /// When `redis-server` is not installed or does not start.
+    /// If `redis-server` is not installed or does not start.
     pub fn with_tls(options: &[&str]) -> Result<Self> {
         Self::launch(options, true)
     }
@@ -60,33 +60,33 @@ impl RedisServer {
         Ok(server)
     }
 
-    /// `redis://127.0.0.1:port/0`
+    /// Returns `redis://127.0.0.1:port/0`.
     pub fn url(&self) -> String {
         format!("redis://{}/0", self.address())
     }
 
-    /// `127.0.0.1:port`
+    /// Returns `127.0.0.1:port`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Where it writes its files.
+    /// Returns the directory of its files.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Stops the process in its tracks: connections stay open and nothing answers.
+    /// Suspends the process: connections stay open and nothing responds.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn freeze(&self) -> Result<()> {
         self.signal(Signal::STOP)
     }
 
-    /// Lets a frozen process go on.
+    /// Resumes a suspended process.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn thaw(&self) -> Result<()> {
         self.signal(Signal::CONT)
     }
@@ -94,7 +94,7 @@ impl RedisServer {
     /// Kills the process, as a crash would.
     ///
     /// # Errors
-    /// When it does not run.
+    /// If it does not run.
     pub fn kill(&mut self) -> Result<()> {
         let mut process = self.process.take().context("Redis does not run")?;
         process.kill()?;
@@ -105,7 +105,7 @@ impl RedisServer {
     /// Starts it after a kill, on the same port and files.
     ///
     /// # Errors
-    /// When it does not start.
+    /// If it does not start.
     pub fn start_again(&mut self) -> Result<()> {
         let mut command = Command::new("redis-server");
         command
@@ -136,7 +136,8 @@ impl RedisServer {
         Ok(())
     }
 
-    /// Whether it takes commands: no answer begins with `-LOADING`. One that speaks TLS need only be there.
+    /// Returns whether it accepts commands: no response starts with `-LOADING`. One with TLS need
+    /// only be running.
     fn answers(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)) else {
             return false;

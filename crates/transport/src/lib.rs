@@ -1,5 +1,5 @@
-//! Why a connection to another server could not be made or broke: one typed cause for what
-//! databases, HTTP clients and TLS report in many forms.
+//! Causes of failed connections: one typed cause for what databases, HTTP clients and TLS report in
+//! many forms.
 //!
 //! [`TransportFault::of`] derives it from an error and its sources by type: [`std::io::Error`] by
 //! kind, TLS faults by `rustls::Error`. A failed name lookup is the exception. The standard library
@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use rustls::CertificateError;
 
-/// Sources that are followed; a longer chain is a loop.
+/// Bounds the sources that are followed; a longer chain is a loop.
 const MAX_DEPTH: usize = 16;
-/// What the standard library writes in front of the resolver's own words.
+/// The prefix that the standard library adds to the resolver's message.
 const LOOKUP_FAILED: &str = "failed to lookup address information";
 const NO_ADDRESSES: &str = "could not resolve to any addresses";
 
-/// Why a connection failed.
+/// The reason why a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum TransportFault {
     /// Nothing listens at the address.
@@ -28,7 +28,7 @@ pub enum TransportFault {
     /// No route leads to the host or its network.
     #[error("no route to the host")]
     Unreachable,
-    /// No answer came in time: a firewall that drops packets, or a server that hangs.
+    /// No response arrived in time: a firewall that drops packets, or a server that hangs.
     #[error("no answer in time")]
     Timeout,
     /// The peer closed the connection.
@@ -43,10 +43,10 @@ pub enum TransportFault {
     /// The certificate becomes valid later.
     #[error("the server's certificate is not valid yet")]
     CertificateNotYetValid,
-    /// The certificate is for other names than the one that was asked for.
+    /// The certificate is for other names than the requested one.
     #[error("the server's certificate is for another name")]
     CertificateName,
-    /// The peer answered with something that is not TLS.
+    /// The peer's response is not TLS.
     #[error("the server does not speak TLS on this port")]
     NotTls,
     /// The handshake failed for another reason.
@@ -76,7 +76,7 @@ impl TransportFault {
         let mut last = None;
         for _ in 0..MAX_DEPTH {
             let Some(error) = next else { break };
-            // the innermost one knows best: an `io::Error` may wrap a TLS error
+            // the innermost error is the most specific: an `io::Error` may wrap a TLS error
             last = Self::of_one(error).or(last);
             next = inner(error);
         }
@@ -136,7 +136,7 @@ impl TransportFault {
         }
     }
 
-    /// Returns what an operator does about it, as an imperative.
+    /// Returns what an operator should do about it, as an imperative.
     pub fn next_step(self) -> &'static str {
         match self {
             Self::Refused => "start the server, and check host and port of the address",
@@ -170,7 +170,7 @@ impl TransportFault {
         }
     }
 
-    /// Returns the fault in words for users, as the rest of a sentence about the server. Names no
+    /// Returns the fault in words for users, as the end of a sentence about the server. Names no
     /// host, file or software.
     pub fn for_users(self) -> &'static str {
         match self {
@@ -187,7 +187,7 @@ impl TransportFault {
         }
     }
 
-    /// Whether the fault is in the certificate that the server showed.
+    /// Returns whether the fault is in the server's certificate.
     pub fn is_certificate(self) -> bool {
         matches!(
             self,
@@ -199,8 +199,8 @@ impl TransportFault {
     }
 }
 
-/// The next error of a chain. `io::Error` leaves the error that it wraps out of its sources, and so
-/// does a shared error.
+/// Returns the next error of a chain. `io::Error` leaves the error that it wraps out of its
+/// sources, and so does a shared error.
 fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
     if let Some(io) = error.downcast_ref::<io::Error>() {
         return io.get_ref().map(|inner| inner as &(dyn Error + 'static));

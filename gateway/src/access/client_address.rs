@@ -1,17 +1,17 @@
-//! The client's address: the peer's, unless a trusted proxy says whose request it passes on.
+//! Determines the client's address: the peer's, or the one that a trusted proxy forwards.
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::HeaderMap;
 use ipnet::IpNet;
 use portico_runtime::client_network::client_network;
 
-/// How much of a hop that cannot be read is logged.
-const LOGGED_HOP_CHARS: usize = 64;
+/// Bounds how much of an unreadable hop is logged, in characters.
+const MAX_LOGGED_HOP_CHARS: usize = 64;
 
-/// Where a request comes from.
+/// The client's address of a request.
 ///
-/// What opens something to a network opens nothing to an unknown client, what closes something to a
-/// network closes it to one as well, and limits count all unknown clients as one.
+/// A rule that permits a network does not permit an unknown client, a rule that refuses a network
+/// also refuses an unknown client, and limits count all unknown clients as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientAddress {
     Known(IpAddr),
@@ -21,7 +21,7 @@ pub(crate) enum ClientAddress {
     Internal,
 }
 
-/// What limits count a client by.
+/// The key by which limits count a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ClientNetwork {
     /// An IPv4 address, or the lowest address of an IPv6 /64.
@@ -50,7 +50,7 @@ impl ClientAddress {
         }
     }
 
-    /// Returns what limits count the client by.
+    /// Returns the key by which limits count the client.
     pub fn network(self) -> ClientNetwork {
         match self {
             Self::Known(address) => ClientNetwork::Known(client_network(address)),
@@ -83,18 +83,19 @@ impl std::fmt::Display for ClientNetwork {
     }
 }
 
-/// Whether an address is in one of the networks; an IPv4 address also where it is written as IPv6.
+/// Returns whether an address is in one of the networks. An IPv4 address also matches when written
+/// as IPv6.
 pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     let address = address.to_canonical();
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// Returns the address that a request comes from. Only what trusted peers wrote is read, from the
-/// right: everything left of the first untrusted hop may be invented. A trusted peer that sends no
-/// `X-Forwarded-For` speaks for itself.
+/// Returns the client's address of a request. Only entries written by trusted peers are read, from
+/// the right: everything left of the first untrusted hop may be forged. A trusted peer that sends
+/// no `X-Forwarded-For` is the client itself.
 ///
 /// # Errors
-/// When a trusted proxy names a hop that is not an address: then the client is unknown.
+/// When a trusted proxy sends a hop that is not an address: then the client is unknown.
 pub(crate) fn client_address(
     peer: Option<SocketAddr>,
     headers: &HeaderMap,
@@ -122,7 +123,7 @@ pub(crate) fn client_address(
             hop: String::from_utf8_lossy(hop)
                 .trim()
                 .chars()
-                .take(LOGGED_HOP_CHARS)
+                .take(MAX_LOGGED_HOP_CHARS)
                 .collect(),
         })?;
     }
@@ -142,8 +143,8 @@ fn read_hop(hop: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// An address in writing. Every request has its client's written, most of them of IPv4, which takes
-/// the standard library's formatting several times as long.
+/// Returns the address as text. Every request formats its client's address, most of them IPv4, for
+/// which the standard library's formatting takes several times as long.
 pub(crate) fn text(address: IpAddr) -> String {
     let IpAddr::V4(address) = address else {
         return address.to_string();
@@ -304,7 +305,7 @@ mod tests {
         }
         let long = vec![b'a'; 4000];
         let fault = read("127.0.0.1", &[&long], trusted).expect_err("unreadable");
-        assert_eq!(fault.hop.len(), LOGGED_HOP_CHARS);
+        assert_eq!(fault.hop.len(), MAX_LOGGED_HOP_CHARS);
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! Tokens that a form must bring back: bound to the session's cookie, so nothing is stored.
+//! CSRF tokens for forms: derived from the session's cookie, so nothing is stored.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac as _};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
-/// The field that carries the token in forms.
+/// The form field with the token.
 pub(crate) const FIELD: &str = "csrf_token";
 
-/// The token that belongs to a cookie (the session's, or the sign-in flow's).
+/// Returns the token that belongs to a cookie (the session's, or the sign-in flow's).
 pub(crate) fn token(cookie: &SecretString) -> String {
-    // HMAC takes keys of every length
+    // HMAC takes keys of any length
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(cookie.expose_secret().as_bytes()) else {
         return String::new();
     };
@@ -18,7 +18,7 @@ pub(crate) fn token(cookie: &SecretString) -> String {
     URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
 
-/// Whether `given` is the token that belongs to `cookie`.
+/// Returns whether `given` is the token that belongs to `cookie`.
 pub(crate) fn matches(cookie: &SecretString, given: &str) -> bool {
     let expected = token(cookie);
     !expected.is_empty() && bool::from(expected.as_bytes().ct_eq(given.as_bytes()))

@@ -1,5 +1,5 @@
-//! Tells a person opening a page from a program's call: the first is sent to sign-in, the
-//! second is told 401.
+//! Distinguishes a browser opening a page from a call by a program: the browser is redirected to
+//! sign-in, the program gets 401.
 use http::{HeaderMap, HeaderName, Method, header};
 
 pub(super) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -8,9 +8,9 @@ pub(super) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch
 
 const X_REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 
-/// Whether a browser is opening a page with this request. A script's request
-/// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not: a redirect to
-/// sign-in would answer neither.
+/// Returns whether a browser is opening a page with this request. A request by a script
+/// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not navigations:
+/// neither can follow a redirect to sign-in.
 pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     if is_of_a_script(headers) || asks_for_upgrade(headers) {
         return false;
@@ -36,20 +36,21 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a script says that it sends the request, as jQuery, Angular and others do by habit. An
-/// Android `WebView` puts the name of its app there.
+/// Returns whether the request is marked as sent by a script, as jQuery, Angular and others do. An
+/// Android `WebView` sends the name of its app in the same header.
 fn is_of_a_script(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(X_REQUESTED_WITH).iter();
     lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"XMLHttpRequest"))
 }
 
-/// Whether the request asks for another protocol. Proxies that ask for a decision take `Upgrade`
-/// away; the rest of a WebSocket's handshake stays.
+/// Returns whether the request asks for another protocol. Proxies that ask for a decision remove
+/// `Upgrade`; the other headers of a WebSocket handshake remain.
 fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
 }
 
-/// Whether the request asks for an event stream, which stays open like an upgrade.
+/// Returns whether the request asks for an event stream, which stays open like an upgraded
+/// connection.
 pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
     headers
         .get(header::ACCEPT)

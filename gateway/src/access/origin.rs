@@ -1,9 +1,10 @@
-//! Which pages may drive a host: its own only. Neither another site nor a sibling host.
+//! Checks the origin of requests: only a host's own pages may send it requests, neither another
+//! site nor a sibling host.
 use http::{HeaderMap, Method, header};
 
 use super::navigation::{SEC_FETCH_DEST, SEC_FETCH_MODE, SEC_FETCH_SITE, is_event_stream};
 
-/// Why a request is refused for where it comes from.
+/// Why a request is refused because of its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OriginFault {
     #[error("the request comes from a page of another origin")]
@@ -14,11 +15,11 @@ pub(crate) enum OriginFault {
     Embedded,
 }
 
-/// Checks where a request comes from against the host's own origin.
+/// Checks the origin of a request against the host's own origin.
 ///
-/// Unsafe methods, upgrades and event streams need `Origin`, or `Sec-Fetch-Site: same-origin`
-/// where a browser sends no `Origin`. Everything else may come from elsewhere only as a
-/// top-level navigation.
+/// Unsafe methods, upgrades and event streams need a matching `Origin`, or `Sec-Fetch-Site:
+/// same-origin` where the browser sends no `Origin`. Any other request from another origin is
+/// accepted only as a top-level navigation.
 pub(crate) fn check(
     own: &str,
     method: &Method,

@@ -1,14 +1,15 @@
-//! Where to go after sign-in: a path of our own, or home.
+//! Return paths: where the browser goes after sign-in, which is a path on the same host or the home
+//! page.
 use std::fmt;
 
 use url::Url;
 
 use crate::proxy::path;
 
-const LONGEST: usize = 2048;
+const MAX_PATH_BYTES: usize = 2048;
 
-/// Endpoints of ours that are steps of a longer way and may be returned to.
-pub(crate) const STEPS: [&str; 8] = [
+/// Portico's own endpoints that are steps of a longer flow, allowed as return paths.
+pub(crate) const OWN_STEPS: [&str; 8] = [
     "/oauth2/audit",
     "/oauth2/authorize",
     "/oauth2/device",
@@ -19,22 +20,23 @@ pub(crate) const STEPS: [&str; 8] = [
     "/oauth2/sessions",
 ];
 
-/// A path with query on the host that reads it, never an address elsewhere.
+/// A path with its query on the host that reads it, never an address on another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReturnPath(String);
 
 impl ReturnPath {
-    /// The way home.
+    /// Returns the path of the home page.
     pub fn home() -> Self {
         Self("/".to_owned())
     }
 
-    /// Where somebody with several projects chooses one.
+    /// Returns the path of the page where a user with several projects chooses one.
     pub fn choice_of_project() -> Self {
         Self("/oauth2/project".to_owned())
     }
 
-    /// The same for somebody who asked to stay signed in, which is for one project.
+    /// Returns the path of that page for a user who asked to stay signed in, which applies to one
+    /// project.
     pub fn choice_for_staying(&self) -> Self {
         let rest = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("stay", "1")
@@ -43,7 +45,7 @@ impl ReturnPath {
         Self(format!("/oauth2/project?{rest}"))
     }
 
-    /// The same by way of the page that says how many attempts to sign in have failed.
+    /// Returns a path that first shows the page with the number of failed sign-in attempts.
     pub fn by_way_of_failed_attempts(&self, mark: &str) -> Self {
         let rest = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("seen", mark)
@@ -52,17 +54,18 @@ impl ReturnPath {
         Self(format!("/oauth2/failed_attempts?{rest}"))
     }
 
-    /// Reads an untrusted destination; anything but a plain path of ours becomes `/`.
+    /// Reads an untrusted destination. Anything but a plain path of this host becomes `/`.
     pub fn parse(raw: &str) -> Self {
         Self::read(raw).unwrap_or_else(Self::home)
     }
 
-    /// Reads an optional untrusted destination.
+    /// Reads an optional untrusted destination, like [`Self::parse`].
     pub fn from_query(raw: Option<&str>) -> Self {
         raw.map_or_else(Self::home, Self::parse)
     }
 
-    /// To a page of an app, by way of the endpoint that knows the app's address.
+    /// Returns the path to a page of an app, through the endpoint that redirects to the app's
+    /// address.
     pub fn to_app(id: &str, path: &Self) -> Option<Self> {
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("app", id)
@@ -71,9 +74,9 @@ impl ReturnPath {
         Self::read(&format!("/oauth2/open?{query}"))
     }
 
-    /// Reads an untrusted destination; `None` for anything but a plain path of ours.
+    /// Reads an untrusted destination. Returns `None` for anything but a plain path of this host.
     pub fn read(raw: &str) -> Option<Self> {
-        let plain = raw.len() <= LONGEST
+        let plain = raw.len() <= MAX_PATH_BYTES
             && raw.starts_with('/')
             && !raw.starts_with("//")
             && raw.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
@@ -88,7 +91,7 @@ impl ReturnPath {
         }
         let path = url.path();
         let own = path == "/oauth2" || path.starts_with("/oauth2/");
-        if path::check(path).is_err() || (own && !STEPS.contains(&path)) {
+        if path::check(path).is_err() || (own && !OWN_STEPS.contains(&path)) {
             return None;
         }
         Some(Self(match url.query() {
@@ -101,12 +104,12 @@ impl ReturnPath {
         &self.0
     }
 
-    /// Whether it is more than the way home.
+    /// Returns whether the path is not just the home page.
     pub fn leads_somewhere(&self) -> bool {
         self.0 != "/"
     }
 
-    /// The value of one query parameter.
+    /// Returns the value of a query parameter.
     pub fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.0.split_once('?')?;
         url::form_urlencoded::parse(query.as_bytes())
@@ -114,7 +117,7 @@ impl ReturnPath {
             .map(|(_, value)| value.into_owned())
     }
 
-    /// The path without the query.
+    /// Returns the path without the query.
     pub fn path(&self) -> &str {
         self.0.split('?').next().unwrap_or("/")
     }

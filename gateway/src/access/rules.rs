@@ -1,5 +1,5 @@
-//! Who may open an app: a role in a project, as Keystone says it now, or a group of a provider, as
-//! it said at the last refresh.
+//! Decides who may open an app: holders of a role in a project, as Keystone reports it now, or
+//! members of a provider's group, as of the last refresh.
 use std::{collections::HashSet, sync::Arc};
 
 use portico_domain::access::RoleInProject;
@@ -12,19 +12,19 @@ use crate::{
     state::Gateway,
 };
 
-/// What opens an app for somebody.
+/// What gives a user access to an app.
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// Roles in a project, by this token.
+    /// Roles in a project, through this token.
     Role(Arc<ProjectToken>),
     /// A group of the session's provider.
     Group,
-    /// Being that user, or being signed in at all.
+    /// A rule for this user, or for all signed-in users.
     Person,
 }
 
 impl Key {
-    /// The token whose project and roles the app is told.
+    /// Returns the token whose project and roles are passed to the app.
     pub fn token(&self) -> Option<&ProjectToken> {
         match self {
             Key::Role(token) => Some(token),
@@ -34,7 +34,7 @@ impl Key {
 }
 
 impl Gateway {
-    /// A token of the session that some rule lets in; `None` when no rule does.
+    /// Returns a token of the session that a rule matches; `None` when no rule does.
     pub async fn fitting(
         &self,
         rules: &[RoleInProject],
@@ -59,7 +59,7 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// The name that people know a provider by.
+    /// Returns the display name of a provider.
     pub fn provider_name(&self, id: &str) -> String {
         let mut providers = self.config.providers.iter();
         providers

@@ -1,16 +1,16 @@
-//! Warnings about proxies that send an `X-Forwarded-For` that cannot be read: one a minute for
-//! each, as every request of such a proxy has one.
+//! Logs warnings about proxies that send an unreadable `X-Forwarded-For`: one per proxy and minute,
+//! as every request of such a proxy has one.
 use std::{net::IpAddr, num::NonZeroU32};
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::client_address::UnreadableHop;
-use crate::meters;
+use crate::metrics;
 
-/// How many proxies are told apart. Beyond that only the metric counts.
+/// Bounds the proxies that get warnings of their own; further ones are only counted in the metric.
 const MAX_PROXIES: usize = 256;
 
-/// The proxies that were warned about within the last minute.
+/// The proxies for which a warning was logged within the last minute.
 #[derive(Debug)]
 pub(crate) struct UnreadableHops {
     warned: DefaultKeyedRateLimiter<IpAddr>,
@@ -25,9 +25,9 @@ impl Default for UnreadableHops {
 }
 
 impl UnreadableHops {
-    /// Counts a hop that cannot be read, and warns of the proxy that sent it.
+    /// Counts an unreadable hop, and logs a warning about the proxy that sent it.
     pub fn note(&self, fault: &UnreadableHop) {
-        meters::unreadable_client_address();
+        metrics::unreadable_client_address();
         if self.may_warn(fault.proxy) {
             tracing::warn!(
                 proxy = %fault.proxy,

@@ -1,5 +1,5 @@
-//! `GET /oauth2/audit`: users read what was recorded about them, administrators of a project what was
-//! recorded about the project. Whose entries are read is decided here, never by the query.
+//! `GET /oauth2/audit`: users read the entries about themselves, administrators of a project the
+//! entries about the project. The caller's rights decide whose entries are read, never the query.
 mod query;
 
 use axum::{
@@ -13,10 +13,10 @@ use portico_store::{AuditEvent, Outcome};
 
 use crate::{
     audit::Event,
+    authentication::Interrupt,
+    error_response::Problem,
     forms::Fields,
-    guard::Stop,
     pages::audit::{Row, Trail, Whose},
-    problem::Problem,
     session::live::Caller,
     state::{Context, Gateway, Shared},
 };
@@ -24,9 +24,9 @@ use crate::{
 pub(crate) use query::{ACTIONS, TrailQuery};
 
 pub(crate) const PATH: &str = "/oauth2/audit";
-/// Entries of a page.
-const PAGE: usize = 50;
-/// Projects that the page offers.
+/// The number of entries on a page.
+const PAGE_ENTRIES: usize = 50;
+/// Bounds the projects that the page lists.
 const MAX_PROJECTS: usize = 20;
 
 pub(crate) async fn get(
@@ -34,7 +34,7 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = TrailQuery::read(&Fields::of_query(&uri)?)?;
     let mut filter = query.filter();
@@ -51,10 +51,10 @@ pub(crate) async fn get(
             Whose::Project(project)
         }
     };
-    let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
+    let limit = i64::try_from(PAGE_ENTRIES + 1).unwrap_or(i64::MAX);
     let mut events = gateway.store.audit().list(&filter, limit).await?;
-    let has_more = events.len() > PAGE;
-    events.truncate(PAGE);
+    let has_more = events.len() > PAGE_ENTRIES;
+    events.truncate(PAGE_ENTRIES);
     let rows: Vec<Row> = events
         .into_iter()
         .map(|event| gateway.audit_row(&caller, event))
@@ -72,15 +72,15 @@ pub(crate) async fn get(
 }
 
 impl Gateway {
-    /// The project whose entries the caller may read; everything else is refused in one way, so that
-    /// the answer does not say which projects there are.
+    /// Returns the project whose entries the caller may read. All other projects are refused in the
+    /// same way, so that the response does not reveal which projects exist.
     async fn project_for_admin(
         &self,
         context: &Context,
         caller: &Caller,
         id: &str,
         query: &TrailQuery,
-    ) -> Result<Project, Stop> {
+    ) -> Result<Project, Interrupt> {
         let rules: Vec<RoleInProject> = self
             .config
             .audit
@@ -99,7 +99,7 @@ impl Gateway {
             Some(_) => Outcome::Succeeded,
             None => Outcome::Denied,
         };
-        // one entry for a look, not for each further page of it
+        // one audit entry per visit, not for each further page
         if query.before.is_none() || token.is_none() {
             let event = Event::new("audit.read", outcome)
                 .session(&caller.session)
@@ -131,7 +131,8 @@ impl Gateway {
         })
     }
 
-    /// Projects of which the caller is known to be an administrator, without asking Keystone.
+    /// Returns the projects of which the caller is known to be an administrator, without asking
+    /// Keystone.
     fn administered(&self, caller: &Caller) -> Vec<Project> {
         let roles = &self.config.audit.project_admin_roles;
         let root = caller.live.root();
@@ -176,7 +177,7 @@ impl Gateway {
         Row {
             sequence,
             at,
-            // where somebody else signs in from is theirs
+            // addresses of other users are not shown
             address: text("address").filter(|_| own),
             reason: text("reason"),
             user: event.user_name.or(event.user_id).unwrap_or_default(),

@@ -1,12 +1,12 @@
-//! What the query of the page asks for: filters, and where the page begins.
+//! Reads the query of the audit page: filters, and where the page begins.
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use portico_store::{AuditFilter, Outcome};
 
-use crate::{forms::Fields, problem::Problem};
+use crate::{error_response::Problem, forms::Fields};
 
-const MAX_TEXT: usize = 255;
+const MAX_TEXT_CHARS: usize = 255;
 
-/// Kinds of actions that the page offers, with their names.
+/// Kinds of actions that the page lists, with their names.
 pub(crate) const ACTIONS: [(&str, &str); 7] = [
     ("session", "Sign-in and sessions"),
     ("cli", "Command line"),
@@ -20,7 +20,7 @@ pub(crate) const ACTIONS: [(&str, &str); 7] = [
 /// The page's query, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TrailQuery {
-    /// The project whose entries are asked for; none: the caller's own.
+    /// The project whose entries are requested; `None` for the caller's own entries.
     pub project: Option<String>,
     /// A user's name or ID, among the project's entries.
     pub user: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) struct TrailQuery {
     pub since: Option<Date>,
     /// Last day, in UTC.
     pub until: Option<Date>,
-    /// Only entries ahead of this sequence number.
+    /// Only entries before this sequence number.
     pub before: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ impl TrailQuery {
     pub fn read(fields: &Fields) -> Result<Self, Problem> {
         let text = |name: &str| -> Option<String> {
             let text = fields.get(name).trim();
-            (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())
+            (!text.is_empty()).then(|| text.chars().take(MAX_TEXT_CHARS).collect())
         };
         let day = |name: &'static str| {
             text(name)
@@ -68,7 +68,8 @@ impl TrailQuery {
         })
     }
 
-    /// The same for the store, still of everyone: the caller says whose entries.
+    /// Returns the filter for the store, not yet restricted to a user or project: the caller
+    /// restricts it.
     pub fn filter(&self) -> AuditFilter {
         let start = |day: Date| -> Option<Timestamp> {
             day.to_zoned(TimeZone::UTC)
@@ -80,7 +81,7 @@ impl TrailQuery {
             action: self.action.clone(),
             outcome: self.outcome,
             since: self.since.and_then(start),
-            // the last day counts
+            // the last day is included
             until: self
                 .until
                 .and_then(|day| day.tomorrow().ok())
@@ -90,7 +91,7 @@ impl TrailQuery {
         }
     }
 
-    /// Whether it asks for some of the entries only.
+    /// Returns whether the query selects only some of the entries.
     pub fn is_filtered(&self) -> bool {
         *self
             != Self {
@@ -100,7 +101,7 @@ impl TrailQuery {
             }
     }
 
-    /// The query of the same page, beginning elsewhere.
+    /// Returns the query of the same page with another beginning.
     pub fn beginning(&self, before: Option<i64>) -> String {
         let since = self.since.map(|day| day.to_string());
         let until = self.until.map(|day| day.to_string());

@@ -1,5 +1,5 @@
-//! `GET` and `POST /oauth2/authorize`: a command line on the person's own computer asks to be let
-//! in (RFC 8252 loopback redirect, PKCE). For signed-in people; always with a click.
+//! `GET` and `POST /oauth2/authorize`: a command line on the user's own computer asks for access
+//! (RFC 8252 loopback redirect, PKCE). Requires a signed-in user and a click each time.
 use std::net::IpAddr;
 
 use axum::{
@@ -18,16 +18,16 @@ use super::{CLIENT_ID, pkce, project_names, shown_client};
 use crate::{
     access::csrf,
     audit::Event,
+    authentication::{Interrupt, check_csrf},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf},
     pages::{cli::Approval, layout::harden},
-    problem::Problem,
     state::{Context, Gateway, Shared},
 };
 
-const LONGEST_STATE: usize = 512;
+const MAX_STATE_BYTES: usize = 512;
 
-/// What a command line asks for.
+/// The authorization request of a command line.
 #[derive(Debug)]
 struct Request {
     redirect: Url,
@@ -38,8 +38,8 @@ struct Request {
 }
 
 impl Request {
-    /// Reads a request. What is wrong with it is said here and never redirected: the address
-    /// that it gives may be anybody's.
+    /// Reads a request. Errors are shown on this page and never redirected, as the redirect address
+    /// may be an attacker's.
     fn read(fields: &Fields) -> Result<Self, Problem> {
         let wrong = |what: &str| {
             Problem::bad_request(format!(
@@ -58,7 +58,7 @@ impl Request {
         if fields.get("code_challenge_method") != "S256" || !pkce::is_challenge(challenge) {
             return Err(wrong("PKCE with S256 is required"));
         }
-        if fields.get("state").len() > LONGEST_STATE {
+        if fields.get("state").len() > MAX_STATE_BYTES {
             return Err(wrong("the state is too long"));
         }
         Ok(Self {
@@ -86,7 +86,8 @@ impl Request {
         response
     }
 
-    /// The redirect's origin for the page's policy, which knows no IPv6 addresses.
+    /// Returns the redirect's origin for the page's content security policy, which cannot express
+    /// IPv6 addresses.
     fn policy_source(&self) -> String {
         match (self.redirect.host(), self.redirect.port()) {
             (Some(Host::Ipv4(ip)), Some(port)) => format!("http://{ip}:{port}"),
@@ -100,7 +101,7 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let request = Request::read(&Fields::of_query(&uri)?)?;
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let cluster = gateway.cluster_name(&request.cluster);
@@ -134,7 +135,7 @@ pub(crate) async fn post(
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     check_csrf(&caller, fields.get(csrf::FIELD))?;
     let request = Request::read(&fields)?;
@@ -169,7 +170,7 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    /// The name of a cluster that a request names by ID.
+    /// Returns the name of the cluster with this ID.
     pub fn cluster_name(&self, id: &str) -> Option<String> {
         let id: Uuid = id.parse().ok()?;
         self.clusters
@@ -179,7 +180,8 @@ impl Gateway {
     }
 }
 
-/// A redirect address on the person's own computer: an IP address, as names can be rebound.
+/// Reads a redirect address on the user's own computer. It must be an IP address, as names can be
+/// rebound.
 pub(super) fn loopback(raw: &str) -> Option<Url> {
     let url = Url::parse(raw).ok()?;
     let host_is_loopback = match url.host()? {

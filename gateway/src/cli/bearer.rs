@@ -1,4 +1,4 @@
-//! Who a command line's request comes from: a bearer token, never a cookie.
+//! Authenticates the requests of command lines: by a bearer token, never by a cookie.
 use std::time::Instant;
 
 use axum::response::{IntoResponse as _, Response};
@@ -8,20 +8,21 @@ use portico_store::SessionKind;
 use tracing::Instrument as _;
 
 use crate::{
-    access::line,
-    guard::Stop,
-    problem::Problem,
+    access::access_log,
+    authentication::Interrupt,
+    error_response::Problem,
     session::live::Caller,
     state::{Context, Gateway},
 };
 
 impl Gateway {
-    /// The command-line session of the request's bearer token, confirmed by Keystone lately.
+    /// Returns the command-line session of the request's bearer token, recently validated by
+    /// Keystone.
     pub async fn command_line(
         &self,
         context: &Context,
         headers: &HeaderMap,
-    ) -> Result<Caller, Stop> {
+    ) -> Result<Caller, Interrupt> {
         let Some(token) = bearer(headers) else {
             return Err(unauthorized("Bearer realm=\"portico\""));
         };
@@ -40,10 +41,10 @@ impl Gateway {
             .caller(session, began)
             .await?
             .ok_or_else(invalid)?;
-        self.standing(context, &caller)
+        self.ensure_valid(context, &caller)
             .await?
             .map_err(|_| invalid())?;
-        line::caller(&caller);
+        access_log::caller(&caller);
         self.registry.note_use_of(&caller, now);
         Ok(caller)
     }
@@ -59,12 +60,12 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() == 43).then_some(token)
 }
 
-fn unauthorized(challenge: &'static str) -> Stop {
-    line::refused("signed_out");
+fn unauthorized(challenge: &'static str) -> Interrupt {
+    access_log::refused("signed_out");
     let mut answer: Response = Problem::signed_out().respond(false, "");
     answer.headers_mut().insert(
         header::WWW_AUTHENTICATE,
         HeaderValue::from_static(challenge),
     );
-    Stop::Answer(Box::new(answer.into_response()))
+    Interrupt::Answer(Box::new(answer.into_response()))
 }

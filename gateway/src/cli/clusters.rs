@@ -19,10 +19,10 @@ use uuid::Uuid;
 use super::direct;
 use crate::{
     audit::Event,
-    guard::Stop,
-    meters::{self, TokenOperation},
+    authentication::Interrupt,
+    error_response::Problem,
+    metrics::{self, TokenOperation},
     pages::layout::harden,
-    problem::Problem,
     session::{
         live::{Caller, ClusterTokenKey, Live},
         tokens::{OwnToken, TokenError, bound_to},
@@ -30,13 +30,13 @@ use crate::{
     state::{Cluster, Context, Gateway, Shared},
 };
 
-/// The clusters of the caller's projects. The caller is a command line's session, or whoever
-/// holds a Keystone token (`X-Auth-Token`, as at every OpenStack service).
+/// Returns the clusters of the caller's projects. The caller is a command line's session, or a
+/// client with a Keystone token (`X-Auth-Token`, as for every OpenStack service).
 pub(crate) async fn list(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let clusters: Vec<_> = if let Some(token) = direct::keystone_token(&headers) {
         let identity = gateway.keystone_identity(&context, token).await?;
         let accepting = |cluster: &&Cluster| cluster.record.accepts(&identity).is_ok();
@@ -67,19 +67,19 @@ fn entry(cluster: &Cluster, project: Option<&Project>) -> Value {
     })
 }
 
-/// A token for one cluster: the Keystone token of the cluster's project, sealed.
+/// Issues a token for one cluster: the Keystone token of the cluster's project, sealed.
 pub(crate) async fn token(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.command_line(&context, &headers).await?;
     let known = id.parse::<Uuid>().ok().and_then(|id| {
         let cluster = gateway.clusters.iter().find(|c| c.record.id == id)?;
         Some((cluster, project_at(cluster, &caller.live)?))
     });
-    // unknown and foreign clusters look alike
+    // unknown clusters and those of other projects look alike
     let Some((cluster, project)) = known else {
         let event = Event::new("cluster.token", Outcome::Denied)
             .session(&caller.session)
@@ -92,8 +92,8 @@ pub(crate) async fn token(
     let sealed = gateway
         .cluster_token(&context, &caller, cluster, &project)
         .await
-        .map_err(Stop::from);
-    meters::token(TokenOperation::Cluster, outcome(&sealed), started);
+        .map_err(Interrupt::from);
+    metrics::token(TokenOperation::Cluster, outcome(&sealed), started);
     let sealed = sealed?;
     let mut answer = Json(json!({
         "token": sealed.token.expose_secret(),
@@ -106,17 +106,19 @@ pub(crate) async fn token(
     Ok(answer)
 }
 
-fn outcome(sealed: &Result<SealedClusterToken, Stop>) -> meters::Outcome {
+fn outcome(sealed: &Result<SealedClusterToken, Interrupt>) -> metrics::Outcome {
     match sealed {
-        Ok(_) => meters::Outcome::Succeeded,
-        Err(Stop::Problem(problem)) if problem.status.is_server_error() => meters::Outcome::Failed,
-        Err(_) => meters::Outcome::Refused,
+        Ok(_) => metrics::Outcome::Succeeded,
+        Err(Interrupt::Problem(problem)) if problem.status.is_server_error() => {
+            metrics::Outcome::Failed
+        }
+        Err(_) => metrics::Outcome::Refused,
     }
 }
 
 impl Gateway {
-    /// The caller's token for a cluster, in the name of one project: the same one until two thirds
-    /// of its life have passed.
+    /// Returns the caller's token for a cluster and one project: the same one until two thirds of
+    /// its lifetime have passed.
     pub async fn cluster_token(
         &self,
         context: &Context,
@@ -148,7 +150,7 @@ impl Gateway {
             now,
         )
         .map_err(|error| {
-            tracing::error!(%error, cluster = %cluster.record.id, "a cluster token could not be sealed");
+            tracing::error!(%error, cluster_id = %cluster.record.id, "a cluster token could not be sealed");
             Problem::internal()
         })?;
         let event = Event::new("cluster.token", Outcome::Succeeded)
@@ -164,8 +166,9 @@ impl Gateway {
         Ok(sealed)
     }
 
-    /// A Keystone token that ends with this session and not only with its family, where it can have
-    /// one: that of a sign-in which cannot be exchanged, and a program's bearer, are all there is.
+    /// Returns a Keystone token that ends with this session alone, where one can be issued. A
+    /// sign-in whose token cannot be exchanged, and a program's bearer token, have no other token
+    /// than their own.
     async fn token_to_seal(
         &self,
         caller: &Caller,
@@ -188,7 +191,7 @@ impl Gateway {
     }
 }
 
-/// The project in whose name the session's user comes to the cluster: the one used last where
+/// Returns the project with which the session's user accesses the cluster: the last one used where
 /// the cluster accepts several.
 pub(crate) fn project_at(cluster: &Cluster, live: &Live) -> Option<Project> {
     let root = live.root();

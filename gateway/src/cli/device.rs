@@ -1,5 +1,5 @@
-//! `/oauth2/device` (RFC 8628): a terminal without a browser starts a request, and a person
-//! approves it in a browser elsewhere.
+//! `/oauth2/device` (RFC 8628): a terminal without a browser starts a request, and a user approves
+//! it in a browser on another device.
 use axum::{
     Extension, Json,
     extract::{OriginalUri, State},
@@ -15,36 +15,36 @@ use super::{CLIENT_ID, project_names, shown_client, token::refused};
 use crate::{
     access::csrf,
     audit::Event,
+    authentication::{Interrupt, check_csrf},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf},
     pages::{
         cli::{Approval, decided, enter_code},
         layout::harden,
         sign_in::Notice,
     },
-    problem::Problem,
     session::live::Caller,
     state::{Context, Gateway, Shared},
 };
 
-/// Requests that one network may start.
-const STARTS: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
-/// Codes that one person may get wrong.
-const GUESSES: ThrottleLimit = ThrottleLimit::window(10, 5 * 60);
+/// Limits the device authorization requests of one network.
+const START_LIMIT: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
+/// Limits the wrong user codes that one user may enter.
+const WRONG_CODE_LIMIT: ThrottleLimit = ThrottleLimit::window(10, 5 * 60);
 
-/// `POST /oauth2/device`: for command lines, without credentials.
+/// `POST /oauth2/device`: for command lines, without authentication.
 pub(crate) async fn start(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));
     }
     let now = Timestamp::now();
     let subject = format!("device:{}", context.client.network());
-    // each one counts, whatever comes of it
-    let reserved = gateway.store.throttle().reserve(&subject, STARTS, now);
+    // each request counts, whatever its outcome
+    let reserved = gateway.store.throttle().reserve(&subject, START_LIMIT, now);
     if let Reserved::RefusedUntil(_) = reserved.await? {
         return Ok(refused("slow_down", "too many requests from this network"));
     }
@@ -72,13 +72,13 @@ pub(crate) async fn start(
     Ok(answer)
 }
 
-/// `GET /oauth2/device`: for signed-in people; shows what asks, or asks for the code.
+/// `GET /oauth2/device`: for signed-in users; shows the waiting request, or asks for the code.
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let Some(code) = query.optional("user_code") else {
@@ -103,7 +103,9 @@ pub(crate) async fn get(
     };
     let Some(request) = found else {
         let notice = Notice::Failure(
-            "No terminal waits with this code. It may have expired: start again there.".to_owned(),
+            "No terminal is waiting for this code. It may have expired; start again in the \
+             terminal."
+                .to_owned(),
         );
         return Ok(enter_code(code, Some(&notice), StatusCode::NOT_FOUND).into_response());
     };
@@ -122,14 +124,14 @@ pub(crate) async fn get(
     Ok(page.page().into_response())
 }
 
-/// `POST /oauth2/device/decision`: the click.
+/// `POST /oauth2/device/decision`: approves or denies the request.
 pub(crate) async fn decide(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     check_csrf(&caller, fields.get(csrf::FIELD))?;
     let code = fields.get("user_code");
@@ -163,9 +165,12 @@ pub(crate) async fn decide(
 }
 
 impl Gateway {
-    /// Finds what waits with a code. The place is reserved before the code is looked up, so that many
-    /// guesses at once count; the code of a waiting terminal does not count. The error is how long
-    /// to wait.
+    /// Finds the request that waits with a code. The attempt is reserved before the code is looked
+    /// up, so that concurrent guesses count; the code of a waiting terminal does not count.
+    ///
+    /// # Errors
+    ///
+    /// Returns how long to wait.
     async fn find_device(
         &self,
         caller: &Caller,
@@ -174,19 +179,20 @@ impl Gateway {
     ) -> Result<Result<Option<DeviceRequest>, SignedDuration>, Problem> {
         let subject = format!("user_code:{}", caller.session.user.id);
         let throttle = self.store.throttle();
-        let place = match throttle.reserve(&subject, GUESSES, now).await? {
+        let place = match throttle.reserve(&subject, WRONG_CODE_LIMIT, now).await? {
             Reserved::Granted(place) => place,
             Reserved::RefusedUntil(until) => return Ok(Err(until.duration_since(now))),
         };
         let found = self.store.device_codes().find(code, now).await?;
         if found.is_some() {
-            throttle.give_back(&place).await?;
+            throttle.return_reservation(&place).await?;
         }
         Ok(Ok(found))
     }
 }
 
-/// The code as the terminal shows it, however it was typed: people compare the two.
+/// Returns the code in the form that the terminal shows, however it was typed, so that users can
+/// compare the two.
 fn as_shown(code: &str) -> String {
     let letters: String = code
         .chars()
@@ -204,7 +210,7 @@ fn expired() -> Problem {
         StatusCode::NOT_FOUND,
         "device_code",
         "This code has expired",
-        "It was decided on already, or is too old. Start again in the terminal.",
+        "It was already approved or denied, or is too old. Start again in the terminal.",
     )
 }
 

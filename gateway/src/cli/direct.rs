@@ -1,5 +1,5 @@
-//! For command lines that sign in at Keystone themselves and seal their tokens here: who they
-//! are by their Keystone token, and the key to seal to.
+//! For command lines that sign in at Keystone themselves and seal their own tokens: authenticates
+//! them by their Keystone token and serves the sealing key.
 use axum::{
     Json,
     extract::{Path, State},
@@ -18,28 +18,30 @@ use uuid::Uuid;
 
 use super::clusters::no_such_cluster;
 use crate::{
-    guard::Stop,
+    authentication::Interrupt,
+    error_response::Problem,
     pages::layout::harden,
-    problem::Problem,
     state::{Context, Gateway, Shared},
 };
 
 const AUTH_TOKEN: &str = "x-auth-token";
-/// Longer than any that Keystone's web server takes.
-const LONGEST_TOKEN: usize = 8 * 1024;
-/// Tokens that one network may be refused with, so that Keystone cannot be made to work through this.
-const REFUSALS: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
+/// Bounds a token, in bytes; Keystone's web server accepts none that is longer.
+const MAX_TOKEN_BYTES: usize = 8 * 1024;
+/// Limits the refused tokens of one network, so that clients cannot load Keystone through Portico.
+const REFUSAL_LIMIT: ThrottleLimit = ThrottleLimit::window(30, 5 * 60);
 
-/// `GET /api/v1/clusters/{id}/sealing-key`: the key that tokens for this cluster are sealed to.
+/// `GET /api/v1/clusters/{id}/sealing-key`: returns the key that tokens for this cluster are sealed
+/// to.
 ///
-/// Anybody may ask. The key is public: with it one can seal, never open, and kube-auth believes
-/// nothing but the Keystone token inside. Whoever asks has the cluster's UUID already, and learns
-/// nothing else from the answer: name, API server and owner are for those whom the cluster takes
-/// (`GET /api/v1/clusters`). So a command line learns of a new key without sending a credential.
+/// No authentication is needed. The key is public: it can seal but not open, and kube-auth trusts
+/// nothing but the Keystone token inside. The client has the cluster's UUID already, and the
+/// response reveals nothing else: name, API server and owner are only for users whom the cluster
+/// accepts (`GET /api/v1/clusters`). So a command line learns of a new key without sending a
+/// credential.
 pub(crate) async fn sealing_key(
     State(gateway): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let id: Option<Uuid> = id.parse().ok();
     let cluster = id.and_then(|id| gateway.clusters.iter().find(|c| c.record.id == id));
     let cluster = cluster.ok_or_else(no_such_cluster)?;
@@ -52,30 +54,31 @@ pub(crate) async fn sealing_key(
     Ok(answer)
 }
 
-/// The request's Keystone token. A bearer goes before it, and a cookie is never looked at.
+/// Returns the request's Keystone token. A bearer token takes precedence, and cookies are never
+/// read.
 pub(super) fn keystone_token(headers: &HeaderMap) -> Option<SecretString> {
     if headers.contains_key(http::header::AUTHORIZATION) {
         return None;
     }
     let mut lines = headers.get_all(AUTH_TOKEN).iter();
     let token = lines.next()?.to_str().ok()?;
-    let plausible = !token.is_empty() && token.len() <= LONGEST_TOKEN && lines.next().is_none();
+    let plausible = !token.is_empty() && token.len() <= MAX_TOKEN_BYTES && lines.next().is_none();
     plausible.then(|| token.into())
 }
 
 impl Gateway {
-    /// Whose Keystone token this is. Keystone is asked each time and nothing is remembered: people
-    /// come here when they pin a cloud, not when they run kubectl.
+    /// Returns whose Keystone token this is. Keystone is asked each time and nothing is cached:
+    /// clients call this when they pin a cloud, not for each kubectl command.
     pub(super) async fn keystone_identity(
         &self,
         context: &Context,
         token: SecretString,
-    ) -> Result<Identity, Stop> {
+    ) -> Result<Identity, Interrupt> {
         let now = Timestamp::now();
         let subject = format!("x-auth-token:{}", context.client.network());
         let throttle = self.store.throttle();
-        // ahead of the question, so that many at once count before they are answered
-        let place = match throttle.reserve(&subject, REFUSALS, now).await? {
+        // before Keystone is asked, so that concurrent requests count before they are answered
+        let place = match throttle.reserve(&subject, REFUSAL_LIMIT, now).await? {
             Reserved::Granted(place) => place,
             Reserved::RefusedUntil(until) => return Err(too_many(until.duration_since(now)).into()),
         };
@@ -86,15 +89,15 @@ impl Gateway {
             }
             Err(Error::Forbidden) => return Err(refused("Keystone forbids its use here.").into()),
             Err(error) => {
-                throttle.give_back(&place).await?;
+                throttle.return_reservation(&place).await?;
                 return Err(Problem::keystone_unavailable_by(&error).into());
             }
         };
-        throttle.give_back(&place).await?;
+        throttle.return_reservation(&place).await?;
         if details.scope != TokenScope::Project {
             return Err(refused("It belongs to no project: sign in to one.").into());
         }
-        // kube-auth would refuse it, and could not say why
+        // kube-auth would refuse it without being able to explain why
         let credential = details.application_credential.as_ref();
         if credential.is_some_and(|credential| !credential.is_for(SERVICE_TYPE)) {
             return Err(refused(
@@ -149,7 +152,7 @@ mod tests {
         );
         assert!(keystone_token(&headers).is_none());
         headers.remove(http::header::AUTHORIZATION);
-        let long = "a".repeat(LONGEST_TOKEN + 1);
+        let long = "a".repeat(MAX_TOKEN_BYTES + 1);
         headers.insert(AUTH_TOKEN, HeaderValue::from_str(&long).unwrap());
         assert!(keystone_token(&headers).is_none());
     }

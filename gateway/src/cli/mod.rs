@@ -1,5 +1,5 @@
-//! The command line: its ways in (loopback redirect with PKCE, device code), its tokens, and
-//! what it fetches with them.
+//! The API of the command line: its sign-in flows (loopback redirect with PKCE, device code), its
+//! tokens, and what it fetches with them.
 pub(crate) mod authorize;
 pub(crate) mod bearer;
 pub(crate) mod clusters;
@@ -12,16 +12,16 @@ pub(crate) mod whoami;
 
 use crate::session::live::Live;
 
-/// The one client that there is.
+/// The ID of the only client.
 const CLIENT_ID: &str = "portico-cli";
-const LONGEST_CLIENT: usize = 80;
+const MAX_CLIENT_CHARS: usize = 80;
 
-/// A client's name for itself, fit to be shown.
+/// Returns a client's name in a form that is safe to show.
 fn shown_client(given: &str) -> String {
     let name: String = given
         .chars()
         .filter(|c| !c.is_control())
-        .take(LONGEST_CLIENT)
+        .take(MAX_CLIENT_CHARS)
         .collect();
     if name.trim().is_empty() {
         "portico on an unnamed machine".to_owned()
@@ -30,7 +30,7 @@ fn shown_client(given: &str) -> String {
     }
 }
 
-/// The names of the projects that a command line can act in.
+/// Returns the names of the projects that a command line can use.
 fn project_names(live: &Live) -> Vec<String> {
     live.root()
         .projects

@@ -1,16 +1,16 @@
-//! PKCE (RFC 7636), S256 only.
+//! PKCE (RFC 7636), with the method S256 only.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Whether text can be an S256 challenge.
+/// Returns whether the text can be an S256 challenge.
 pub(super) fn is_challenge(text: &str) -> bool {
     URL_SAFE_NO_PAD
         .decode(text)
         .is_ok_and(|bytes| bytes.len() == 32)
 }
 
-/// Whether the verifier is the one that the challenge was made from.
+/// Returns whether the challenge was made from the verifier.
 pub(super) fn fits(challenge: &str, verifier: &str) -> bool {
     let well_formed = (43..=128).contains(&verifier.len())
         && verifier

@@ -1,4 +1,5 @@
-//! `POST /oauth2/revoke` (RFC 7009): ends the command line's session, whichever token is shown.
+//! `POST /oauth2/revoke` (RFC 7009): ends the command line's session, whichever of its tokens is
+//! sent.
 use axum::{
     Extension,
     extract::State,
@@ -10,11 +11,11 @@ use portico_store::{EndReason, Outcome};
 use secrecy::ExposeSecret as _;
 
 use crate::{
-    access::line,
+    access::access_log,
     audit::Event,
+    authentication::Interrupt,
     forms::Fields,
-    guard::Stop,
-    meters,
+    metrics,
     pages::layout::harden,
     state::{Context, Shared},
 };
@@ -23,7 +24,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let token = fields.secret("token");
     let tokens = gateway.store.access_tokens();
     if let Some(id) = tokens.session_of_any(token.expose_secret()).await? {
@@ -32,9 +33,9 @@ pub(crate) async fn post(
         let ended = sessions
             .end(id, EndReason::SignedOut, Timestamp::now())
             .await?;
-        meters::sessions_ended(&ended, EndReason::SignedOut);
+        metrics::sessions_ended(&ended, EndReason::SignedOut);
         if let Some(session) = &session {
-            line::session(session);
+            access_log::session(session);
         }
         if !ended.is_empty() {
             let mut event = Event::new("cli.sign_out", Outcome::Succeeded);
@@ -42,7 +43,7 @@ pub(crate) async fn post(
             gateway.audit(&context, event).await;
         }
     }
-    // the same answer for what was never a token
+    // the response is the same for text that was never a token
     let mut answer = StatusCode::OK.into_response();
     harden(answer.headers_mut());
     Ok(answer)

@@ -1,4 +1,5 @@
-//! `POST /oauth2/token`: codes and refresh tokens for the tokens of a command line. No cookie.
+//! `POST /oauth2/token`: exchanges codes and refresh tokens for the tokens of a command line.
+//! Cookies are not read.
 use std::time::Instant;
 
 use axum::{
@@ -18,25 +19,26 @@ use uuid::Uuid;
 
 use super::{CLIENT_ID, pkce};
 use crate::{
-    access::line,
+    access::access_log,
     audit::Event,
+    authentication::Interrupt,
+    error_response::Problem,
     forms::Fields,
-    guard::Stop,
-    meters::{self, TokenOperation},
+    metrics::{self, TokenOperation},
     pages::layout::harden,
-    problem::Problem,
     state::{Context, Gateway, Shared},
 };
 
-const ACCESS_LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// For a client that never got the reply with its new refresh token.
-const GRACE: SignedDuration = SignedDuration::from_secs(30);
+const ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_mins(10);
+/// How long the old refresh token stays valid, for a client that never got the response with its
+/// new one.
+const ROTATION_GRACE: SignedDuration = SignedDuration::from_secs(30);
 
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));
     }
@@ -49,11 +51,11 @@ pub(crate) async fn post(
             let started = Instant::now();
             let answer = gateway.redeem_refresh(&context, &fields).await;
             let outcome = match &answer {
-                Ok(answer) if answer.status().is_success() => meters::Outcome::Succeeded,
-                Ok(_) => meters::Outcome::Refused,
-                Err(_) => meters::Outcome::Failed,
+                Ok(answer) if answer.status().is_success() => metrics::Outcome::Succeeded,
+                Ok(_) => metrics::Outcome::Refused,
+                Err(_) => metrics::Outcome::Failed,
             };
-            meters::token(TokenOperation::Refresh, outcome, started);
+            metrics::token(TokenOperation::Refresh, outcome, started);
             answer
         }
         _ => Ok(refused(
@@ -64,7 +66,7 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    async fn redeem_code(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_code(&self, context: &Context, fields: &Fields) -> Result<Response, Interrupt> {
         let now = Timestamp::now();
         let code = self
             .store
@@ -81,21 +83,28 @@ impl Gateway {
             return Ok(refused("invalid_grant", "the redirect address is another"));
         }
         if !pkce::fits(&code.code_challenge, fields.get("code_verifier")) {
-            return Ok(refused("invalid_grant", "the verifier does not fit"));
+            return Ok(refused("invalid_grant", "the code verifier does not match"));
         }
         self.start_command_line(context, code.session, code.client)
             .await
     }
 
-    async fn redeem_device(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_device(
+        &self,
+        context: &Context,
+        fields: &Fields,
+    ) -> Result<Response, Interrupt> {
         let polled = self
             .store
             .device_codes()
             .poll(fields.get("device_code"), Timestamp::now())
             .await?;
         match polled {
-            DevicePoll::Pending => Ok(refused("authorization_pending", "nobody has decided yet")),
-            DevicePoll::SlowDown => Ok(refused("slow_down", "ask less often")),
+            DevicePoll::Pending => Ok(refused(
+                "authorization_pending",
+                "the request has not been approved yet",
+            )),
+            DevicePoll::SlowDown => Ok(refused("slow_down", "poll less often")),
             DevicePoll::Denied => Ok(refused("access_denied", "the request was refused")),
             DevicePoll::Expired => Ok(refused("expired_token", "the code is too old: start again")),
             DevicePoll::Approved { session, request } => {
@@ -110,7 +119,7 @@ impl Gateway {
         context: &Context,
         parent: Uuid,
         client: String,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let now = Timestamp::now();
         let new = NewChild {
             parent,
@@ -121,7 +130,7 @@ impl Gateway {
         let Some((_, session)) = self.store.sessions().create_child(&new, now).await? else {
             return Ok(refused("invalid_grant", "the approving session has ended"));
         };
-        meters::session_started(session.kind);
+        metrics::session_started(session.kind);
         let refresh = self
             .store
             .access_tokens()
@@ -134,12 +143,16 @@ impl Gateway {
         self.tokens(&session, &refresh, now).await
     }
 
-    async fn redeem_refresh(&self, context: &Context, fields: &Fields) -> Result<Response, Stop> {
+    async fn redeem_refresh(
+        &self,
+        context: &Context,
+        fields: &Fields,
+    ) -> Result<Response, Interrupt> {
         let now = Timestamp::now();
         let rotation = self
             .store
             .access_tokens()
-            .rotate(fields.get("refresh_token"), GRACE, now)
+            .rotate(fields.get("refresh_token"), ROTATION_GRACE, now)
             .await?;
         let RefreshGrant {
             session,
@@ -174,7 +187,7 @@ impl Gateway {
             .sessions()
             .end(id, EndReason::TokenReuse, Timestamp::now())
             .await?;
-        meters::sessions_ended(&ended, EndReason::TokenReuse);
+        metrics::sessions_ended(&ended, EndReason::TokenReuse);
         let mut event =
             Event::new("session.end", Outcome::Succeeded).reason(EndReason::TokenReuse.as_str());
         event.session = session.as_ref();
@@ -187,12 +200,12 @@ impl Gateway {
         session: &Session,
         refresh: &SecretString,
         now: Timestamp,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         debug_assert_eq!(session.kind, SessionKind::CommandLine);
-        line::session(session);
-        line::rule("command_line");
+        access_log::session(session);
+        access_log::rule("command_line");
         let ends = session.absolute_expires_at.min(session.keystone_expires_at);
-        let expires_at = (now + ACCESS_LIFE).min(ends);
+        let expires_at = (now + ACCESS_TOKEN_TTL).min(ends);
         let access = self
             .store
             .access_tokens()
@@ -213,9 +226,9 @@ impl Gateway {
     }
 }
 
-/// An error as RFC 6749 section 5.2 has it.
+/// Returns an error response in the form of RFC 6749 section 5.2.
 pub(super) fn refused(code: &'static str, description: &'static str) -> Response {
-    line::refused(code);
+    access_log::refused(code);
     let body = Json(json!({ "error": code, "error_description": description }));
     let mut answer = (StatusCode::BAD_REQUEST, body).into_response();
     harden(answer.headers_mut());

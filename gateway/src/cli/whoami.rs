@@ -1,4 +1,4 @@
-//! `GET /api/v1/whoami`: the user, the projects and the end of a command line's session.
+//! `GET /api/v1/whoami`: returns the user, the projects and the expiry of a command line's session.
 use axum::{
     Extension, Json,
     extract::State,
@@ -8,20 +8,21 @@ use http::HeaderMap;
 use serde_json::json;
 
 use crate::{
-    guard::Stop,
+    authentication::Interrupt,
     pages::layout::harden,
     state::{Context, Shared},
 };
 
 /// Returns whose session the bearer token belongs to. Cookies are not read.
 ///
-/// The body has `user` (`id`, `name`, `domain`), `projects`, `session` (`id`, `expires_at` in RFC 3339) and `keystone`
-/// (`ok`, or `stale` while Keystone does not respond). 401 without a valid bearer token.
+/// The body has `user` (`id`, `name`, `domain`), `projects`, `session` (`id`, `expires_at` in
+/// RFC 3339) and `keystone` (`ok`, or `stale` while Keystone does not respond). 401 without a valid
+/// bearer token.
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.command_line(&context, &headers).await?;
     let root = caller.live.root();
     let stale = caller.live.is_stale() || !gateway.keystone_answers();

@@ -1,4 +1,5 @@
-//! `[[apps]]`: what is behind the gateway, each on a host of its own.
+//! `[[apps]]`: the apps behind the gateway, each on a host of its own or on a path of the panel's
+//! host.
 use std::{collections::HashSet, path::PathBuf};
 
 use portico_domain::access::Rule;
@@ -12,10 +13,10 @@ use super::{
 };
 use crate::{proxy::rewrite::below, session::assertion::PANEL};
 
-/// The word for Keystone's tokens in `apps.bearer`.
+/// The value for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
 
-/// What the panel and the gateway answer themselves on the main host, by first segment.
+/// First segments of the paths that the panel and the gateway serve on the main host.
 const OWN_PATHS: [&str; 9] = [
     "oauth2",
     "ping",
@@ -32,72 +33,76 @@ const OWN_PATHS: [&str; 9] = [
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppConfig {
-    /// One DNS label: the first of the app's host.
+    /// One DNS label: the first label of the app's host.
     pub id: String,
-    /// The name that people see.
+    /// The name shown to users.
     pub name: String,
-    /// What it is for, in one sentence.
+    /// What the app is for, in one sentence.
     #[serde(default)]
     pub description: String,
     /// ID of the project that owns the app.
     pub project: String,
-    /// The app, as the gateway reaches it: `http://`, `https://` or `h2c://` (HTTP/2 in clear) with
-    /// host, port and perhaps a path, or `unix:/path/to.sock`. Several servers are named in
-    /// `upstream.backends` instead.
+    /// The address of the app, as the gateway reaches it: `http://`, `https://` or `h2c://`
+    /// (unencrypted HTTP/2) with host, port and an optional path, or `unix:/path/to.sock`. Several
+    /// servers are listed in `upstream.backends` instead.
     #[serde(default)]
     pub url: Option<Url>,
-    /// How the app is reached: TLS, time limits, several servers, health checks, paths.
+    /// How the gateway connects to the app: TLS, timeouts, several servers, health checks, paths.
     #[serde(default)]
     pub upstream: UpstreamConfig,
-    /// Puts the app under this path of the panel's host, such as `/grafana`, in place of a host of
-    /// its own. Its scripts can then do whatever the panel's can: only with `trusted`.
+    /// Serves the app under this path of the panel's host, such as `/grafana`, instead of a host of
+    /// its own. The app's scripts can then do everything that the panel's can, so this needs
+    /// `trusted`.
     #[serde(default)]
     pub path: Option<String>,
-    /// Says that the app's scripts may run on the panel's own origin, which a `path` means. Never
-    /// for an app of a tenant.
+    /// Declares that the app's scripts may run on the panel's own origin, which a `path` implies.
+    /// Never set it for an app of a tenant.
     #[serde(default)]
     pub trusted: bool,
-    /// The app's host, with a port if it has one of its own, where it does not live at
+    /// The app's host, with a port if it is not the default, where the app is not served at
     /// `<id>.<apps_domain>`.
     #[serde(default)]
     pub host: Option<String>,
-    /// Another proxy serves the app and asks `/oauth2/auth` who may see it. That proxy passes
-    /// `/oauth2/` of the app's host on to Portico, and its network is in `gateway.trusted_proxies`.
-    /// Nothing is passed on to a `url`; with one the launchpad looks there whether the app runs.
+    /// Another proxy serves the app and asks `/oauth2/auth` whether each request is permitted. That
+    /// proxy forwards `/oauth2/` of the app's host to Portico, and its network is in
+    /// `gateway.trusted_proxies`. Portico forwards no requests to `url`; if it is set, the
+    /// launchpad checks there whether the app runs.
     #[serde(default)]
     pub forward_auth: bool,
     /// What the launchpad opens.
     #[serde(default)]
     pub kind: AppKind,
-    /// Who may open it: by a role in a project, or by a group of an OIDC provider. Empty: nobody.
+    /// Who may open the app: holders of a role in a project, or members of a group of an OIDC
+    /// provider. Empty: no one.
     #[serde(default)]
     pub allow: Vec<Rule>,
-    /// Whose bearer tokens programs may come with: `keystone` (project-scoped tokens, as
-    /// `X-Auth-Token` or bearer) or the ID of an OIDC provider with an `api_audience`. Empty:
-    /// browsers only. The rule (`allow`) is the same as for people.
+    /// The bearer tokens that the app accepts from programs: `keystone` (project-scoped tokens, as
+    /// `X-Auth-Token` or bearer token) or the ID of an OIDC provider with an `api_audience`. Empty:
+    /// browsers only. The same rule (`allow`) applies as to users.
     #[serde(default)]
     pub bearer: Vec<String>,
-    /// What may be asked of the app beyond `allow`, and what may not.
+    /// Rules that permit or refuse requests to the app, in addition to `allow`.
     #[serde(default)]
     pub rules: Vec<RuleConfig>,
-    /// A file (TOML) with more of them as `[[rules]]`, and with `[[tests]]`. It is read again when it
-    /// changes; one that cannot be used, or whose tests fail, changes nothing.
+    /// A file (TOML) with more rules as `[[rules]]`, and with `[[tests]]`. It is read again when it
+    /// changes; a file that is invalid, or whose tests fail, changes nothing.
     #[serde(default)]
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub rules_file: Option<PathBuf>,
-    /// Passes CORS preflights on to the app, without a session: real ones only.
+    /// Forwards CORS preflight requests to the app without a session. Only genuine preflights are
+    /// forwarded.
     #[serde(default)]
     pub preflight: bool,
-    /// How much one person may ask of it.
+    /// Limits on the requests of one user.
     #[serde(default)]
     pub limits: AppLimits,
-    /// How the app is told who is asking.
+    /// How the user's identity is passed to the app.
     #[serde(default)]
     pub identity: IdentityConfig,
 }
 
 impl AppConfig {
-    /// Every rule about who is somebody for the app.
+    /// Returns every entry of `allow` and `identity` that refers to users.
     pub(crate) fn allow_and_identity(&self) -> impl Iterator<Item = &Rule> {
         self.allow.iter().chain(self.identity.rules())
     }
@@ -107,11 +112,11 @@ impl AppConfig {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum AppPathError {
     #[error(
-        "apps.path of {0} puts its scripts on the panel's own origin: say trusted = true if they \
+        "apps.path of {0} puts its scripts on the panel's own origin: set trusted = true if they \
          may do there what the panel's may, or give it a host of its own"
     )]
     NotTrusted(String),
-    #[error("apps.trusted of {0} means something with a path only")]
+    #[error("apps.trusted of {0} needs apps.path")]
     OnlyWithPath(String),
     #[error(
         "apps.path of {0} must be a path such as /grafana: without a slash at the end, a query or \
@@ -120,7 +125,7 @@ pub enum AppPathError {
     NoPath(String),
     #[error("apps.path of {0} begins like a path of the panel or the gateway")]
     Taken(String),
-    #[error("apps.path of {0} and of {1}: one lies in the other")]
+    #[error("apps.path of {0} and of {1}: one contains the other")]
     Nested(String, String),
     #[error(
         "apps.path of {0} is on the panel's host: an app with a host of its own, or that another \
@@ -130,19 +135,20 @@ pub enum AppPathError {
 }
 
 impl AppConfig {
-    /// Its servers.
+    /// Returns the addresses of the app's servers.
     pub fn addresses(&self) -> impl Iterator<Item = &Url> {
         self.url.iter().chain(&self.upstream.backends)
     }
 
-    /// The address of its first server.
+    /// Returns the address of the app's first server.
     pub fn address(&self) -> Option<&Url> {
         self.addresses().next()
     }
 }
 
 impl AppKind {
-    /// What is asked of an app first: by the browser, or by the panel on its page about the app.
+    /// Returns the path that is requested first: by the browser, or by the panel for its page about
+    /// the app.
     pub fn first_path(self) -> &'static str {
         match self {
             Self::Web => "/",
@@ -153,13 +159,14 @@ impl AppKind {
 }
 
 impl AppConfig {
-    /// The path that is asked first, as the app's host has it.
+    /// Returns the path that is requested first, as on the app's host.
     pub fn first_path(&self) -> String {
         let own = self.path.as_deref().unwrap_or_default();
         format!("{own}{}", self.kind.first_path())
     }
 
-    /// Where a browser asks it: the page that says, or mends, why the app is closed.
+    /// Returns the URL to open in a browser: the page that explains why the app is not accessible,
+    /// or leads to access.
     pub fn first_url(&self, public: &Url, apps_domain: &str) -> Url {
         let mut url = match &self.path {
             Some(_) => public.clone(),
@@ -169,14 +176,14 @@ impl AppConfig {
         url
     }
 
-    /// Whether a path of the host that the app is on is the app's: each of its own host, on the main
-    /// one those below its own.
+    /// Returns whether a path of the app's host belongs to the app: every path of a host of its
+    /// own, or the paths below `apps.path` on the main host.
     pub fn has_path(&self, path: &str) -> bool {
         let own = self.path.as_deref();
         own.is_none_or(|own| below(path, own).is_some())
     }
 
-    /// The address of the app's host, with the scheme of the public one.
+    /// Returns the origin of the app's host, with the scheme of the public URL.
     pub fn origin(&self, public: &Url, apps_domain: &str) -> Url {
         let usual = format!("{}.{apps_domain}", self.id);
         let (host, port) = match self.host.as_deref().and_then(host_and_port) {
@@ -184,14 +191,15 @@ impl AppConfig {
             None => (usual.as_str(), public.port()),
         };
         let mut origin = public.clone();
-        // neither fails: validation has seen to it that this is a host name
+        // neither call fails: validation has checked that this is a host name
         let _ = origin.set_host(Some(host));
         let _ = origin.set_port(port);
         origin
     }
 
-    /// The host of the app, with the port unless it is the scheme's own: `registry.apps.example.org`,
-    /// `registry.apps.localhost:8080`. `None` for an app below a path of the panel's host.
+    /// Returns the host of the app, with the port unless it is the scheme's default:
+    /// `registry.apps.example.org`, `registry.apps.localhost:8080`. Returns `None` for an app under
+    /// a path of the panel's host.
     pub fn authority(&self, public: &Url, apps_domain: &str) -> Option<String> {
         if self.path.is_some() {
             return None;
@@ -217,7 +225,7 @@ pub(super) fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AppKind {
-    /// It has a user interface of its own.
+    /// An app with a user interface of its own.
     #[default]
     Web,
     /// A container registry: the panel lists repositories and tags.
@@ -233,7 +241,7 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if !is_label(&app.id) {
             return Err(ConfigError::AppId(app.id.clone()));
         }
-        // what is signed for the panel says more than an app may know
+        // assertions for the panel hold more than an app may know
         if app.id == PANEL {
             return Err(ConfigError::AppIsPanel);
         }
@@ -283,7 +291,7 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
     Ok(())
 }
 
-/// Whether neither the panel nor the gateway answers below a path of the main host.
+/// Returns whether neither the panel nor the gateway serves anything below a path of the main host.
 pub fn is_path_free(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     first.is_some_and(|first| {
@@ -291,7 +299,8 @@ pub fn is_path_free(path: &str) -> bool {
     })
 }
 
-/// Checks that whoever is named in `apps.bearer` exists and issues tokens for APIs.
+/// Checks that each entry of `apps.bearer` is `keystone` or an existing provider that issues tokens
+/// for APIs.
 pub(super) fn validate_bearers(
     apps: &[AppConfig],
     providers: &[ProviderConfig],
@@ -303,7 +312,7 @@ pub(super) fn validate_bearers(
     for app in apps {
         for issuer in &app.bearer {
             let known = match provider(issuer) {
-                // which of the two is meant could not be said
+                // the entry would be ambiguous
                 Some(_) if issuer == KEYSTONE_BEARER => false,
                 Some(provider) => provider.api_audience.is_some(),
                 None => issuer == KEYSTONE_BEARER,

@@ -1,11 +1,11 @@
-//! The hosts of apps: each a name, and each for one app only.
+//! Validates the hosts of apps: each must be a host name and belong to one app only.
 use std::collections::HashMap;
 
 use url::Url;
 
 use super::{AppConfig, app::host_and_port};
 
-/// What is wrong with the host of an app. Names only keys that are set.
+/// What is wrong with the host of an app. Errors name only keys that are set.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum AppHostError {
     #[error(
@@ -17,7 +17,7 @@ pub enum AppHostError {
     Taken(Box<HostCollision>),
 }
 
-/// Two parts of the configuration that name one host.
+/// Two parts of the configuration with the same host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostCollision {
     app: String,
@@ -26,7 +26,7 @@ pub struct HostCollision {
     other: HostOwner,
 }
 
-/// Which keys give an app its host.
+/// The keys that determine an app's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostSource {
     /// `apps.host`.
@@ -35,7 +35,7 @@ enum HostSource {
     Domain,
 }
 
-/// What a host belongs to.
+/// The owner of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HostOwner {
     PublicUrl,
@@ -83,7 +83,7 @@ impl HostCollision {
     }
 }
 
-/// Checks that each host is a name, and one app's only.
+/// Checks that each host is a host name and belongs to one app only.
 pub(super) fn validate(
     apps: &[AppConfig],
     public: &Url,

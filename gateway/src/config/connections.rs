@@ -1,4 +1,4 @@
-//! `[gateway.connections]` and the gateway's TLS: what the listener is told.
+//! `[gateway.connections]` and the gateway's TLS: the configuration of the listener.
 use std::time::Duration;
 
 use portico_runtime::{
@@ -11,28 +11,28 @@ use tokio::sync::Semaphore;
 
 use super::{ConfigError, GatewayConfig};
 
-/// `[gateway.connections]`: bounds of what clients may hold open. Whoever is beyond them is told
-/// so at once (503 or a closed connection), so that memory is bounded and others go on.
+/// `[gateway.connections]`: limits on what clients may keep open, which bound memory use. Clients
+/// beyond a limit are refused at once (503 or a closed connection); others are not affected.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ConnectionsConfig {
-    /// How many connections are open at once, WebSockets included.
+    /// Maximum number of open connections, WebSockets included.
     pub max: usize,
-    /// How many of them one address may have; an IPv6 address counts as its /64. Addresses in
-    /// `trusted_proxies` may have all.
+    /// Maximum number of connections from one address; an IPv6 address counts as its /64. Addresses
+    /// in `trusted_proxies` are exempt.
     pub max_per_address: usize,
-    /// How many requests wait for an answer at once.
+    /// Maximum number of requests that wait for a response at the same time.
     pub requests: usize,
-    /// How long a client may take for the head of a request, and be idle between two requests
+    /// How long a client may take to send the head of a request, and stay idle between two requests
     /// (HTTP/1.1).
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub head_timeout: Duration,
-    /// How long a client may take between two pieces of a request's body.
+    /// How long a client may take between two pieces of a request body.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub body_timeout: Duration,
-    /// How long a client may take nothing of an answer that is there for it.
+    /// How long a client may read nothing of a response that is ready.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub send_timeout: Duration,
@@ -77,14 +77,14 @@ impl ConnectionsConfig {
 }
 
 impl ConnectionsConfig {
-    /// Places for requests that wait for an answer.
+    /// Returns the semaphore for requests that wait for a response.
     pub(crate) fn waiting(&self) -> Semaphore {
         Semaphore::new(self.requests.min(Semaphore::MAX_PERMITS))
     }
 }
 
 impl GatewayConfig {
-    /// The limits of the listener.
+    /// Returns the limits of the listener.
     pub fn listener_limits(&self) -> Limits {
         Limits {
             header_read: self.connections.head_timeout,
@@ -96,7 +96,7 @@ impl GatewayConfig {
         }
     }
 
-    /// The listener's TLS, where it has any.
+    /// Returns the files for the listener's TLS; `None` where it serves plain HTTP.
     pub fn tls_files(&self) -> Option<TlsFiles> {
         let (cert_file, key_file) = self.tls_cert_file.clone().zip(self.tls_key_file.clone())?;
         Some(TlsFiles {

@@ -1,4 +1,4 @@
-//! Why the gateway's sections of the configuration cannot be used.
+//! Errors in the gateway's sections of the configuration.
 use url::Url;
 
 use super::{

@@ -1,4 +1,4 @@
-//! `[apps.identity]`: how an app is told who is asking.
+//! `[apps.identity]`: how the user's identity is passed to an app.
 mod fault;
 mod header;
 
@@ -13,64 +13,64 @@ pub(crate) use header::header_name;
 use header::is_claim_name;
 pub use header::{Content, HeaderFrom};
 
-/// More than any app asks for; keeps requests small.
-const MOST: usize = 32;
-/// Where a signed token stands unless told otherwise.
-const JWT_HEADER: &str = "X-JWT-Assertion";
+/// Bounds the number of `headers` and of `claims` of one app, to keep requests small.
+const MAX_ENTRIES: usize = 32;
+/// The default header for a signed token.
+const DEFAULT_JWT_HEADER: &str = "X-JWT-Assertion";
 
-/// `[apps.identity]`: how the app is told who is asking. Whatever is named here is removed from
-/// what clients send, and nobody is told anything about somebody who is not signed in.
+/// `[apps.identity]`: how the user's identity is passed to the app. Headers named here are removed
+/// from clients' requests, and requests without a signed-in user carry no identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IdentityConfig {
-    /// What the app is told: `assertion` is Portico's own signed header (`Portico-Assertion`),
-    /// `none` nothing, `headers` the headers of `headers`, `jwt` a signed token with claims of your
-    /// choice, `basic` a user name and a password, `bearer` a fixed token, `cluster` the user's own
-    /// token for one of the clusters.
+    /// How identity is passed: `assertion` in Portico's own signed header (`Portico-Assertion`),
+    /// `none` not at all, `headers` in the headers of `headers`, `jwt` in a signed token with
+    /// configurable claims, `basic` as a user name and a password, `bearer` as a fixed token,
+    /// `cluster` as the user's own token for one of the clusters.
     pub kind: IdentityKind,
-    /// Headers and where their values come from, `"X-WEBAUTH-USER" = "user"` or a table with
-    /// `value` or `text`, and for lists `separator`, `lines` and `only`; `required` refuses people
-    /// of whom it is not known. Beside every kind but `none` and `cluster`.
+    /// Headers and where their values come from: `"X-WEBAUTH-USER" = "user"`, or a table with
+    /// `value` or `text`, and for lists `separator`, `lines` and `only`; `required` refuses users
+    /// for whom the value is unknown. Can be combined with every kind but `none` and `cluster`.
     pub headers: BTreeMap<String, HeaderFrom>,
-    /// `jwt`: the header of the token (`X-JWT-Assertion` unless told otherwise); in `Authorization`
-    /// it is a bearer.
+    /// `jwt`: the header of the token, `X-JWT-Assertion` by default; in `Authorization` it is sent
+    /// as a bearer token.
     pub header: Option<String>,
-    /// `jwt`: claims and where their values come from. Without any: `sub` (user ID), `login`,
+    /// `jwt`: claims and where their values come from. Default: `sub` (user ID), `login`,
     /// `preferred_username`, `name`, `email`, `groups`, `roles` and, with `roles` below, `role`.
-    /// Issuer, audience and times are Portico's to say.
+    /// Portico always sets issuer, audience and times itself.
     pub claims: BTreeMap<String, Fact>,
-    /// The roles that the app itself has, the highest first: somebody is told about as the first one
-    /// that is for them. Goes where a header or claim has the value `role`.
+    /// The app's own roles, the highest first: a user gets the first one that they hold. It is the
+    /// value of headers and claims with the source `role`.
     pub roles: Vec<AppRole>,
-    /// What somebody is who has none of `roles`. Without: they are refused.
+    /// The role of users who hold none of `roles`. Without it, they are refused.
     pub role_otherwise: Option<String>,
     /// `basic`: the user name.
     pub user: Option<Fact>,
-    /// `basic`: holds a user name for everybody, in place of `user`.
+    /// `basic`: file with one user name for all users, instead of `user`.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub user_file: Option<PathBuf>,
-    /// `basic`: holds the password, the same for everybody. Read again when it changes.
+    /// `basic`: file with the password, the same for all users. Read again when it changes.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub password_file: Option<PathBuf>,
-    /// `bearer`: holds the token, the same for everybody. Read again when it changes.
+    /// `bearer`: file with the token, the same for all users. Read again when it changes.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub token_file: Option<PathBuf>,
-    /// `cluster`: ID or name of an entry of `clusters`.
+    /// `cluster`: the ID or name of an entry of `clusters`.
     pub cluster: Option<String>,
 }
 
-/// How an app is told who is asking.
+/// How the user's identity is passed to an app.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IdentityKind {
     /// `Portico-Assertion`, signed (RFC 7519); keys at `/.well-known/jwks.json`.
     #[default]
     Assertion,
-    /// Nothing.
+    /// No identity.
     None,
     /// Plain headers.
     Headers,
-    /// A signed token with chosen claims (RFC 7519).
+    /// A signed token with configurable claims (RFC 7519).
     Jwt,
     /// `Authorization: Basic` (RFC 7617).
     Basic,
@@ -80,21 +80,21 @@ pub enum IdentityKind {
     Cluster,
 }
 
-/// Something that is known about who is asking.
+/// An attribute of the signed-in user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
-    /// `<user name>@<domain name>`: another one for every account.
+    /// `<user name>@<domain name>`, unique to each account.
     User,
-    /// The user name alone; in another domain somebody else may have it.
+    /// The user name alone, which another user may have in another domain.
     UserName,
-    /// The user's ID: never another person's.
+    /// The user's ID, which is never reused for another user.
     UserId,
     /// The e-mail address, where a provider has verified it.
     Email,
-    /// The name that people read.
+    /// The display name.
     DisplayName,
-    /// ID of the project whose role opened the app.
+    /// ID of the project whose role gave access to the app.
     ProjectId,
     /// Name of that project.
     ProjectName,
@@ -109,12 +109,12 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Whether there may be several values.
+    /// Returns whether there can be several values.
     pub fn is_list(self) -> bool {
         matches!(self, Self::Roles | Self::RoleIds | Self::Groups)
     }
 
-    /// For people.
+    /// Returns the attribute's name for users.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::User | Self::UserName => "user name",
@@ -129,24 +129,25 @@ impl Fact {
     }
 }
 
-/// `[[apps.identity.roles]]`: one of the app's own roles, and who has it.
+/// `[[apps.identity.roles]]`: one of the app's own roles, and its holders.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppRole {
-    /// The role as the app calls it.
+    /// The role's name in the app.
     pub value: String,
-    /// Who has it: by a role in a project, or by a group of an OIDC provider.
+    /// Who holds the role: holders of a role in a project, or members of a group of an OIDC
+    /// provider.
     #[serde(rename = "for")]
     pub holders: Vec<Rule>,
 }
 
 impl IdentityConfig {
-    /// The name of the header with the signed token.
+    /// Returns the name of the header with the signed token.
     pub(crate) fn jwt_header(&self) -> &str {
-        self.header.as_deref().unwrap_or(JWT_HEADER)
+        self.header.as_deref().unwrap_or(DEFAULT_JWT_HEADER)
     }
 
-    /// Every rule about who has which of the app's roles.
+    /// Returns every rule about the holders of the app's roles.
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.roles.iter().flat_map(|role| &role.holders)
     }
@@ -159,7 +160,7 @@ impl IdentityConfig {
         self.validate_roles()
     }
 
-    /// Each setting goes with its kind and each kind has its settings.
+    /// Checks that each setting belongs to the kind, and that each kind has the settings it needs.
     fn validate_kind(&self) -> Result<(), IdentityFault> {
         use IdentityKind::{Assertion, Basic, Bearer, Cluster, Headers, Jwt};
         let kind = self.kind;
@@ -202,7 +203,7 @@ impl IdentityConfig {
     }
 
     fn validate_headers(&self) -> Result<(), IdentityFault> {
-        if self.headers.len() > MOST {
+        if self.headers.len() > MAX_ENTRIES {
             return Err(IdentityFault::TooMany("headers"));
         }
         let mut seen = Vec::new();
@@ -224,7 +225,7 @@ impl IdentityConfig {
     }
 
     fn validate_claims(&self) -> Result<(), IdentityFault> {
-        if self.claims.len() > MOST {
+        if self.claims.len() > MAX_ENTRIES {
             return Err(IdentityFault::TooMany("claims"));
         }
         for name in self.claims.keys() {
@@ -257,10 +258,10 @@ impl IdentityConfig {
         Ok(())
     }
 
-    /// Whether any header or claim tells the app's own role.
+    /// Returns whether any header or claim carries the app's own role.
     fn tells_role(&self) -> bool {
         let is_role = |content: &Content| *content == Content::Fact(Fact::Role);
-        // a token without chosen claims tells it whenever there is one
+        // a token with the default claims carries it whenever the app has roles
         let by_default = self.kind == IdentityKind::Jwt && self.claims.is_empty();
         (by_default && !self.roles.is_empty())
             || self.headers.values().any(|from| is_role(&from.content))

@@ -8,28 +8,28 @@ use url::Url;
 
 use super::{ConfigError, is_loopback};
 
-/// Refusals that take longer look like an outage.
+/// The maximum `refusal_time`; longer delays look like an outage.
 const MAX_REFUSAL_TIME: Duration = Duration::from_secs(10);
 
-/// `[gateway.keystone]`: which ways of Keystone's the sign-in page offers.
+/// `[gateway.keystone]`: which of Keystone's sign-in methods the sign-in page offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeystoneSignIn {
-    /// What people may sign in with. `password` and `totp` stand on the page itself, the others
-    /// under *Other ways to sign in*. Empty: Keystone's own accounts are not offered.
+    /// What users may sign in with. `password` and `totp` are on the page itself, the others under
+    /// *Other ways to sign in*. Empty: sign-in with Keystone's own accounts is not offered.
     pub methods: Vec<KeystoneMethod>,
-    /// Single sign-on at Keystone, one button each.
+    /// Single sign-on at Keystone, one button for each entry.
     pub websso: Vec<WebSso>,
-    /// The time at which a refused sign-in is answered, counted from its beginning, so that the
-    /// answer's time does not tell an unknown user from a wrong password. Longer than Keystone
-    /// takes to refuse; where Keystone takes longer, the answer waits for the next multiple.
+    /// When a refused sign-in is answered, counted from its beginning, so that the response time
+    /// does not distinguish an unknown user from a wrong password. Set it longer than Keystone
+    /// takes to refuse; where Keystone takes longer, the response is sent at the next multiple.
     /// `0s`: refusals are answered at once.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub refusal_time: Duration,
 }
 
-/// A way to prove to Keystone who one is.
+/// A method of authentication at Keystone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeystoneMethod {
@@ -39,24 +39,25 @@ pub enum KeystoneMethod {
     Totp,
     /// An application credential: a session in its project, with its roles.
     ApplicationCredential,
-    /// A token that somebody has already, such as one of `openstack token issue`. The session
-    /// gets a token of its own made from it, and ends when it ends.
+    /// An existing token, such as one of `openstack token issue`. The session gets a token of its
+    /// own made from it, and ends when the existing one ends.
     Token,
 }
 
-/// `[[gateway.keystone.websso]]`: a sign-in that Keystone leaves to an identity provider, and whose
-/// token the browser brings back. `<public_url>/oauth2/websso` must be a `trusted_dashboard` of
-/// Keystone's.
+/// `[[gateway.keystone.websso]]`: a sign-in that Keystone delegates to an identity provider, and
+/// whose token the browser brings back. `<public_url>/oauth2/websso` must be a `trusted_dashboard`
+/// in Keystone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebSso {
-    /// Tells this way from the others; lower case, part of an address.
+    /// The ID of this sign-in: lower case, part of a URL.
     pub id: String,
-    /// What the button says after "Sign in with".
+    /// The label of the button, after "Sign in with".
     pub label: String,
     /// The identity API as browsers reach it, `https://keystone.example.org/v3`.
     pub url: Url,
-    /// The identity provider's ID in Keystone; without it Keystone finds it by the issuer.
+    /// The identity provider's ID in Keystone. Without it, Keystone finds the provider by the
+    /// issuer.
     #[serde(default)]
     pub identity_provider: Option<String>,
     /// The protocol's ID in Keystone.
@@ -114,7 +115,7 @@ impl KeystoneSignIn {
 }
 
 impl WebSso {
-    /// The origin that Keystone's page with the token has.
+    /// Returns the origin of Keystone's page with the token.
     pub fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }

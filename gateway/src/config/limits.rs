@@ -1,4 +1,4 @@
-//! `[gateway.limits]` and `[apps.limits]`: what the reverse proxy accepts, and how much of it.
+//! `[gateway.limits]` and `[apps.limits]`: limits on requests, bodies and waiting times.
 use std::{num::NonZeroU32, time::Duration};
 
 use schemars::JsonSchema;
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppConfig, ConfigError};
 
-/// A burst is so many seconds' worth unless it is set: a page may fetch dozens of files at once.
-const BURST_SECONDS: u32 = 10;
+/// The default burst, in seconds of the rate: a page may fetch dozens of files at once.
+const DEFAULT_BURST_SECONDS: u32 = 10;
 
-/// `[gateway.limits]`: bounds of what the reverse proxy accepts and how long it waits.
+/// `[gateway.limits]`: limits on what the reverse proxy accepts and how long it waits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// The largest request body passed on, in bytes.
+    /// The maximum request body, in bytes.
     pub body: u64,
-    /// The largest sum of header names and values, in bytes.
+    /// The maximum sum of header names and values, in bytes.
     pub headers: usize,
     /// How long to wait for a connection to an upstream.
     #[serde(with = "humantime_serde")]
@@ -27,15 +27,15 @@ pub struct LimitsConfig {
     pub response: Duration,
 }
 
-/// `[apps.limits]`: how much one person may ask of an app. Each process counts for itself.
+/// `[apps.limits]`: limits on the requests of one user to an app. Each process counts separately.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AppLimits {
-    /// How many requests a second one user may send, with whatever sessions and tokens, and one
-    /// address (an IPv6 address counts as its /64) without any. More are answered with 429.
-    /// Without it: any number.
+    /// Maximum number of requests per second from one user, over all their sessions and tokens, or
+    /// from one address (an IPv6 address counts as its /64) without a user. Further requests are
+    /// answered with 429. Without it: unlimited.
     pub requests_per_second: Option<NonZeroU32>,
-    /// How many may come at once. Without it: ten seconds' worth.
+    /// Maximum number of requests at once. Without it: ten seconds' worth.
     pub burst: Option<NonZeroU32>,
 }
 
@@ -51,10 +51,10 @@ impl Default for LimitsConfig {
 }
 
 impl AppLimits {
-    /// How many requests may come a second, and at once.
+    /// Returns the requests per second and the burst; `None` without a limit.
     pub(crate) fn rate(&self) -> Option<(NonZeroU32, NonZeroU32)> {
         let rate = self.requests_per_second?;
-        let burst = NonZeroU32::new(BURST_SECONDS).map_or(rate, |n| rate.saturating_mul(n));
+        let burst = NonZeroU32::new(DEFAULT_BURST_SECONDS).map_or(rate, |n| rate.saturating_mul(n));
         Some((rate, self.burst.unwrap_or(burst)))
     }
 }

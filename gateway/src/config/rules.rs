@@ -1,4 +1,4 @@
-//! `[[apps.rules]]`: what may be asked of an app, by whom, as it is written.
+//! `[[apps.rules]]`: rules about requests to an app, as written in the configuration.
 use std::time::Duration;
 
 use ipnet::IpNet;
@@ -6,68 +6,69 @@ use portico_domain::access::{GroupOfProvider, RoleInProject, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The project that owns the app, in `project` of a rule.
+/// The value of `project` in a rule for the project that owns the app.
 pub const PROJECT_OF_THE_APP: &str = "$app";
 
-/// `[[apps.rules]]`: a rule about requests to the app. The order of rules does not matter: a
-/// `deny` that fits wins, then a `public`, then an `allow`; where none fits, `apps.allow` decides.
+/// `[[apps.rules]]`: a rule about requests to the app. The order of rules does not matter: a `deny`
+/// that matches wins, then a `public`, then an `allow`; if none matches, `apps.allow` decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleConfig {
-    /// What the access log, the audit log and the page for whoever is refused call the rule. Each
-    /// name once an app.
+    /// The rule's name in the access log, the audit log and on the page for users who are refused.
+    /// Unique within an app.
     pub name: String,
-    /// What the rule does to the requests that it names.
+    /// What the rule does with matching requests.
     pub effect: Effect,
-    /// The methods: `GET` (`HEAD` too), `POST` and so on, or the words `safe` (`GET`, `HEAD`,
+    /// The methods: `GET` (`HEAD` too), `POST` and so on, or the keywords `safe` (`GET`, `HEAD`,
     /// `OPTIONS`, `TRACE`) and `unsafe` (all others). Empty: every method.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// The paths, decoded and without a query: `/x` is that path only, `/x/` everything below,
-    /// `prefix:/x` whatever begins so, `exact:/x/` that path only, `regex:^/x/[0-9]+$` an
-    /// expression that the whole path must match. Empty: every path.
+    /// The paths, decoded and without a query: `/x` matches that path only, `/x/` everything below
+    /// it, `prefix:/x` every path that begins with it, `exact:/x/` that path only,
+    /// `regex:^/x/[0-9]+$` every path that the expression matches as a whole. Empty: every path.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// The client's address. Empty: every address.
+    /// The networks of the client's address. Empty: every address.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub networks: Vec<IpNet>,
-    /// Whom the rule is about; one entry must fit. An `allow` needs one; a `deny` without any is
-    /// about everybody; a `public` has none.
+    /// Whom the rule applies to; one entry must match. An `allow` needs at least one; a `deny`
+    /// without any applies to every client; a `public` has none.
     #[serde(default)]
     pub who: Vec<Who>,
-    /// `allow` only: how long ago they may have signed in. Somebody who opens a page later is
-    /// asked to confirm who they are, and comes back.
+    /// `allow` only: how long ago the user may have signed in. A user who opens a page later is
+    /// asked to confirm their identity, and then returns to the page.
     #[serde(default, with = "humantime_serde::option")]
     #[schemars(with = "Option<String>")]
     pub signed_in_within: Option<Duration>,
-    /// `allow` only: what they must have signed in with, all of it: Keystone's words (`password`,
-    /// `totp`), a provider's as `amr:<word>`, or `mfa` for two factors of either.
+    /// `allow` only: the factors that the user must have signed in with, all of them: Keystone's
+    /// methods (`password`, `totp`), a provider's as `amr:<value>`, or `mfa` for two factors of
+    /// either.
     #[serde(default)]
     pub factors: Vec<String>,
-    /// `deny` only: who gets past it.
+    /// `deny` only: exceptions from the rule.
     #[serde(default)]
     pub except: Option<Except>,
-    /// Passes CORS preflights for what the rule names on to the app, without a session. `allow` and
-    /// `public` only; `apps.preflight` is for the whole app.
+    /// Forwards CORS preflight requests that match the rule to the app, without a session. `allow`
+    /// and `public` only; `apps.preflight` applies to the whole app.
     #[serde(default)]
     pub preflight: bool,
 }
 
-/// What a rule does.
+/// What a rule does with matching requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Refuses, whatever other rules say.
+    /// Refuses, whatever other rules apply.
     Deny,
-    /// Opens to everybody, signed in or not.
+    /// Permits every request, with or without a signed-in user.
     Public,
-    /// Opens to whom it is about.
+    /// Permits requests of the users that the rule names.
     Allow,
 }
 
 impl Effect {
-    /// The word in the configuration.
+    /// Returns the value in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Deny => "deny",
@@ -77,24 +78,24 @@ impl Effect {
     }
 }
 
-/// `apps.rules.except`: who gets past a `deny`. Everything that is named here must hold.
+/// `apps.rules.except`: exceptions from a `deny`. Every condition that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Except {
-    /// One entry must fit.
+    /// The users; one entry must match.
     pub who: Vec<Who>,
-    /// The client's address.
+    /// The networks of the client's address.
     #[schemars(with = "Vec<String>")]
     pub networks: Vec<IpNet>,
-    /// How long ago they may have signed in.
+    /// How long ago the user may have signed in.
     #[serde(with = "humantime_serde::option")]
     #[schemars(with = "Option<String>")]
     pub signed_in_within: Option<Duration>,
-    /// What they must have signed in with, all of it.
+    /// The factors that the user must have signed in with, all of them.
     pub factors: Vec<String>,
 }
 
-/// Somebody, in a rule.
+/// The users that an entry of a rule matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "WhoText", into = "WhoText")]
 pub enum Who {
@@ -111,36 +112,36 @@ pub enum Who {
         /// The domain's name or ID.
         domain: String,
     },
-    /// `signed_in = true`: everybody who is signed in.
+    /// `signed_in = true`: all signed-in users.
     SignedIn,
 }
 
-/// Somebody as it is written.
+/// An entry of `who` as written in the configuration.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct WhoText {
-    /// The role's name or ID in Keystone; goes with `project`.
+    /// The role's name or ID in Keystone; used with `project`.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<String>,
-    /// The project's ID, or `$app` for the project that owns the app; goes with `role`.
+    /// The project's ID, or `$app` for the project that owns the app; used with `role`.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    /// A group that an OIDC provider names (a role as `role:<name>`); goes with `provider`.
+    /// A group that an OIDC provider names (a role as `role:<name>`); used with `provider`.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
-    /// The ID of an entry of `gateway.providers`; goes with `group`.
+    /// The ID of an entry of `gateway.providers`; used with `group`.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
     /// A user's ID.
     #[serde(skip_serializing_if = "Option::is_none")]
     user_id: Option<String>,
-    /// A user's name; goes with `domain`. A name may belong to somebody else tomorrow, an ID never.
+    /// A user's name; used with `domain`. A name may be reassigned to another user, an ID never is.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// The name or ID of the user's domain; goes with `user`.
+    /// The name or ID of the user's domain; used with `user`.
     #[serde(skip_serializing_if = "Option::is_none")]
     domain: Option<String>,
-    /// Everybody who is signed in.
+    /// Matches all signed-in users.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     signed_in: bool,
 }
@@ -237,7 +238,7 @@ impl From<Rule> for Who {
 }
 
 impl RuleConfig {
-    /// Everybody whom the rule names, past its exception too.
+    /// Returns all entries of `who`, including those of the exception.
     pub fn named(&self) -> impl Iterator<Item = &Who> {
         let excepted = self.except.iter().flat_map(|except| &except.who);
         self.who.iter().chain(excepted)

@@ -1,4 +1,4 @@
-//! Staying signed in after the end of a Keystone token: off, or offered for so long.
+//! Staying signed in after the end of a Keystone token: whether it is offered, and for how long.
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -7,22 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionConfig;
 
-/// Nobody stays signed in for longer without signing in.
-pub(super) const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Bounds how long a session can last without a new sign-in.
+pub(super) const MAX_STAY_SIGNED_IN: Duration = Duration::from_secs(24 * 3600);
 
-/// Whether people may ask to stay signed in.
+/// Whether users may choose to stay signed in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StaySignedIn {
     /// Sessions end with their Keystone token.
     #[default]
     Off,
-    /// The sign-in page has a box for it.
+    /// The sign-in page offers it as a checkbox.
     Offered,
 }
 
 impl SessionConfig {
-    /// How long a session that stays signed in lives at most; `None` where that is not offered.
+    /// Returns the maximum duration of a session that stays signed in; `None` where that is not
+    /// offered.
     pub(crate) fn stays(&self) -> Option<SignedDuration> {
         match self.stay_signed_in {
             StaySignedIn::Off => None,
@@ -48,7 +49,7 @@ mod tests {
         .expect("valid shape");
         assert_eq!(config.session.stays(), None, "off unless asked for");
         config.session.stay_signed_in = StaySignedIn::Offered;
-        config.session.stay_signed_in_for = LONGEST;
+        config.session.stay_signed_in_for = MAX_STAY_SIGNED_IN;
         assert_eq!(config.validate(&[]), Ok(()));
         config.session.stay_signed_in_for += Duration::from_secs(1);
         assert_eq!(config.validate(&[]), Err(ConfigError::LongStay));

@@ -1,4 +1,4 @@
-//! `[apps.upstream]`: how the gateway reaches an app, beyond its address.
+//! `[apps.upstream]`: how the gateway connects to an app, beyond its address.
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 use http::{HeaderName, header};
@@ -10,36 +10,36 @@ use url::Url;
 use super::AppConfig;
 use crate::proxy::{address::Address, path};
 
-/// How many servers one app may have.
-pub(crate) const MOST_BACKENDS: usize = 32;
+/// Bounds the backends of one app.
+pub(crate) const MAX_BACKENDS: usize = 32;
 
-/// `[apps.upstream]`: how the gateway reaches an app, beyond its `url`. Nothing of it is needed
-/// for a single server over plain HTTP.
+/// `[apps.upstream]`: how the gateway connects to an app, beyond its `url`. A single server over
+/// plain HTTP needs none of it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct UpstreamConfig {
-    /// Several servers of the same app, in place of `apps.url`: requests go round among those
-    /// that answer. Each is an address like `apps.url`, all of one scheme; 32 at most.
+    /// Several servers of the same app, instead of `apps.url`: requests are distributed over those
+    /// that respond. Each is an address like `apps.url`, all with the same scheme; at most 32.
     pub backends: Vec<Url>,
-    /// The HTTP version spoken over TLS: `auto` takes HTTP/2 where the server offers it (ALPN),
-    /// `http1` and `http2` take only that one. In clear, `http://` is HTTP/1.1 and `h2c://`
-    /// HTTP/2.
+    /// The HTTP version over TLS: `auto` uses HTTP/2 where the server offers it (ALPN), `http1` and
+    /// `http2` only that version. Without TLS, `http://` is HTTP/1.1 and `h2c://` HTTP/2.
     pub protocol: Protocol,
-    /// Certificate authorities (PEM) that the server's certificate must come from, in place of
-    /// the public ones. Read again when it changes. There is no way to skip verification.
+    /// Certificate authorities (PEM) that must have issued the server's certificate, instead of the
+    /// public ones. Read again when it changes. Verification cannot be disabled.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub ca_file: Option<PathBuf>,
-    /// Certificate chain (PEM) that the gateway shows to the server. Read again when it changes.
+    /// Certificate chain (PEM) that the gateway presents to the server. Read again when it changes.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_cert_file: Option<PathBuf>,
     /// Private key (PEM) of `client_cert_file`. Read again when it changes.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub client_key_file: Option<PathBuf>,
-    /// The name that is asked for (SNI) and that the server's certificate must have, where it is
-    /// not the host of the address.
+    /// The name to request (SNI) and to verify in the server's certificate, where it is not the
+    /// host of the address.
     pub server_name: Option<String>,
-    /// What the server gets as `Host` (`:authority`): `app` is the host that the browser asked
-    /// for, `upstream` that of the server's address. `X-Forwarded-Host` is always the browser's.
+    /// The `Host` header (`:authority`) that the server gets: `app` is the host that the browser
+    /// requested, `upstream` that of the server's address. `X-Forwarded-Host` is always the
+    /// browser's.
     pub host_header: HostHeader,
     /// How long to wait for a connection, TLS included; `gateway.limits.connect` by default.
     #[serde(with = "humantime_serde")]
@@ -50,41 +50,43 @@ pub struct UpstreamConfig {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "Option<String>")]
     pub response: Option<Duration>,
-    /// Breaks off a response of which nothing has come for so long. Not set: it may pause for
-    /// ever. WebSockets and event streams are exempt.
+    /// Aborts a response after this long without data. Not set: no limit. WebSockets and event
+    /// streams are exempt.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "Option<String>")]
     pub idle: Option<Duration>,
-    /// Closes WebSockets and event streams on which nothing has come for so long. Not set: they
-    /// may be silent for ever.
+    /// Closes WebSockets and event streams after this long without data. Not set: no limit.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "Option<String>")]
     pub stream_idle: Option<Duration>,
-    /// How long an unused connection is kept for the next request. Best a little less than what
-    /// the server grants.
+    /// How long an unused connection stays open for the next request. Best a little less than the
+    /// server's own timeout.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub keep_alive: Duration,
-    /// The largest sum of header names and values, in bytes, of requests and of responses;
+    /// The maximum sum of header names and values, in bytes, of requests and of responses;
     /// `gateway.limits.headers` by default.
     pub headers: Option<usize>,
-    /// The largest request body, in bytes; `gateway.limits.body` by default.
+    /// The maximum request body, in bytes; `gateway.limits.body` by default.
     pub body: Option<u64>,
-    /// A path that requests begin with and that the server does not get to see, such as
-    /// `/grafana`; it is told as `X-Forwarded-Prefix`. What does not begin so is not found. The
-    /// app's rules must allow the path both with and without it.
+    /// A path prefix that requests must have and that is removed before they are forwarded, such as
+    /// `/grafana`; it is sent as `X-Forwarded-Prefix`. Requests without it get 404. The app's rules
+    /// must permit the path both with and without it.
     pub strip_prefix: Option<String>,
-    /// A path put in front of every request's, after `strip_prefix`. The app's rules must allow
-    /// the path both with and without it; a path in the address itself is no matter of rules.
+    /// A path prefix that is added to every request's path, after `strip_prefix`. The app's rules
+    /// must permit the path both with and without it; rules do not apply to a path in the address
+    /// itself.
     pub add_prefix: Option<String>,
-    /// Request headers of clients that the server must not get, besides those that carry identity
-    /// and are always removed. Case does not matter, and `_` stands for `-`. 64 at most.
+    /// Request headers of clients that are not forwarded to the server, besides those that carry
+    /// identity, which are always removed. Names are case-insensitive, and `_` is equivalent to
+    /// `-`. At most 64.
     pub remove_headers: Vec<String>,
-    /// Asks each server regularly whether it works. Without it, only connections that fail tell.
+    /// Health checks of each server at regular intervals. Without them, only failed connections are
+    /// noticed.
     pub health: Option<HealthConfig>,
 }
 
-/// The HTTP version spoken with an upstream over TLS.
+/// The HTTP version used with an upstream over TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -93,38 +95,38 @@ pub enum Protocol {
     Auto,
     /// HTTP/1.1 only.
     Http1,
-    /// HTTP/2 only; no WebSockets then.
+    /// HTTP/2 only; WebSockets are then not available.
     Http2,
 }
 
-/// What an upstream gets as `Host`.
+/// The `Host` header that an upstream gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HostHeader {
-    /// The host that the browser asked for.
+    /// The host that the browser requested.
     #[default]
     App,
     /// The host of the upstream's own address.
     Upstream,
 }
 
-/// `[apps.upstream.health]`: how the servers of an app are asked whether they work.
+/// `[apps.upstream.health]`: health checks of the servers of an app.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HealthConfig {
-    /// What is asked for (GET), below the address; a status from 200 to 399 is healthy.
+    /// The path to request (GET), below the address; a status from 200 to 399 is healthy.
     pub path: String,
-    /// How often each server is asked.
+    /// How often each server is checked.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub every: Duration,
-    /// How long its answer may take.
+    /// How long the response may take.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
-    /// After so many good answers in a row a server gets requests again.
+    /// After this many successful checks in a row, a server gets requests again.
     pub healthy: u32,
-    /// After so many bad answers in a row a server gets none.
+    /// After this many failed checks in a row, a server gets no more requests.
     pub unhealthy: u32,
 }
 
@@ -165,12 +167,12 @@ pub enum UpstreamConfigError {
     RemovedHeader(String, String),
 }
 
-/// How many headers `remove_headers` may name.
+/// Bounds the names in `remove_headers`.
 const MAX_REMOVED_HEADERS: usize = 64;
 
 impl UpstreamConfig {
     /// Returns the names of `remove_headers` as requests carry them: in lower case, with `-` for
-    /// `_`. A client's header with a `_` never passes.
+    /// `_`. A client's header with a `_` is never forwarded.
     ///
     /// # Errors
     /// Returns the first entry that is not a header name, or that requests cannot do without.
@@ -279,10 +281,10 @@ pub(super) fn validate(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     validate_amounts(id, upstream)
 }
 
-/// The address as it may be told: a password in it is nobody's to read.
+/// Returns the address without its password, for messages.
 fn without_credential(url: &Url) -> String {
     let mut shown = url.clone();
-    // neither fails where there is something to take away
+    // neither call fails where there is something to remove
     let _ = shown.set_password(None);
     let _ = shown.set_username("");
     shown.to_string()
@@ -304,7 +306,7 @@ fn validate_addresses(app: &AppConfig) -> Result<(), UpstreamConfigError> {
     }
     let schemes: HashSet<&str> = backends.iter().map(Url::scheme).collect();
     let distinct: HashSet<&Url> = backends.iter().collect();
-    if backends.len() > MOST_BACKENDS || schemes.len() > 1 || distinct.len() < backends.len() {
+    if backends.len() > MAX_BACKENDS || schemes.len() > 1 || distinct.len() < backends.len() {
         return Err(UpstreamConfigError::Backends(app.id.clone()));
     }
     Ok(())
@@ -344,7 +346,7 @@ fn validate_amounts(id: &str, upstream: &UpstreamConfig) -> Result<(), UpstreamC
     Ok(())
 }
 
-/// Whether this can stand in front of a path: one or more plain segments.
+/// Returns whether this can be a path prefix: one or more plain segments.
 pub(crate) fn is_prefix(prefix: &str) -> bool {
     let plain = |segment: &str| {
         !segment.is_empty()

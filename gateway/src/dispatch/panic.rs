@@ -1,17 +1,16 @@
-//! A panic while a request is handled: the client gets an answer with the request ID, and the log
-//! the cause. Without this the connection would be dropped, which looks like a client that went
-//! away.
+//! Catches panics in handlers: the client gets a response with the request ID, and the cause is
+//! logged. Otherwise the connection would be dropped, which looks like a client that disconnected.
 //!
 //! `tower_http::catch_panic` does the same for a whole service, but knows neither the request ID
-//! nor whether a page is wanted, and puts the body of every answer into another box.
+//! nor whether a page is wanted, and boxes the body of every response once more.
 use std::{any::Any, panic::AssertUnwindSafe};
 
 use axum::response::Response;
 use futures::FutureExt as _;
 
-use crate::problem::Problem;
+use crate::error_response::Problem;
 
-/// Longer messages are cut off in the log.
+/// Bounds a panic's message in the log.
 const MAX_MESSAGE_CHARS: usize = 1024;
 
 /// Returns what `handler` returns; a panic becomes [`Problem::internal`], which the dispatcher
@@ -20,7 +19,7 @@ pub(super) async fn caught<F>(handler: F) -> Result<Response, Problem>
 where
     F: Future<Output = Result<Response, Problem>>,
 {
-    // what a request shares with others is behind locks that a panic does not poison
+    // state that requests share is behind locks that a panic does not poison
     match AssertUnwindSafe(handler).catch_unwind().await {
         Ok(answer) => answer,
         Err(cause) => {
@@ -33,7 +32,7 @@ where
     }
 }
 
-/// The text that a panic was raised with; the standard library's hook has written where.
+/// Returns the message of a panic; the standard library's hook has logged its location.
 fn message(cause: &(dyn Any + Send)) -> String {
     let text = cause
         .downcast_ref::<&str>()

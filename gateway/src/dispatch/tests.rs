@@ -1,13 +1,13 @@
 use std::{net::SocketAddr, sync::Mutex};
 
+use ::metrics::{
+    Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    set_default_local_recorder,
+};
 use axum::routing::any;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::StatusCode;
 use http_body_util::BodyExt as _;
-use metrics::{
-    Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
-    set_default_local_recorder,
-};
 use portico_assertion::{PrivateKey, Signer, SigningKey};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{

@@ -13,7 +13,8 @@ pub(crate) async fn ping() -> Response {
     said(StatusCode::OK, "OK\n")
 }
 
-/// Whether requests should come here: not while the store is away or the process is stopping.
+/// Returns whether this replica should get requests: not while the store is unavailable or the
+/// process is stopping.
 pub(crate) async fn ready(State(gateway): State<Shared>) -> Response {
     if gateway.leaving.load(Ordering::Relaxed) || gateway.forwarder.draining.is_cancelled() {
         return said(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");

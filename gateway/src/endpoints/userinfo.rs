@@ -1,4 +1,4 @@
-//! `GET /oauth2/userinfo`: who the browser is signed in as.
+//! `GET /oauth2/userinfo`: returns the user of the browser's session.
 use axum::{
     Extension, Json,
     extract::State,
@@ -8,9 +8,9 @@ use http::HeaderMap;
 use serde_json::json;
 
 use crate::{
-    guard::Stop,
+    authentication::Interrupt,
+    error_response::Problem,
     pages::layout::harden,
-    problem::Problem,
     state::{Context, Shared},
 };
 
@@ -18,11 +18,11 @@ pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Ok(caller) = gateway.lookup(&headers, None).await? else {
         return Err(Problem::signed_out().into());
     };
-    if gateway.standing(&context, &caller).await?.is_err() {
+    if gateway.ensure_valid(&context, &caller).await?.is_err() {
         return Err(Problem::signed_out().into());
     }
     let root = caller.live.root();

@@ -1,4 +1,4 @@
-//! Public keys: the gateway's for assertions, kube-auth's for cluster tokens.
+//! Publishes public keys: the gateway's for assertions, kube-auth's for cluster tokens.
 use std::collections::BTreeMap;
 
 use axum::{
@@ -16,7 +16,7 @@ pub(crate) async fn jwks(State(gateway): State<Shared>) -> Response {
     public(gateway.signing.jwks())
 }
 
-/// `GET /.well-known/portico-cluster-keys`: which keys there are, not which clusters.
+/// `GET /.well-known/portico-cluster-keys`: lists the keys, but not the clusters they belong to.
 pub(crate) async fn cluster_keys(State(gateway): State<Shared>) -> Response {
     let keys: BTreeMap<&str, Value> = gateway
         .clusters

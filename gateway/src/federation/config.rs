@@ -1,4 +1,4 @@
-//! `[gateway.providers.federation]`: how Keystone learns whom an OIDC provider vouches for.
+//! `[gateway.providers.federation]`: how identities of an OIDC provider are passed to Keystone.
 use std::{collections::BTreeMap, time::Duration};
 
 use http::HeaderName;
@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// `[gateway.providers.federation]`: the way from this provider's identities to Keystone tokens.
-/// Without it, people whom the provider vouches for reach apps and no clusters.
+/// `[gateway.providers.federation]`: how identities of this provider are exchanged for Keystone
+/// tokens. Without it, the provider's users can open apps but no clusters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FederationConfig {
@@ -17,39 +17,39 @@ pub struct FederationConfig {
     /// The protocol's ID in Keystone.
     #[serde(default = "openid")]
     pub protocol: String,
-    /// The identity API for these calls, where it is another address than `keystone.url`; needed
-    /// with `headers`. Keystone believes whoever reaches that port, so nobody but the gateway
-    /// may.
+    /// The URL of the identity API for these calls, where it differs from `keystone.url`; required
+    /// with `headers`. Keystone trusts every client that reaches that port, so only the gateway
+    /// must be able to.
     #[serde(default)]
     pub url: Option<Url>,
-    /// Whether `url` on another machine may be plain HTTP. Whoever can write to that network can
-    /// be anybody in the cloud.
+    /// Whether `url` on another machine may use plain HTTP. A client that can write to that network
+    /// can impersonate any user of the cloud.
     #[serde(default)]
     pub allow_plain_http: bool,
-    /// The headers that the web server in front of Keystone would set, and what each of them
-    /// says. One must say the `issuer`, for Keystone to compare with `remote_ids`.
+    /// The headers that the web server in front of Keystone would set, and the attribute in each of
+    /// them. One must be the `issuer`, which Keystone compares with `remote_ids`.
     #[serde(default)]
-    pub headers: BTreeMap<String, Said>,
-    /// A token of the provider's as bearer, which the web server in front of Keystone verifies, in
-    /// place of `headers`.
+    pub headers: BTreeMap<String, FederationAttribute>,
+    /// Sends a token of the provider as a bearer token, which the web server in front of Keystone
+    /// verifies, instead of `headers`.
     #[serde(default)]
     pub bearer: Option<CarriedToken>,
-    /// How long before a session's Keystone token ends it gets another one, by a refresh at the
+    /// How long before a session's Keystone token ends a new one is fetched, by a refresh at the
     /// provider.
     #[serde(default = "twelve_minutes", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub renew_ahead: Duration,
 }
 
-/// What a header says.
+/// The content of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Said {
+pub enum FederationAttribute {
     /// The issuer identifier.
     Issuer,
-    /// The subject, which never becomes another person's: the safest thing to map users by.
+    /// The subject, which is never reused for another user: the safest attribute to map users by.
     Subject,
-    /// The name, as `claims.name` finds it. Somebody else may have it tomorrow.
+    /// The name, as `claims.name` finds it. It may be reassigned to another user.
     Name,
     /// The e-mail address, where the provider has verified it.
     Email,
@@ -59,7 +59,7 @@ pub enum Said {
     Roles,
 }
 
-/// A token that goes on to Keystone's web server.
+/// A token that is passed on to Keystone's web server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CarriedToken {
@@ -67,7 +67,7 @@ pub enum CarriedToken {
     AccessToken,
 }
 
-/// What is wrong with a federation.
+/// What is wrong with the configuration of a federation.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum InvalidFederation {
     #[error("identity_provider and protocol must be IDs of letters, digits, - and _")]
@@ -76,15 +76,15 @@ pub enum InvalidFederation {
     Carrier,
     #[error("headers needs url, the port of Keystone's that only the gateway reaches")]
     NoUrl,
-    #[error("headers must say the issuer")]
+    #[error("headers must include the issuer")]
     NoIssuer,
-    #[error("headers: {0:?} cannot carry what a provider says")]
+    #[error("headers: {0:?} cannot carry a provider's attribute")]
     Header(String),
     #[error("url: {0}")]
     Url(String),
 }
 
-/// Before the panel would ask: it does ten minutes ahead.
+/// Returns the default, which is before the panel would ask for a new sign-in, ten minutes ahead.
 fn twelve_minutes() -> Duration {
     Duration::from_secs(720)
 }
@@ -93,8 +93,8 @@ fn openid() -> String {
     "openid".to_owned()
 }
 
-/// Headers with a meaning of their own to HTTP or Keystone.
-const TAKEN: [&str; 6] = [
+/// Headers that have a meaning in HTTP or Keystone.
+const RESERVED_HEADERS: [&str; 6] = [
     "authorization",
     "cookie",
     "host",
@@ -114,7 +114,7 @@ impl FederationConfig {
     /// Checks what types cannot.
     ///
     /// # Errors
-    /// Names the first thing that is wrong.
+    /// Returns the first invalid setting.
     pub fn validate(&self) -> Result<(), InvalidFederation> {
         if !self.way().is_plain() {
             return Err(InvalidFederation::Ids);
@@ -132,14 +132,20 @@ impl FederationConfig {
             let known = HeaderName::try_from(name.as_str());
             let usable = known.is_ok_and(|name| {
                 let name = name.as_str();
-                // Keystone's gateway interface reads _ and - alike
-                !TAKEN.contains(&name) && !name.contains('_') && !name.starts_with("content-")
+                // WSGI does not distinguish _ and -
+                !RESERVED_HEADERS.contains(&name)
+                    && !name.contains('_')
+                    && !name.starts_with("content-")
             });
             if !usable {
                 return Err(InvalidFederation::Header(name.clone()));
             }
         }
-        if !self.headers.values().any(|said| *said == Said::Issuer) {
+        if !self
+            .headers
+            .values()
+            .any(|said| *said == FederationAttribute::Issuer)
+        {
             return Err(InvalidFederation::NoIssuer);
         }
         Ok(())

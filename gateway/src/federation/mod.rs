@@ -1,13 +1,13 @@
-//! From an identity of an OIDC provider to a Keystone token, where the provider's configuration
-//! says how (`federation`).
+//! Exchanges an identity of an OIDC provider for a Keystone token, where the provider's
+//! configuration has a `federation`.
 //!
-//! The token is unscoped; projects and clusters come of it as of a password's. It cannot be
-//! prolonged, so before it ends the provider is asked again (a refresh) and Keystone gets its
-//! fresh word; the session goes on without anybody noticing.
-mod again;
+//! The token is unscoped; projects and clusters are read with it as after a sign-in by password. It
+//! cannot be renewed, so before it ends the gateway refreshes the session at the provider and
+//! passes the new identity to Keystone. The session continues without a new sign-in.
+mod attribute;
 pub mod config;
+mod reauthentication;
 mod renew;
-mod said;
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use secrecy::SecretString;
 use crate::{
     audit::Event,
     config::{ConfigError, GatewayConfig, ProviderError},
-    problem::Problem,
+    error_response::Problem,
     state::{Context, Gateway},
 };
 use config::{CarriedToken, FederationConfig, InvalidFederation};
@@ -38,10 +38,10 @@ struct Federation {
     keystone: keystone::Client,
 }
 
-/// What a provider has just given for somebody.
+/// What a provider has just issued for a user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FreshWord<'a> {
-    /// `None`: it said nothing about who it is.
+    /// `None`: the response contained no identity.
     pub identity: Option<&'a Identity>,
     pub id_token: Option<&'a SecretString>,
     pub access_token: &'a SecretString,
@@ -50,21 +50,21 @@ pub(crate) struct FreshWord<'a> {
 /// Why there is no Keystone token for an identity.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoToken {
-    /// Nothing is wrong: Keystone simply has nobody for it.
+    /// Not an error: Keystone maps the identity to no user.
     #[error("Keystone has no user for this identity: {0}")]
     Nobody(String),
-    /// Configuration, here or at Keystone.
-    #[error("Keystone does not take the provider's word: {0}")]
+    /// An error in the configuration, of Portico or of Keystone.
+    #[error("Keystone does not trust the provider: {0}")]
     NotTrusted(FederationError),
-    /// The provider has not said enough this time.
-    #[error("the provider has said nothing that could be passed on")]
+    /// The provider's response did not contain enough this time.
+    #[error("the provider sent no attribute that could be passed on")]
     NothingSaid,
     #[error("Keystone cannot be asked: {0}")]
     Unavailable(keystone::Error),
 }
 
 impl Federations {
-    /// Asks nobody.
+    /// Builds the clients without a request to any server.
     pub fn build(config: &GatewayConfig, keystone: &keystone::Client) -> Result<Self, ConfigError> {
         let mut all = HashMap::new();
         for provider in &config.providers {
@@ -97,7 +97,7 @@ impl Federation {
         let assertion = match self.config.bearer {
             None => {
                 let identity = word.identity.ok_or(NoToken::NothingSaid)?;
-                let headers = said::headers(&self.config.headers, identity)
+                let headers = attribute::headers(&self.config.headers, identity)
                     .map_err(|error| NoToken::Nobody(error.to_string()))?;
                 Assertion::Headers(headers)
             }
@@ -117,14 +117,15 @@ impl Federation {
         if issued.details.scope == TokenScope::Unscoped {
             return Ok(issued);
         }
-        // a mapping with projects of its own may still give an unscoped one
+        // a mapping that sets projects of its own may still issue an unscoped token
         Err(NoToken::Nobody("the token is not unscoped".to_owned()))
     }
 }
 
 impl Gateway {
-    /// A Keystone token for whom a provider has just vouched; `None` where the provider has no
-    /// federation, or Keystone nobody for them: they get apps and no clusters, and are told so.
+    /// Returns a Keystone token for a user whom a provider has just authenticated. Returns `None`
+    /// where the provider has no federation, or Keystone maps the identity to no user: the user
+    /// gets apps and no clusters, and a page explains why.
     pub async fn federate(
         &self,
         context: &Context,
@@ -152,14 +153,14 @@ impl Gateway {
                 Err(Problem::downstream(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "federation_refused",
-                    "Keystone does not take your provider's word",
+                    "Keystone does not trust your provider",
                     format!(
                         "{} has confirmed who you are, but your cloud's Keystone does not trust \
-                         it. This is for your cloud's administrators to set right.",
+                         it. Your cloud's administrators can correct this.",
                         self.provider_name(provider)
                     ),
                 )
-                .steps(["Other ways to sign in go on working."])
+                .steps(["Other ways to sign in still work."])
                 .leads_to("Sign in another way", "/oauth2/sign_in"))
             }
             NoToken::Unavailable(error) => {

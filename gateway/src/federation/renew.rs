@@ -1,4 +1,4 @@
-//! A session's Keystone token before it ends: another one, by the provider's fresh word.
+//! Renews a session's Keystone token before it ends, with a new identity from the provider.
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{EndReason, Outcome};
 
@@ -9,14 +9,14 @@ use crate::{
     state::{Context, Gateway},
 };
 
-/// After a try, whatever came of it, Keystone is left alone for this session for so long.
-const TRY_AGAIN: i64 = 60;
-/// How long old tokens are good after new ones have come.
-const GRACE: SignedDuration = SignedDuration::from_secs(30);
+/// Bounds how often a session is renewed at Keystone, whether or not the last attempt succeeded.
+const MIN_RENEWAL_INTERVAL_SECONDS: i64 = 60;
+/// How long the old tokens stay valid after a renewal, for requests in flight.
+const OLD_TOKEN_GRACE: SignedDuration = SignedDuration::from_secs(30);
 
 impl Gateway {
-    /// Whether a session rests on a federated token that ends soon, so that its provider should be
-    /// asked about it now, though its own tokens may last.
+    /// Returns whether a session depends on a federated token that ends soon, so that its provider
+    /// should be asked now, even if the provider's own tokens last longer.
     pub fn federation_is_due(&self, live: &Live, now: Timestamp) -> bool {
         let root = live.root();
         let Some(provider) = root.provider.as_ref().filter(|_| root.has_keystone()) else {
@@ -28,12 +28,13 @@ impl Gateway {
             .is_some_and(|federation| {
                 let ahead = SignedDuration::try_from(federation.config.renew_ahead)
                     .unwrap_or(SignedDuration::ZERO);
-                now >= root.keystone_expires_at - ahead && live.may_federate(now, TRY_AGAIN)
+                now >= root.keystone_expires_at - ahead
+                    && live.may_federate(now, MIN_RENEWAL_INTERVAL_SECONDS)
             })
     }
 
-    /// Renews the Keystone token of a session whose provider has just spoken. Where that does not
-    /// work yet, the session goes on with what it has until that ends.
+    /// Renews the Keystone token of a session whose provider has just responded. If that fails for
+    /// now, the session continues with its current token until that ends.
     pub async fn renew_federated(&self, live: &Live, word: FreshWord<'_>) {
         let root = live.root();
         let Some(provider) = &root.provider else {
@@ -50,12 +51,12 @@ impl Gateway {
         let issued = match federation.token(word).await {
             Ok(issued) => issued,
             Err(error @ NoToken::Unavailable(_)) => {
-                tracing::warn!(%error, session = %live.id, "a federated session is not renewed yet");
+                tracing::warn!(%error, session_id = %live.id, "a federated session is not renewed yet");
                 return;
             }
             Err(error @ NoToken::NothingSaid) => {
-                // asking again would bring the same: the session ends with its token
-                tracing::warn!(%error, session = %live.id, "a federated session cannot be renewed");
+                // another attempt would have the same result: the session ends with its token
+                tracing::warn!(%error, session_id = %live.id, "a federated session cannot be renewed");
                 live.federated(now + SignedDuration::from_hours(24));
                 return;
             }
@@ -88,13 +89,13 @@ impl Gateway {
                 self.audit(&Context::internal(), event).await;
             }
             Err(error) => {
-                tracing::warn!(%error, session = %live.id, "a renewed token could not be kept");
+                tracing::warn!(%error, session_id = %live.id, "a renewed token could not be kept");
             }
         }
     }
 
-    /// The old tokens stay good for a moment: other replicas learn of the new ones within a second,
-    /// and requests may be on their way.
+    /// Replaces the tokens of a session. The old ones stay valid briefly: other replicas learn of
+    /// the new ones within a second, and requests may be in flight.
     async fn take_federated(
         &self,
         live: &Live,
@@ -105,7 +106,7 @@ impl Gateway {
         let old = tokens.list(live.id).await?;
         self.store_token(live.id, issued).await?;
         for token in old {
-            tokens.revoke_later(token.id, now + GRACE).await?;
+            tokens.revoke_later(token.id, now + OLD_TOKEN_GRACE).await?;
         }
         self.store
             .sessions()
@@ -115,7 +116,7 @@ impl Gateway {
             live.set_root(std::sync::Arc::new(root));
         }
         self.registry.refresh(live.id);
-        // streams were opened with the old token: they come back with the new one
+        // streams were opened with the old token: clients reconnect with the new one
         live.connections.renew();
         Ok(())
     }

@@ -1,12 +1,13 @@
-//! What another proxy is told about somebody who may: in headers, which it sets on the request.
+//! Responses to another proxy: for a permitted request the identity headers that it sets on the
+//! request, for a refused one the reason.
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use super::judge::{Question, Verdict};
+use super::authorize::{AuthDecision, AuthRequest};
 use crate::{
     access::rules::Key,
+    error_response::Problem,
     pages::layout::harden,
-    problem::Problem,
     session::{cookie, live::Caller},
     state::{Context, Gateway},
 };
@@ -17,23 +18,25 @@ const EMAIL: HeaderName = HeaderName::from_static("x-auth-request-email");
 const GROUPS: HeaderName = HeaderName::from_static("x-auth-request-groups");
 
 const ASSERTION: HeaderName = HeaderName::from_static("portico-assertion");
-/// Who copies a header that is not there keeps the client's (Envoy), or makes one up (Caddy 2.6).
-pub(super) const NOTHING: HeaderValue = HeaderValue::from_static("");
+/// Set where a header has no value: for a missing header, a proxy leaves the client's own in place
+/// (Envoy) or sets one of its own (Caddy 2.6).
+pub(super) const EMPTY: HeaderValue = HeaderValue::from_static("");
 
-/// What decides: a cache that keys by less would mix people up. It must keep nothing anyway.
-const VARIES_WITH: HeaderValue = HeaderValue::from_static(
+/// The headers that the decision depends on: a cache with a shorter key would mix up users. It must
+/// not store the response anyway.
+const VARY_FIELDS: HeaderValue = HeaderValue::from_static(
     "Cookie, Authorization, X-Auth-Token, Origin, X-Forwarded-Host, X-Forwarded-Uri, \
      X-Forwarded-Method, X-Original-Url, X-Original-Uri, X-Original-Method",
 );
 
 impl Gateway {
-    /// The good answer, with who it is. A trusted proxy that asks by itself about a page of the
-    /// app's gets what the app's upstream would get too, and the cookies without ours (`Cookie`); no
-    /// browser ever sees these.
+    /// Returns the response that permits a request, with the user's identity. A trusted proxy that
+    /// asks on its own behalf about a page of the app also gets what the app's upstream would get,
+    /// and the cookies without Portico's (`Cookie`); browsers never see these.
     pub(super) async fn allowed(
         &self,
         status: StatusCode,
-        question: &Question<'_>,
+        question: &AuthRequest<'_>,
         caller: Option<&Caller>,
         key: Option<&Key>,
     ) -> Result<Response, Problem> {
@@ -47,16 +50,16 @@ impl Gateway {
             for (name, value) in self.identity(app, caller, key).await? {
                 headers.append(name, value);
             }
-            headers.entry(ASSERTION).or_insert(NOTHING);
+            headers.entry(ASSERTION).or_insert(EMPTY);
             for name in self.identities.named(&app.config.id).iter() {
-                headers.entry(name).or_insert(NOTHING);
+                headers.entry(name).or_insert(EMPTY);
             }
             let cookies = if question.is_from_elsewhere(&app.origin) {
                 None
             } else {
                 cookie::foreign(question.headers)
             };
-            headers.insert(header::COOKIE, cookies.unwrap_or(NOTHING));
+            headers.insert(header::COOKIE, cookies.unwrap_or(EMPTY));
         }
         vary(headers);
         Ok(answer)
@@ -64,10 +67,15 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// Says that somebody may not, and which rule it is: to a program in JSON, to a person on a page.
-    pub(super) async fn answer_refused(&self, context: &Context, verdict: Verdict) -> Response {
-        match verdict {
-            Verdict::Refused {
+    /// Returns the response that refuses a request, with the rule: JSON for a program, a page for a
+    /// browser.
+    pub(super) async fn answer_refused(
+        &self,
+        context: &Context,
+        decision: AuthDecision,
+    ) -> Response {
+        match decision {
+            AuthDecision::Refused {
                 app,
                 caller: Some(caller),
                 refusal,
@@ -77,7 +85,7 @@ impl Gateway {
                 self.refuse_api_caller(context, &caller, &app, refusal)
                     .await
             }
-            Verdict::Refused {
+            AuthDecision::Refused {
                 app,
                 caller,
                 refusal,
@@ -91,15 +99,15 @@ impl Gateway {
     }
 }
 
-/// Keeps caches from giving one person's answer to another.
+/// Keeps caches from serving one user's response to another.
 pub(super) fn vary(headers: &mut HeaderMap) {
-    headers.insert(header::VARY, VARIES_WITH);
+    headers.insert(header::VARY, VARY_FIELDS);
 }
 
 fn describe(headers: &mut HeaderMap, caller: Option<&Caller>) {
     let Some(caller) = caller else {
         for name in [USER, PREFERRED_USERNAME, EMAIL, GROUPS] {
-            headers.insert(name, NOTHING);
+            headers.insert(name, EMPTY);
         }
         return;
     };
@@ -124,14 +132,14 @@ fn describe(headers: &mut HeaderMap, caller: Option<&Caller>) {
         (EMAIL, email.and_then(|profile| profile.email.clone())),
         (GROUPS, groups),
     ] {
-        // what no header can hold is left out, never shortened
+        // a value that no header can hold is left out, never shortened
         let value = value.and_then(|value| HeaderValue::try_from(value).ok());
-        headers.insert(name, value.unwrap_or(NOTHING));
+        headers.insert(name, value.unwrap_or(EMPTY));
     }
 }
 
-/// Plain ASCII: everything else is percent-encoded, so that no name can look like another, hold a
-/// separator or break a header.
+/// Returns the text in plain ASCII, with everything else percent-encoded, so that no name can look
+/// like another, contain a separator or break a header.
 fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes())
         .collect::<String>()

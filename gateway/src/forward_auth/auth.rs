@@ -1,6 +1,6 @@
-//! `/oauth2/auth`: 202, 401 or 403, and 503 only when it cannot be decided; never a redirect,
-//! whatever the request looks like, and at most one `Set-Cookie`. This is a contract: proxies take
-//! every other status for an error of their own.
+//! `/oauth2/auth`: answers 202, 401 or 403, and 503 only when no decision is possible; never a
+//! redirect, whatever the request looks like, and at most one `Set-Cookie`. Proxies rely on this:
+//! they treat every other status as an error of their own.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -8,10 +8,10 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode, Uri};
 
-use super::{answer::vary, judge::Verdict};
+use super::{answer::vary, authorize::AuthDecision};
 use crate::{
-    guard::Stop,
-    problem::Problem,
+    authentication::Interrupt,
+    error_response::Problem,
     state::{Context, Gateway, Shared},
 };
 
@@ -23,7 +23,7 @@ pub(crate) async fn answer(
     headers: HeaderMap,
 ) -> Response {
     let answer = gateway.status(&context, &method, &uri, &headers).await;
-    let mut answer = answer.unwrap_or_else(Stop::into_response);
+    let mut answer = answer.unwrap_or_else(Interrupt::into_response);
     keep_to_the_contract(&mut answer);
     answer
 }
@@ -35,20 +35,22 @@ impl Gateway {
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let question = self.question(context, method, uri, headers)?;
-        match self.judge(&question).await? {
-            Verdict::Open { caller, key } => {
+        match self.authorize(&question).await? {
+            AuthDecision::Open { caller, key } => {
                 let status = StatusCode::ACCEPTED;
                 Ok(self
                     .allowed(status, &question, caller.as_ref(), key.as_ref())
                     .await?)
             }
-            Verdict::SignIn(_) => Err(Problem::signed_out().into()),
-            Verdict::SignInAgain { app, refusal } => {
+            AuthDecision::SignIn(_) => Err(Problem::signed_out().into()),
+            AuthDecision::SignInAgain { app, refusal } => {
                 Err(self.ask_to_sign_in_again(&app, &refusal).into())
             }
-            refused @ Verdict::Refused { .. } => Ok(self.answer_refused(context, refused).await),
+            refused @ AuthDecision::Refused { .. } => {
+                Ok(self.answer_refused(context, refused).await)
+            }
         }
     }
 }
@@ -62,8 +64,8 @@ fn keep_to_the_contract(answer: &mut Response) {
     vary(answer.headers_mut());
 }
 
-/// What a proxy understands of a status: whatever else speaks against a request is a refusal, and
-/// whatever fails of ours cannot be decided.
+/// Maps a status to one that proxies understand: every other refusal becomes 403, and every failure
+/// of Portico 503.
 fn of_the_contract(status: StatusCode) -> StatusCode {
     match status {
         StatusCode::ACCEPTED | StatusCode::UNAUTHORIZED => status,

@@ -1,21 +1,22 @@
-//! `rd`: where to go after sign-in, as proxies in front write it.
+//! Reads `rd`: the destination after sign-in, as written by proxies in front.
 //!
-//! Often it is not escaped: nginx has no way to, so its samples say `rd=$request_uri` and
-//! `rd=$scheme://$host$request_uri`. Every reading passes the same checks, so a wrong guess leads home
-//! and never elsewhere.
+//! Often it is not escaped: nginx has no way to do so, so its samples use `rd=$request_uri` and
+//! `rd=$scheme://$host$request_uri`. Every possible reading passes the same checks, so a wrong
+//! guess leads to the home page and never to another host.
 use http::Uri;
 
 use crate::{
-    access::return_path::ReturnPath, forms::Fields, hosts::App, problem::Problem, state::Gateway,
+    access::return_path::ReturnPath, error_response::Problem, forms::Fields, hosts::App,
+    state::Gateway,
 };
 
-const NAME: &str = "rd";
+const RETURN_PARAMETER: &str = "rd";
 
-/// A destination before it is checked: the ways in which it can be meant, the likeliest first.
+/// A destination before it is checked: its possible readings, the likeliest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Destination(Vec<String>);
 
-/// The parameters of a query, and the destination among them.
+/// Returns the parameters of a query, and the destination among them.
 pub(crate) fn split(uri: &Uri) -> Result<(Fields, Destination), Problem> {
     let query = uri.query().unwrap_or_default();
     let Some((before, value)) = find(query) else {
@@ -24,10 +25,10 @@ pub(crate) fn split(uri: &Uri) -> Result<(Fields, Destination), Problem> {
     let (one, after) = value.split_once('&').unwrap_or((value, ""));
     let plain = one.starts_with('/') || one.starts_with("http://") || one.starts_with("https://");
     let (readings, rest) = if plain && one.contains('?') {
-        // it has a query of its own, which goes on to the end
+        // it has a query of its own, which extends to the end
         (vec![value.to_owned()], before.to_owned())
     } else {
-        let decoded = url::form_urlencoded::parse(format!("{NAME}={one}").as_bytes())
+        let decoded = url::form_urlencoded::parse(format!("{RETURN_PARAMETER}={one}").as_bytes())
             .next()
             .map(|(_, value)| value.into_owned());
         let mut readings: Vec<String> = decoded.into_iter().collect();
@@ -37,13 +38,13 @@ pub(crate) fn split(uri: &Uri) -> Result<(Fields, Destination), Problem> {
         (readings, format!("{before}&{after}"))
     };
     let fields = Fields::of_text(&rest)?;
-    if fields.optional(NAME).is_some() {
+    if fields.optional(RETURN_PARAMETER).is_some() {
         return Err(Problem::bad_request("rd is given twice."));
     }
     Ok((fields, Destination(readings)))
 }
 
-/// What stands before the parameter, and all that follows its name.
+/// Returns the text before the parameter, and all that follows its name.
 fn find(query: &str) -> Option<(&str, &str)> {
     if let Some(value) = query.strip_prefix("rd=") {
         return Some(("", value));
@@ -52,7 +53,7 @@ fn find(query: &str) -> Option<(&str, &str)> {
 }
 
 impl Destination {
-    /// One that is told in another way than by a query.
+    /// Returns a destination from another source than a query.
     pub fn of(text: &str) -> Self {
         Self(vec![text.to_owned()])
     }
@@ -63,7 +64,8 @@ impl Destination {
 }
 
 impl Gateway {
-    /// The way after a sign-in on the main host: a path here, or an app by its full address.
+    /// Returns the path to go to after a sign-in on the main host: a path here, or an app by its
+    /// full URL.
     pub fn way_from_sign_in(&self, destination: &Destination) -> ReturnPath {
         let mut readings = destination.0.iter();
         let way = readings.find_map(|raw| self.way_to(raw));
@@ -86,7 +88,7 @@ impl Gateway {
     }
 }
 
-/// The place on an app's host that is meant.
+/// Returns the path on an app's host that the destination refers to.
 pub(super) fn on_app(app: &App, destination: &Destination) -> ReturnPath {
     let mut readings = destination.0.iter();
     let path = readings.find_map(|raw| match after_origin(raw, &app.origin) {
@@ -96,7 +98,7 @@ pub(super) fn on_app(app: &App, destination: &Destination) -> ReturnPath {
     path.unwrap_or_else(ReturnPath::home)
 }
 
-/// What follows an origin in a URL, if it is exactly that origin's.
+/// Returns what follows an origin in a URL, if the URL has exactly that origin.
 fn after_origin(raw: &str, origin: &str) -> Option<String> {
     let rest = raw.strip_prefix(origin)?;
     match rest.chars().next() {

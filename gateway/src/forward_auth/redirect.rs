@@ -1,5 +1,5 @@
-//! `/oauth2/auth/redirect` and `/oauth2/ext_authz/…`: 200, or what the browser shall see. For proxies
-//! that pass our answer on; those that take only the status ask `/oauth2/auth`.
+//! `/oauth2/auth/redirect` and `/oauth2/ext_authz/…`: answer 200, or the response for the browser.
+//! For proxies that forward Portico's response; those that only read the status use `/oauth2/auth`.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -9,15 +9,15 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
 use super::{
     EXT_AUTHZ,
-    answer::NOTHING,
-    judge::{Question, Verdict},
+    answer::EMPTY,
+    authorize::{AuthDecision, AuthRequest},
 };
 use crate::{
     access::return_path::ReturnPath,
-    guard::{Missing, Stop},
+    authentication::{Interrupt, NoSession},
+    error_response::Problem,
     handover,
     hosts::Site,
-    problem::Problem,
     state::{Context, Gateway, Shared},
 };
 
@@ -27,21 +27,21 @@ pub(crate) async fn answer(
     OriginalUri(uri): OriginalUri,
     method: Method,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let question = gateway.question(&context, &method, &uri, &headers)?;
     gateway.answer_for_browsers(&question).await
 }
 
-/// Envoy's `ext_authz` sends the request's own method, host and path, the last behind a prefix of
-/// ours, and takes 200 only for a yes. Nothing has to be believed: what is in the way of the answer
-/// is what was asked.
+/// Answers Envoy's `ext_authz`, which sends the request's own method, host and path, the last
+/// behind a prefix of Portico's, and takes only 200 as permission. No header has to be trusted: a
+/// forged request only decides about itself.
 pub(crate) async fn of_envoy(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     method: Method,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let target = uri
         .path_and_query()
         .and_then(|target| target.as_str().get(EXT_AUTHZ.len() - 1..))
@@ -49,41 +49,42 @@ pub(crate) async fn of_envoy(
     let question = gateway.question_in_url(&context, &method, target, &headers)?;
     let mut answer = gateway.answer_for_browsers(&question).await?;
     if answer.status() == StatusCode::OK && question.is_for_the_app() {
-        // the bearer that was for us is not for the app, and Envoy replaces only what is there
+        // the bearer token was for Portico, not for the app, and Envoy only replaces headers
+        // that are present
         answer
             .headers_mut()
             .entry(header::AUTHORIZATION)
-            .or_insert(NOTHING);
+            .or_insert(EMPTY);
     }
     Ok(answer)
 }
 
 impl Gateway {
-    async fn answer_for_browsers(&self, question: &Question<'_>) -> Result<Response, Stop> {
-        match self.judge(question).await? {
-            Verdict::Open { caller, key } => Ok(self
+    async fn answer_for_browsers(&self, question: &AuthRequest<'_>) -> Result<Response, Interrupt> {
+        match self.authorize(question).await? {
+            AuthDecision::Open { caller, key } => Ok(self
                 .allowed(StatusCode::OK, question, caller.as_ref(), key.as_ref())
                 .await?),
-            Verdict::SignIn(missing) => Err(self.lead_to_sign_in(question, missing)),
-            Verdict::SignInAgain { app, refusal } => {
+            AuthDecision::SignIn(missing) => Err(self.lead_to_sign_in(question, missing)),
+            AuthDecision::SignInAgain { app, refusal } => {
                 let page = question.context.navigation && question.method.is_safe();
                 Err(match &question.context.site {
-                    // the main host asks on the way
-                    Site::App(_) if page => self.lead_to_sign_in(question, Missing::NoCookie),
+                    // the main host asks for it during the hand-over
+                    Site::App(_) if page => self.lead_to_sign_in(question, NoSession::NoCookie),
                     _ => self.ask_to_sign_in_again(&app, &refusal).into(),
                 })
             }
-            refused @ Verdict::Refused { .. } => {
+            refused @ AuthDecision::Refused { .. } => {
                 Ok(self.answer_refused(question.context, refused).await)
             }
         }
     }
 
-    fn lead_to_sign_in(&self, question: &Question<'_>, missing: Missing) -> Stop {
-        let Question {
+    fn lead_to_sign_in(&self, question: &AuthRequest<'_>, missing: NoSession) -> Interrupt {
+        let AuthRequest {
             context, headers, ..
         } = question;
-        let target = question.told.target.as_deref().unwrap_or("/");
+        let target = question.forwarded.target.as_deref().unwrap_or("/");
         match &context.site {
             Site::App(app) => {
                 let path = ReturnPath::parse(target);
@@ -92,14 +93,15 @@ impl Gateway {
             Site::Main => {
                 let uri: Uri = target.parse().unwrap_or_default();
                 match self.not_signed_in(context, headers, &uri, missing) {
-                    Stop::Answer(answer) => Stop::Answer(Box::new(self.at_home(*answer))),
+                    Interrupt::Answer(answer) => Interrupt::Answer(Box::new(self.at_home(*answer))),
                     problem => problem,
                 }
             }
         }
     }
 
-    /// Some proxies take a relative `Location` for one at the address where they asked.
+    /// Makes a relative `Location` absolute: some proxies resolve it against the address of their
+    /// authorization request.
     fn at_home(&self, mut answer: Response) -> Response {
         let location = answer.headers().get(header::LOCATION);
         let absolute = location

@@ -1,4 +1,4 @@
-//! The way to sign-in from an app's host that another proxy serves, and back.
+//! Redirects to sign-in from an app's host that another proxy serves, and back.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -9,42 +9,42 @@ use jiff::Timestamp;
 
 use super::{
     destination::{Destination, on_app, split},
-    told::{Told, one},
+    forwarded_request::{ForwardedRequest, one},
 };
 use crate::{
     access::return_path::ReturnPath,
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, see_other, with_cookie},
     handover,
     hosts::Site,
     pages,
-    problem::Problem,
     state::{Context, Shared},
 };
 
 const REFRESH: HeaderName = HeaderName::from_static("refresh");
 
-/// `GET /oauth2/sign_in` and `/oauth2/start` on an app's host: to the main host and back to `rd`, or
-/// to the page in whose place a trusted proxy shows this.
+/// `GET /oauth2/sign_in` and `/oauth2/start` on an app's host: redirects to the main host and back
+/// to `rd`, or to the page in place of which a trusted proxy shows this.
 pub(crate) async fn app_host(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     method: Method,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
-    let told = if context.trusted_proxy {
-        Told::of(&headers).unwrap_or_default()
+    let forwarded = if context.trusted_proxy {
+        ForwardedRequest::of(&headers).unwrap_or_default()
     } else {
-        Told::default()
+        ForwardedRequest::default()
     };
-    let path = on_app(app, &meant(&context, &uri, &headers, &told)?);
+    let path = on_app(app, &meant(&context, &uri, &headers, &forwarded)?);
     let id = app.config.id.as_str();
     if let Ok(caller) = gateway.lookup(&headers, Some(id)).await?
-        && gateway.standing(&context, &caller).await?.is_ok()
+        && gateway.ensure_valid(&context, &caller).await?.is_ok()
     {
         let now = Timestamp::now();
         if gateway.runs_in_circles(&headers, now) {
@@ -53,33 +53,33 @@ pub(crate) async fn app_host(
         let answer = see_other(&format!("{}{path}", app.origin));
         return Ok(with_cookie(answer, gateway.count_round(&headers, now)));
     }
-    let method = told.method.unwrap_or(method);
+    let method = forwarded.method.unwrap_or(method);
     match handover::begin_for(&gateway, &context, app, &method, &headers, &path) {
-        Stop::Answer(answer) if answer.status() == StatusCode::SEE_OTHER => {
+        Interrupt::Answer(answer) if answer.status() == StatusCode::SEE_OTHER => {
             Ok(for_every_status(&app.config.name, *answer))
         }
         stop => Err(stop),
     }
 }
 
-/// `rd`; else what a trusted proxy says; else home.
+/// Returns the destination: `rd`, else the one that a trusted proxy forwards, else the home page.
 fn meant(
     context: &Context,
     uri: &Uri,
     headers: &HeaderMap,
-    told: &Told,
+    forwarded: &ForwardedRequest,
 ) -> Result<Destination, Problem> {
     let (_, destination) = split(uri)?;
     if !destination.is_empty() || !context.trusted_proxy {
         return Ok(destination);
     }
     let redirect = one(headers, "x-auth-request-redirect").ok().flatten();
-    let said = redirect.or(told.target.as_deref());
+    let said = redirect.or(forwarded.target.as_deref());
     Ok(said.map(Destination::of).unwrap_or_default())
 }
 
-/// Traefik's errors middleware shows this under the status of the error, where no browser follows a
-/// `Location`: a page leads on by itself.
+/// Turns a redirect into a page that redirects by itself: Traefik's errors middleware shows it
+/// under the status of the error, with which no browser follows a `Location`.
 fn for_every_status(app: &str, answer: Response) -> Response {
     let target = answer.headers().get(header::LOCATION).cloned();
     let Some(target) = target.as_ref().and_then(|target| target.to_str().ok()) else {
@@ -102,12 +102,12 @@ fn for_every_status(app: &str, answer: Response) -> Response {
     page
 }
 
-/// `GET /oauth2/open?app=&rd=` on the main host: to an app, by the address that the configuration
-/// gives it. A step of the way from sign-in, see [`ReturnPath::to_app`].
+/// `GET /oauth2/open?app=&rd=` on the main host: redirects to an app, at the address in the
+/// configuration. A step after sign-in, see [`ReturnPath::to_app`].
 pub(crate) async fn open(
     State(gateway): State<Shared>,
     OriginalUri(uri): OriginalUri,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let query = Fields::of_query(&uri)?;
     let Some(app) = gateway.hosts.app(query.get("app")) else {
         return Err(Problem::not_found().into());

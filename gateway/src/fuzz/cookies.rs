@@ -1,4 +1,4 @@
-//! `Cookie` lines.
+//! Fuzzes the reading of `Cookie` headers.
 use bolero::check;
 use http::{HeaderMap, HeaderValue, header};
 use portico_testkit::fuzz::{Change, edited, seeds, time};
@@ -37,7 +37,7 @@ const PURPOSES: [(Purpose, &str); 7] = [
     (Purpose::Provider, "portico-provider"),
 ];
 
-/// A `Cookie` header for each line of the text.
+/// Returns a `Cookie` header for each line of the text.
 fn headers(text: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in text.split(|byte| *byte == b'\n') {
@@ -48,7 +48,7 @@ fn headers(text: &[u8]) -> HeaderMap {
     headers
 }
 
-/// The names and values that a reader of whole lines sees, where they can be read as text at all.
+/// Returns the names and values that a reader of whole lines sees, where they are text.
 fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for line in headers.get_all(header::COOKIE) {
@@ -62,7 +62,8 @@ fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
     pairs
 }
 
-/// Whether a name could be taken for one of ours by a reader that folds case and drops white space.
+/// Returns whether a reader that folds case and drops white space could take a name for one of
+/// Portico's.
 fn looks_like_ours(name: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(name) else {
         return false;
@@ -106,7 +107,7 @@ fn check_lines(text: &[u8]) {
             }
         }
     }
-    // what is passed on to an upstream
+    // what is forwarded to an upstream
     let passed: Vec<u8> = foreign(&headers).map_or_else(Vec::new, |line| line.as_bytes().to_vec());
     let mut expected = Vec::new();
     for line in headers.get_all(header::COOKIE) {
@@ -129,7 +130,7 @@ fn fuzz_cookies() {
     }
     let headers = headers(all[0].as_bytes());
     let session = Cookies { secure: false }.read(&headers, Purpose::Session);
-    assert!(session.is_some(), "the twin");
+    assert!(session.is_some(), "the control case");
     check!()
         .with_test_time(time())
         .with_type::<Change>()

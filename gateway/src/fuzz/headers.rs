@@ -1,4 +1,4 @@
-//! Which headers pass, both ways.
+//! Fuzzes the filters for request and response headers.
 use bolero::check;
 use http::{HeaderMap, HeaderName, header};
 use portico_testkit::fuzz::{Change, edited, seeds, time};
@@ -33,9 +33,9 @@ const PIECES: [&str; 21] = [
     "\t",
 ];
 
-/// What an upstream must never have from a client: written out once more, and not by looking at
-/// the list that is tested.
-const NEVER: [&str; 16] = [
+/// Headers that an upstream must never get from a client: listed again, independently of the tested
+/// list.
+const STRIPPED_HEADERS: [&str; 16] = [
     "x-forwarded-for",
     "x-forwarded-user",
     "x-forwarded-host",
@@ -54,11 +54,11 @@ const NEVER: [&str; 16] = [
     "upgrade",
 ];
 
-/// What an app's configuration calls identity.
-const NAMED: [HeaderName; 1] = [HeaderName::from_static("grafana-user")];
+/// The identity headers of an app's configuration.
+const IDENTITY_HEADERS: [HeaderName; 1] = [HeaderName::from_static("grafana-user")];
 
-/// What is nobody's identity.
-const ORDINARY: [&str; 4] = ["accept", "content-type", "user-agent", "x-csrf-token"];
+/// Headers that carry no identity.
+const HARMLESS_HEADERS: [&str; 4] = ["accept", "content-type", "user-agent", "x-csrf-token"];
 
 fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     let lines = headers.get_all(header::CONNECTION).iter();
@@ -72,22 +72,22 @@ fn check_request(text: &[u8]) {
     let before = headers_in(text);
     let hop_by_hop = named_by_connection(&before);
     let mut headers = before.clone();
-    clean_request(&mut headers, &NAMED);
+    clean_request(&mut headers, &IDENTITY_HEADERS);
     for name in headers.keys() {
         assert!(!name.as_str().contains('_'), "{name} passed");
         assert!(!hop_by_hop.contains(name), "{name} passed");
     }
-    for name in NEVER.iter().copied().chain(["grafana-user"]) {
+    for name in STRIPPED_HEADERS.iter().copied().chain(["grafana-user"]) {
         assert!(!headers.contains_key(name), "{name} passed");
     }
-    for name in ORDINARY {
+    for name in HARMLESS_HEADERS {
         let kept: Vec<_> = headers.get_all(name).iter().collect();
         let sent: Vec<_> = before.get_all(name).iter().collect();
         let by_hop = hop_by_hop.iter().any(|hop| hop == name);
         assert!(by_hop || kept == sent, "{name} was changed");
     }
     let mut again = headers.clone();
-    clean_request(&mut again, &NAMED);
+    clean_request(&mut again, &IDENTITY_HEADERS);
     assert_eq!(again, headers, "cleaned twice it is something else");
 }
 

@@ -1,5 +1,5 @@
-//! Fuzz targets: what strangers can send, and what an operator can write, changed at random from
-//! seeds. See [`portico_testkit::fuzz`].
+//! Fuzz targets: input of untrusted clients and of operators, mutated at random from seeds. See
+//! [`portico_testkit::fuzz`].
 mod cookies;
 mod headers;
 mod paths;
@@ -9,7 +9,8 @@ mod rules_files;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// The headers of a text with a `name: value` a line; what HTTP would not take is left out.
+/// Returns the headers of a text with one `name: value` per line; what HTTP does not accept is left
+/// out.
 fn headers_in(text: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in text.split(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! Request paths: whatever passes means the same to every reader behind us.
+//! Fuzzes request paths: a path that is accepted means the same to every upstream.
 use bolero::check;
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use serde_json::Value;
@@ -34,7 +34,7 @@ const PIECES: [&str; 24] = [
     "/open/",
 ];
 
-/// `%xx` turned into bytes, once; what is no escape stays.
+/// Decodes `%xx` once; anything that is not an escape stays.
 fn decoded(path: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = path;
@@ -57,7 +57,8 @@ fn decoded(path: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Where a file server ends up: `;` parameters dropped, slashes merged, dot segments resolved.
+/// Returns the path as a file server resolves it: `;` parameters dropped, slashes merged, dot
+/// segments resolved.
 fn resolved(path: &[u8]) -> Vec<String> {
     let mut segments: Vec<String> = Vec::new();
     for segment in path.split(|byte| matches!(byte, b'/' | b'\\')) {
@@ -74,7 +75,7 @@ fn resolved(path: &[u8]) -> Vec<String> {
     segments
 }
 
-/// Every reader that is worth thinking of: as it stands, decoded once, decoded twice.
+/// Checks a path as upstreams may read it: as it is, decoded once, decoded twice.
 fn check_path(path: &str) {
     if path::check(path).is_err() {
         return;
@@ -113,7 +114,7 @@ fn fuzz_paths() {
         assert!(path::check(seed).is_err(), "{seed:?} passed");
     }
     for seed in &passes {
-        assert_eq!(path::check(seed), Ok(()), "{seed:?}, the twin");
+        assert_eq!(path::check(seed), Ok(()), "{seed:?}, the control case");
         check_path(seed);
     }
     let all = [refused, passes].concat();
@@ -123,7 +124,7 @@ fn fuzz_paths() {
         .for_each(|change| {
             let bytes = edited(&all, &PIECES, change);
             let text = String::from_utf8_lossy(&bytes);
-            // what comes after is no part of the path of a request
+            // what follows is not part of the path of a request
             check_path(text.split('?').next().unwrap_or_default());
         });
 }

@@ -1,16 +1,16 @@
-//! Destinations after sign-in.
+//! Fuzzes return paths after sign-in.
 use bolero::check;
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use url::Url;
 
 use crate::{
-    access::return_path::{ReturnPath, STEPS},
+    access::return_path::{OWN_STEPS, ReturnPath},
     proxy::path,
 };
 
-/// Spellings of other hosts; the attack suite sends the same to a running gateway.
-const ELSEWHERE: &str = include_str!("../../tests/data/open-redirects.json");
-const KEPT: &str = include_str!("seeds/return-paths.json");
+/// Spellings of other hosts; the attack suite sends the same ones to a running gateway.
+const OPEN_REDIRECTS: &str = include_str!("../../tests/data/open-redirects.json");
+const RETURN_PATHS: &str = include_str!("seeds/return-paths.json");
 
 const PIECES: [&str; 24] = [
     "/",
@@ -39,7 +39,7 @@ const PIECES: [&str; 24] = [
     "/oauth2/sign_out",
 ];
 
-/// Whether a browser that follows the path stays on the host that sent it there.
+/// Returns whether a browser that follows the path stays on the same host.
 fn stays(destination: &ReturnPath) -> bool {
     let path = destination.as_str();
     let on_hosts = ["https://portico.example.org/x/y?z", "http://localhost:8080"];
@@ -48,7 +48,7 @@ fn stays(destination: &ReturnPath) -> bool {
         let url = base.join(path).unwrap();
         url.origin() == base.origin() && url.username().is_empty() && url.password().is_none()
     });
-    // a reader that is more tolerant than the standard
+    // a reader that is more lenient than the standard
     let tolerant: String = path
         .chars()
         .filter(|letter| !letter.is_whitespace() && !letter.is_control())
@@ -66,8 +66,11 @@ fn check_destination(raw: &str) {
     assert_eq!(path::check(destination.path()), Ok(()), "{raw:?}");
     let place = destination.path();
     let own = place == "/oauth2" || place.starts_with("/oauth2/");
-    assert!(!own || STEPS.contains(&place), "{raw:?} leads to {place}");
-    // a destination goes through forms and links: read again, it is the same or home
+    assert!(
+        !own || OWN_STEPS.contains(&place),
+        "{raw:?} leads to {place}"
+    );
+    // a destination is passed through forms and links: read again, it is unchanged or the home page
     let again = ReturnPath::parse(destination.as_str());
     assert!(
         again == destination || again == ReturnPath::home(),
@@ -77,11 +80,11 @@ fn check_destination(raw: &str) {
 
 #[test]
 fn fuzz_return_paths() {
-    let elsewhere = seeds(ELSEWHERE);
+    let elsewhere = seeds(OPEN_REDIRECTS);
     assert!(elsewhere.len() >= 200, "{} spellings", elsewhere.len());
-    let kept = seeds(KEPT);
+    let kept = seeds(RETURN_PATHS);
     for seed in &kept {
-        assert_eq!(ReturnPath::parse(seed).as_str(), seed, "the twin");
+        assert_eq!(ReturnPath::parse(seed).as_str(), seed, "the control case");
     }
     let all = [elsewhere, kept].concat();
     for seed in &all {

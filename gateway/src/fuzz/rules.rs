@@ -1,4 +1,4 @@
-//! Rules as operators write them.
+//! Fuzzes rules as operators write them.
 use bolero::check;
 use portico_domain::{
     access::Rule,
@@ -29,7 +29,7 @@ const PIECES: [&str; 16] = [
     "\\u0000",
 ];
 
-/// Somebody whom no rule of the seeds means.
+/// Returns a user that no rule of the seeds matches.
 fn stranger() -> Identity {
     let named = |name: &str| Named {
         id: format!("{name}-id"),

@@ -1,4 +1,4 @@
-//! Files of rules, as operators write them: whatever is accepted closes what it says it closes.
+//! Fuzzes rules files as operators write them: an accepted file refuses what its rules refuse.
 use std::path::Path;
 
 use bolero::check;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::AppConfig,
-    rules::{Outcome, Policy, Question, Somebody, Step},
+    rules::{Outcome, Policy, Question, Step, Subject},
 };
 
 const FILES: &str = include_str!("seeds/rules-files.json");
@@ -71,7 +71,7 @@ fn policy(rules: &Value, text: &[u8]) -> Option<Policy> {
 }
 
 fn questions() -> impl Iterator<Item = Question> {
-    let people = [None, Some(Somebody::named("u1", "ada", "Default"))];
+    let people = [None, Some(Subject::named("u1", "ada", "Default"))];
     let asked = PATHS.iter().flat_map(move |path| {
         let people = people.clone();
         [Method::GET, Method::POST]
@@ -88,7 +88,7 @@ fn questions() -> impl Iterator<Item = Question> {
     })
 }
 
-/// Whether a file is accepted. It is held against itself with one more rule.
+/// Returns whether a file is accepted. The file is compared with itself plus one more rule.
 fn check_file(text: &[u8]) -> bool {
     let Some(plain) = policy(&json!([]), text) else {
         return false;
@@ -114,7 +114,7 @@ fn check_file(text: &[u8]) -> bool {
             .map(|(name, _, _)| name.as_str())
             .collect();
         assert_eq!(deciding, Vec::from_iter(outcome.rule()), "{question:?}");
-        // the file may hold as many rules as there may be, or one of that name
+        // the file may hold the maximum number of rules already, or one of that name
         if let Some(closed) = &closed {
             let outcome = closed.explain(&question).outcome;
             assert!(
@@ -125,7 +125,8 @@ fn check_file(text: &[u8]) -> bool {
         if let Some(open) = &open {
             let after = open.explain(&question).outcome;
             let stays_closed = match outcome {
-                // led to sign-in or asked again by a `deny`, or because nothing opened it before
+                // redirected to sign-in or to reauthentication by a `deny`, or because nothing
+                // permitted it before
                 Outcome::SignIn { rule: None } | Outcome::Refused { rule: None } => true,
                 Outcome::Refused { .. } => after == *outcome,
                 Outcome::SignIn { .. } => !after.is_open(),

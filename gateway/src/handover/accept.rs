@@ -1,4 +1,5 @@
-//! `POST /oauth2/handover` on an app's host: a one-time code for a child session's cookie.
+//! `POST /oauth2/handover` on an app's host: exchanges a one-time code for a child session's
+//! cookie.
 use axum::{Extension, extract::State, response::Response};
 use http::{HeaderMap, header};
 use jiff::Timestamp;
@@ -8,13 +9,13 @@ use secrecy::ExposeSecret as _;
 
 use super::commitment;
 use crate::{
-    access::{line, origin::OriginFault, return_path::ReturnPath},
+    access::{access_log, origin::OriginFault, return_path::ReturnPath},
     audit::Event,
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, see_other, with_cookie},
     hosts::Site,
-    meters,
-    problem::Problem,
+    metrics,
     session::cookie::Purpose,
     state::{Context, Shared},
 };
@@ -24,11 +25,11 @@ pub(crate) async fn post(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
-    // the one request that may come from another host: from the main host's page
+    // the only request that may come from another host: from a page of the main host
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let from_main = origins
         .next()
@@ -67,9 +68,9 @@ pub(crate) async fn post(
     let Some((secret, session)) = gateway.store.sessions().create_child(&new, now).await? else {
         return Err(Problem::signed_out().into());
     };
-    meters::session_started(session.kind);
-    line::session(&session);
-    line::rule("handover");
+    metrics::session_started(session.kind);
+    access_log::session(&session);
+    access_log::rule("handover");
     let event = Event::new("app.open", Outcome::Succeeded)
         .session(&session)
         .project(Some(&app.config.project))
@@ -89,7 +90,7 @@ fn out_of_date(app: &str) -> Problem {
     Problem::downstream(
         http::StatusCode::BAD_REQUEST,
         "handover",
-        format!("This way to {app} has expired"),
+        format!("The link to {app} has expired"),
         format!("It was used before or took too long. Open {app} from Portico again."),
     )
 }

@@ -1,8 +1,8 @@
-//! Carrying a session from the main host to an app's host.
+//! Hands a session over from the main host to an app's host.
 //!
-//! The app's host sets a nonce cookie and sends the browser to the main host (`begin`); the main
-//! host checks session and rule and answers with a form that posts a one-time code back
-//! (`offer`); the app's host exchanges code and nonce for a child session (`accept`).
+//! The app's host sets a nonce cookie and redirects the browser to the main host (`begin`); the
+//! main host checks session and rules and returns a form that posts a one-time code back (`offer`);
+//! the app's host exchanges code and nonce for a child session (`accept`).
 pub(crate) mod accept;
 pub(crate) mod offer;
 
@@ -14,25 +14,25 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    access::{line, return_path::ReturnPath},
-    guard::{Stop, see_other, with_cookie},
+    access::{access_log, return_path::ReturnPath},
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
     hosts::App,
-    problem::Problem,
     proxy::routes::here,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway},
 };
 
-/// How long a person may take to sign in on the way.
+/// Lifetime of the nonce cookie; the user may have to sign in within this time.
 const NONCE_SECONDS: u32 = 900;
 
-/// Sends somebody without a session on the app's host to the main host.
+/// Redirects a user without a session on the app's host to the main host.
 pub(crate) fn begin(
     gateway: &Gateway,
     context: &Context,
     app: &App,
     request: &Request<Body>,
-) -> Stop {
+) -> Interrupt {
     let path = ReturnPath::parse(&here(request));
     begin_for(
         gateway,
@@ -44,7 +44,7 @@ pub(crate) fn begin(
     )
 }
 
-/// The same for a request that is not the one at hand: to come back to `path`.
+/// Starts a hand-over for another request than the current one: it returns to `path`.
 pub(crate) fn begin_for(
     gateway: &Gateway,
     context: &Context,
@@ -52,14 +52,14 @@ pub(crate) fn begin_for(
     method: &Method,
     headers: &HeaderMap,
     path: &ReturnPath,
-) -> Stop {
+) -> Interrupt {
     if !context.navigation || !matches!(*method, Method::GET | Method::HEAD) {
         return Problem::signed_out().into();
     }
     if gateway.runs_in_circles(headers, Timestamp::now()) {
         return gateway.app_loop(app);
     }
-    // a second tab must not spoil the first one's way
+    // a second tab must not invalidate the hand-over of the first
     let known = gateway.cookies.read(headers, Purpose::Handover);
     let nonce = match known.map_or_else(random_secret, Ok) {
         Ok(nonce) => nonce,
@@ -68,7 +68,7 @@ pub(crate) fn begin_for(
             return Problem::internal().into();
         }
     };
-    line::rule("no_session");
+    access_log::rule("no_session");
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("app", &app.config.id)
         .append_pair("nonce", &commitment(&nonce))
@@ -78,10 +78,10 @@ pub(crate) fn begin_for(
     let cookie = gateway
         .cookies
         .set_for(Purpose::Handover, &nonce, NONCE_SECONDS);
-    Stop::Answer(Box::new(with_cookie(answer, cookie)))
+    Interrupt::Answer(Box::new(with_cookie(answer, cookie)))
 }
 
-/// What may be seen of a nonce: it travels in a URL, the nonce itself never does.
+/// Returns the public commitment to a nonce: it is sent in a URL, the nonce itself never is.
 fn commitment(nonce: &SecretString) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(nonce.expose_secret()))
 }

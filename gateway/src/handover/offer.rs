@@ -1,4 +1,4 @@
-//! `GET /oauth2/handover` on the main host: for signed-in people on their way to an app.
+//! `GET /oauth2/handover` on the main host: for signed-in users on their way to an app.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -10,13 +10,13 @@ use portico_store::{NewHandover, Outcome};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
-    access::{line, return_path::ReturnPath, rules::Key},
+    access::{access_log, return_path::ReturnPath, rules::Key},
     audit::Event,
+    authentication::{Interrupt, see_other},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, see_other},
     hosts::App,
     pages,
-    problem::Problem,
     rules::{Asked, Decision, Refusal},
     state::{Context, Gateway, Shared},
 };
@@ -26,7 +26,7 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let query = Fields::of_query(&uri)?;
     let app = gateway.hosts.app(query.get("app"));
     let Some(app) = app.filter(|app| app.has_own_host()).cloned() else {
@@ -40,7 +40,7 @@ pub(crate) async fn get(
     }
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let return_path = ReturnPath::parse(query.get("rd"));
-    // where somebody is going is decided on already here
+    // access to the destination is decided here already
     let asked = Asked {
         method: &Method::GET,
         path: return_path.path(),
@@ -80,19 +80,20 @@ pub(crate) async fn get(
     Ok(pages::app::handover(&app.config.name, &app.origin, code.expose_secret()).into_response())
 }
 
-/// In the query of who has just been asked to confirm who they are.
+/// A query parameter, set after a reauthentication.
 const CONFIRMED: &str = "confirmed";
 
 impl Gateway {
-    /// Somebody on their way to what asks for a sign-in that is not long ago: they confirm who they
-    /// are, and come back here. Who has done so in vain is told, and sent round no further.
+    /// Asks a user to confirm their identity, where the destination needs a recent sign-in, and
+    /// then returns here. If a confirmation had no effect, a page explains why instead of asking
+    /// again.
     fn confirm_on_the_way(
         &self,
         app: &App,
         uri: &Uri,
         query: &Fields,
         refusal: &Refusal,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let here = |confirmed: &str| {
             let way = url::form_urlencoded::Serializer::new(String::new())
                 .append_pair("app", &app.config.id)
@@ -109,17 +110,18 @@ impl Gateway {
             format!("/oauth2/reauthenticate?{query}")
         };
         if query.get(CONFIRMED).is_empty() {
-            line::rule("sign_in_again");
+            access_log::rule("sign_in_again");
             return Ok(see_other(&confirm(&here("1"))));
         }
         let name = &app.config.name;
         let problem = self.ask_to_sign_in_again(app, refusal);
         Err(problem
             .steps([
-                format!("{name} asks for a fresh proof of who you are: a password, or your provider's."),
+                format!("{name} requires you to confirm who you are again, with a password or at \
+                         your provider."),
                 "Your provider may have signed you in without asking. Sign out there, then try again."
                     .to_owned(),
-                "A pasted token is no such proof: nobody knows how old it is.".to_owned(),
+                "A pasted token is not accepted for this, because its age is unknown.".to_owned(),
             ])
             .leads_to("Try again", confirm(&here("1")))
             .into())

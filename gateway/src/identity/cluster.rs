@@ -1,4 +1,5 @@
-//! The user's own token for a cluster, for programs that speak to its API server in their name.
+//! Passes the user's own cluster token to apps that call the cluster's API server on the user's
+//! behalf.
 use std::time::{Duration, Instant};
 
 use http::{HeaderName, HeaderValue};
@@ -20,7 +21,7 @@ use crate::{
     state::{Cluster, Gateway},
 };
 
-/// The cluster of an ID or a name that only one has.
+/// Returns the cluster with an ID, or with a name that only one cluster has.
 pub(super) fn find(clusters: &[Cluster], named: &str) -> Result<Uuid, IdentityFault> {
     let id: Option<Uuid> = named.parse().ok();
     let mut found = clusters
@@ -35,8 +36,8 @@ pub(super) fn find(clusters: &[Cluster], named: &str) -> Result<Uuid, IdentityFa
 }
 
 impl Gateway {
-    /// A bearer for the cluster, and until when it is used: two thirds of its life at most. It is
-    /// the same token as a command line gets, and ends with the session.
+    /// Returns a bearer token for the cluster, and until when it is used: two thirds of its
+    /// lifetime at most. It is the same token as a command line gets, and ends with the session.
     pub(super) async fn cluster_bearer(
         &self,
         app: &App,
@@ -58,7 +59,7 @@ impl Gateway {
         let sealed = self
             .cluster_token(&of_session(caller), caller, cluster, &project)
             .await?;
-        tracing::debug!(app = app.config.id, cluster = %cluster.record.id, "a cluster token");
+        tracing::debug!(app = app.config.id, cluster_id = %cluster.record.id, "a cluster token");
         let left = sealed.expires_at.as_second() - now.as_second();
         let used_for = Duration::from_secs(u64::try_from(left * 2 / 3).unwrap_or_default());
         let bearer = authorization("Bearer", sealed.token.expose_secret())?;
@@ -66,7 +67,8 @@ impl Gateway {
     }
 }
 
-/// The project that opened the app, where the cluster accepts it; else the one used last.
+/// Returns the project that gave access to the app, where the cluster accepts it; else the one used
+/// last.
 fn project_for(
     cluster: &Cluster,
     caller: &Caller,

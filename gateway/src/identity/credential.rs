@@ -1,4 +1,4 @@
-//! Credentials of the app's own, from files: a user name and a password, or a token.
+//! The app's own credentials, read from files: a user name and a password, or a token.
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -15,26 +15,26 @@ use portico_runtime::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{facts::Facts, refusal::Refusal};
+use super::{identity_attributes::Facts, refusal::Refusal};
 use crate::{
     BuildError,
     config::{AppConfig, ConfigError, Fact, IdentityFault},
     session::lock::Lock,
 };
 
-/// A credential, and the files that it is read from again.
+/// A credential, and the files that it is read from.
 #[derive(Debug)]
 pub(super) struct Credential {
     user_file: Option<PathBuf>,
     secret_file: PathBuf,
-    /// A token has fewer characters to choose from than a password.
+    /// Whether it is a token, which permits fewer characters than a password.
     is_token: bool,
     current: Lock<Arc<Content>>,
     reading: AtomicU64,
     last: Lock<LastRead>,
 }
 
-/// What the files were when they were read last, and what is wrong with them.
+/// The state of the files when they were last read, and any error.
 #[derive(Debug, Default)]
 struct LastRead {
     stamps: Option<[Option<FileStamp>; 2]>,
@@ -77,8 +77,8 @@ impl Credential {
         })
     }
 
-    /// Reads the files again where they have changed; says whether there is another credential now. Each fault is
-    /// logged once, and the last good credential stays. Blocks.
+    /// Reads the files again where they have changed. Returns whether the credential changed. Each
+    /// error is logged once, and the last valid credential stays in use. Blocks.
     pub fn read_again(&self, app: &str) -> Result<bool, ()> {
         let mut last = self.last.lock();
         let stamps = self.stamps();
@@ -112,7 +112,8 @@ impl Credential {
         }
     }
 
-    /// What identifies the contents of both files; `None` while one of them may be in the middle of a change.
+    /// Returns stamps that identify the contents of both files; `None` while one of them may be in
+    /// the middle of a change.
     fn stamps(&self) -> Option<[Option<FileStamp>; 2]> {
         let stamp = |path: Option<&Path>| match path.map(FileStamp::of) {
             Some(stamp) if !stamp.is_settled() => None,
@@ -124,12 +125,12 @@ impl Credential {
         ])
     }
 
-    /// How often another credential was found.
+    /// Returns how many times the credential has changed.
     pub fn reading(&self) -> u64 {
         self.reading.load(Ordering::Acquire)
     }
 
-    /// `Authorization: Basic` (RFC 7617), of the user in the file or the one that is asking.
+    /// Returns `Authorization: Basic` (RFC 7617), for the user in the file or the signed-in user.
     pub fn basic(
         &self,
         user: Option<Fact>,
@@ -155,14 +156,14 @@ impl Credential {
         authorization("Basic", &STANDARD.encode(pair.expose_secret()))
     }
 
-    /// `Authorization: Bearer` (RFC 6750) with the token in the file.
+    /// Returns `Authorization: Bearer` (RFC 6750) with the token in the file.
     pub fn bearer(&self) -> Result<(HeaderName, HeaderValue), Refusal> {
         let content = Arc::clone(&self.current.lock());
         authorization("Bearer", content.secret.expose_secret())
     }
 }
 
-/// A credential of this scheme.
+/// Returns an `Authorization` header of this scheme.
 pub(super) fn authorization(
     scheme: &str,
     credential: &str,
@@ -207,7 +208,8 @@ impl Content {
     }
 }
 
-/// Whether a name can stand in Basic credentials, where the first colon ends it (RFC 7617 2).
+/// Returns whether a name can be used in Basic credentials, where the first colon ends it (RFC 7617
+/// 2).
 fn is_user(name: &str) -> bool {
     !name.is_empty() && !name.contains(':') && !name.chars().any(char::is_control)
 }

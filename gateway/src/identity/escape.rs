@@ -1,9 +1,10 @@
-//! Text of any kind as the value of a header, so that no two texts look the same and none begins
-//! a new line.
+//! Escapes any text as the value of a header, so that different texts stay different and none
+//! begins a new line.
 use std::fmt::Write as _;
 
-/// Visible ASCII as it is; as `%XX` of their UTF-8 bytes: everything else, `%` itself, spaces at
-/// either end, which servers cut off, and `also`. RFC 9110 5.5 gives other bytes no meaning.
+/// Returns visible ASCII unchanged and everything else as `%XX` of its UTF-8 bytes: also `%`
+/// itself, spaces at either end, which servers strip, and the character `also`. RFC 9110 5.5
+/// defines no meaning for other bytes.
 pub(super) fn escaped(text: &str, also: Option<char>) -> String {
     let mut out = String::with_capacity(text.len());
     let inner = text.trim_matches(' ');
@@ -28,7 +29,7 @@ pub(super) fn escaped(text: &str, also: Option<char>) -> String {
     out
 }
 
-/// `<user name>@<domain name>`, another one for every account.
+/// Returns `<user name>@<domain name>`, unique to each account.
 pub(super) fn account(name: &str, domain: &str) -> String {
     format!(
         "{}@{}",

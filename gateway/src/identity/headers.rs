@@ -1,19 +1,19 @@
-//! Plain headers: one value, a list with a separator, or a line for each entry.
+//! Passes identity in plain headers: one value, a list with a separator, or a line for each entry.
 use http::{HeaderName, HeaderValue};
 
 use super::{
-    Told,
+    IdentityHeaders,
     escape::{account, escaped},
-    facts::{Facts, Value},
+    identity_attributes::{Facts, Value},
     refusal::Refusal,
 };
 use crate::config::{Content, Fact, HeaderFrom, IdentityFault, header_name};
 
-/// What a header may take up; upstreams accept only so much.
-const LONGEST: usize = 8 * 1024;
-const SEPARATOR: char = ',';
+/// Bounds the values of one identity header together, in bytes; upstreams limit their headers.
+const MAX_HEADER_BYTES: usize = 8 * 1024;
+const DEFAULT_SEPARATOR: char = ',';
 
-/// A header that says something about who is asking.
+/// A header with an attribute of the user.
 #[derive(Debug)]
 pub(super) struct Header {
     pub name: HeaderName,
@@ -28,14 +28,14 @@ impl Header {
         })
     }
 
-    /// Adds the header, where there is something to say. An entry of a list that would look like two
-    /// is refused: neither the app nor we could tell what was meant.
-    pub fn add(&self, facts: &Facts<'_>, told: &mut Told) -> Result<(), Refusal> {
+    /// Adds the header, if the attribute has a value. A list with an entry that contains the
+    /// separator is refused, as it would be ambiguous.
+    pub fn add(&self, facts: &Facts<'_>, headers: &mut IdentityHeaders) -> Result<(), Refusal> {
         let lines = match &self.from.content {
             Content::Text(text) => vec![text.clone()],
             Content::Fact(fact) => self.lines(*fact, facts.get(*fact))?,
         };
-        if lines.iter().map(String::len).sum::<usize>() > LONGEST {
+        if lines.iter().map(String::len).sum::<usize>() > MAX_HEADER_BYTES {
             return Err(Refusal::TooLong(self.fact()));
         }
         if lines.is_empty() && self.from.required {
@@ -43,7 +43,7 @@ impl Header {
         }
         for line in lines {
             let value = HeaderValue::try_from(line).map_err(|_| Refusal::Unwritable)?;
-            told.push((self.name.clone(), value));
+            headers.push((self.name.clone(), value));
         }
         Ok(())
     }
@@ -56,14 +56,14 @@ impl Header {
             Value::Many(entries) => entries,
         };
         let only = &self.from.only;
-        let told = |entry: &&str| only.is_empty() || only.iter().any(|named| named == entry);
-        let entries = entries.into_iter().filter(told);
+        let listed = |entry: &&str| only.is_empty() || only.iter().any(|named| named == entry);
+        let entries = entries.into_iter().filter(listed);
         if self.from.lines {
-            // lines of one name are a list with commas to whoever joins them (RFC 9110 5.3)
-            let line = |entry| escaped(entry, Some(SEPARATOR));
+            // recipients may join lines of one name to a list with commas (RFC 9110 5.3)
+            let line = |entry| escaped(entry, Some(DEFAULT_SEPARATOR));
             return Ok(entries.map(line).collect());
         }
-        let separator = self.from.separator.unwrap_or(SEPARATOR);
+        let separator = self.from.separator.unwrap_or(DEFAULT_SEPARATOR);
         let mut list = String::new();
         for entry in entries {
             if entry.contains(separator) {
@@ -109,10 +109,13 @@ mod tests {
 
     #[test]
     fn a_list_is_joined_and_each_entry_written_plainly() {
-        let told = groups(&header(json!("groups")), &["dev", "öps", "a b"]).expect("told");
-        assert_eq!(told, ["dev,%C3%B6ps,a b"]);
+        let values = groups(&header(json!("groups")), &["dev", "öps", "a b"]).expect("a value");
+        assert_eq!(values, ["dev,%C3%B6ps,a b"]);
         let semicolons = header(json!({ "value": "groups", "separator": ";" }));
-        assert_eq!(groups(&semicolons, &["a,b", "c"]).expect("told"), ["a,b;c"]);
+        assert_eq!(
+            groups(&semicolons, &["a,b", "c"]).expect("a value"),
+            ["a,b;c"]
+        );
     }
 
     #[test]
@@ -124,12 +127,15 @@ mod tests {
         ));
         let lines = header(json!({ "value": "groups", "lines": true }));
         assert_eq!(
-            groups(&lines, &["dev", "a,ops"]).expect("told"),
+            groups(&lines, &["dev", "a,ops"]).expect("a value"),
             ["dev", "a%2Cops"]
         );
-        // what the app is not told about is in nobody's way
+        // groups that are not passed on are not checked
         let only = header(json!({ "value": "groups", "only": ["dev", "ops"] }));
-        assert_eq!(groups(&only, &["dev", "a,ops"]).expect("told"), ["dev"]);
-        assert_eq!(groups(&commas, &["dev", "ops"]).expect("told"), ["dev,ops"]);
+        assert_eq!(groups(&only, &["dev", "a,ops"]).expect("a value"), ["dev"]);
+        assert_eq!(
+            groups(&commas, &["dev", "ops"]).expect("a value"),
+            ["dev,ops"]
+        );
     }
 }

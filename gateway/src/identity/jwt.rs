@@ -1,4 +1,5 @@
-//! A signed token with the claims that an app reads, as Grafana's `[auth.jwt]` does.
+//! Passes identity in a signed token with the claims that an app reads, as Grafana's `[auth.jwt]`
+//! does.
 use http::{HeaderName, HeaderValue, header};
 use jiff::Timestamp;
 use portico_assertion::claims::MAX_LIFETIME_SECONDS;
@@ -6,18 +7,18 @@ use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
 use super::{
-    facts::{Facts, Value},
+    identity_attributes::{Facts, Value},
     refusal::Refusal,
 };
 use crate::{
     config::{Fact, IdentityConfig, IdentityFault, header_name},
+    error_response::Problem,
     hosts::App,
-    problem::Problem,
     state::Gateway,
 };
 
-/// What a token says unless told otherwise.
-const USUAL: [(&str, Fact); 8] = [
+/// The claims of a token unless the configuration sets others.
+const DEFAULT_CLAIMS: [(&str, Fact); 8] = [
     ("sub", Fact::UserId),
     ("login", Fact::User),
     ("preferred_username", Fact::User),
@@ -28,7 +29,7 @@ const USUAL: [(&str, Fact); 8] = [
     ("role", Fact::Role),
 ];
 
-/// Where the token stands and what it says.
+/// The header and the claims of the token.
 #[derive(Debug)]
 pub(super) struct Jwt {
     header: HeaderName,
@@ -42,7 +43,7 @@ impl Jwt {
             name => header_name(name)?,
         };
         let claims = if config.claims.is_empty() {
-            let usual = USUAL.iter();
+            let usual = DEFAULT_CLAIMS.iter();
             usual
                 .map(|(name, fact)| ((*name).to_owned(), *fact))
                 .collect()
@@ -53,7 +54,7 @@ impl Jwt {
         Ok(Self { header, claims })
     }
 
-    /// The claims about somebody; what is not known is left out.
+    /// Returns the claims about the user; unknown attributes are left out.
     fn claims(&self, facts: &Facts<'_>) -> Map<String, Json> {
         let mut claims = Map::new();
         for (name, fact) in &self.claims {
@@ -71,7 +72,7 @@ impl Jwt {
 }
 
 impl Gateway {
-    /// The header with a token for the app, signed with the key of the assertions.
+    /// Returns the header with a token for the app, signed with the key of the assertions.
     pub(super) fn signed_token(
         &self,
         jwt: &Jwt,

@@ -1,14 +1,15 @@
-//! What an app is told about who is asking, as `[apps.identity]` says: Portico's own assertion,
-//! plain headers, a token with chosen claims, credentials of the app's own, or a cluster token.
+//! Passes the user's identity to an app, as configured in `[apps.identity]`: Portico's own
+//! assertion, plain headers, a token with configurable claims, the app's own credentials, or a
+//! cluster token.
 //!
-//! It is worked out once for a session at an app and kept with the session, as the assertion is.
-//! Nothing is told about somebody who is not signed in, and what the app is told under these
-//! names no client can say (`named`).
+//! The headers are computed once for a session and an app and cached with the session, like the
+//! assertion. Requests without a signed-in user carry no identity, and clients cannot send headers
+//! with these names (`named`).
 mod cluster;
 mod credential;
 mod escape;
-mod facts;
 mod headers;
+mod identity_attributes;
 mod jwt;
 mod refusal;
 mod roles;
@@ -20,16 +21,17 @@ use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
 use uuid::Uuid;
 
 use self::{
-    credential::Credential, facts::Facts, headers::Header, jwt::Jwt, refusal::Refusal, roles::Roles,
+    credential::Credential, headers::Header, identity_attributes::Facts, jwt::Jwt,
+    refusal::Refusal, roles::Roles,
 };
 use crate::{
     BuildError,
     access::rules::Key,
     config::{AppConfig, ConfigError, Fact, IdentityConfig, IdentityKind, header_name},
+    error_response::Problem,
     hosts::App,
-    problem::Problem,
     session::{
-        assertion::{Signed, USED_FOR},
+        assertion::{REUSE_TTL, Signed},
         live::{Caller, ProjectToken},
         tokens::TokenError,
     },
@@ -37,22 +39,22 @@ use crate::{
 };
 
 /// Headers and their values, in the order in which they are added.
-pub(crate) type Told = Vec<(HeaderName, HeaderValue)>;
+pub(crate) type IdentityHeaders = Vec<(HeaderName, HeaderValue)>;
 
-/// How each app is told who is asking, by the app's ID.
+/// The identity configuration of each app, by the app's ID.
 #[derive(Debug)]
 pub(crate) struct Identities {
     by_app: HashMap<String, AppIdentity>,
     nothing: Arc<[HeaderName]>,
 }
 
-/// How one app is told who is asking.
+/// The identity configuration of one app.
 #[derive(Debug)]
 struct AppIdentity {
     kind: Kind,
     headers: Vec<Header>,
     roles: Roles,
-    /// What no client may send to the app, `apps.upstream.remove_headers` included.
+    /// Headers that clients may not send to the app, `apps.upstream.remove_headers` included.
     named: Arc<[HeaderName]>,
 }
 
@@ -71,7 +73,7 @@ enum Kind {
 }
 
 impl Identities {
-    /// Reads the files that the apps' credentials are in.
+    /// Reads the files with the apps' credentials.
     pub fn build(apps: &[AppConfig], clusters: &[Cluster]) -> Result<Self, BuildError> {
         let by_app = apps
             .iter()
@@ -86,13 +88,13 @@ impl Identities {
         })
     }
 
-    /// The headers that say to an app who is asking, which no client may send it.
+    /// Returns the headers that carry identity to an app, which are removed from clients' requests.
     pub fn named(&self, app: &str) -> Arc<[HeaderName]> {
         let known = self.by_app.get(app);
         Arc::clone(known.map_or(&self.nothing, |identity| &identity.named))
     }
 
-    /// Whether an app has a credential in a file.
+    /// Returns whether an app has a credential in a file.
     pub fn has_files(&self) -> bool {
         self.credentials().next().is_some()
     }
@@ -102,7 +104,7 @@ impl Identities {
         all.filter_map(|(app, identity)| Some((app, identity.credential()?)))
     }
 
-    /// Reads credentials again whose files have changed. What cannot be used changes nothing. Blocks.
+    /// Reads credentials again whose files have changed. Invalid files change nothing. Blocks.
     pub fn read_again(&self) {
         let mut failing = false;
         for (app, credential) in self.credentials() {
@@ -146,7 +148,7 @@ impl AppIdentity {
             .collect::<Result<_, _>>()
             .map_err(wrong)?;
         let mut named = names(config, &headers).map_err(wrong)?;
-        // the configuration has been checked
+        // the configuration has been validated
         named.extend(app.upstream.removed_headers().unwrap_or_default());
         Ok(Self {
             named: named.into(),
@@ -163,7 +165,8 @@ impl AppIdentity {
         }
     }
 
-    /// Which reading of the credential's files something was made with.
+    /// Returns the revision of the credential's files, to recognize values made with an earlier
+    /// one.
     fn reading(&self) -> u64 {
         self.credential().map_or(0, Credential::reading)
     }
@@ -173,7 +176,7 @@ impl AppIdentity {
     }
 }
 
-/// The names that an app's identity has, besides those that nobody may send to any app.
+/// Returns the headers of an app's identity, besides those that clients may not send to any app.
 fn names(
     config: &IdentityConfig,
     headers: &[Header],
@@ -189,15 +192,15 @@ fn names(
 }
 
 impl Gateway {
-    /// The headers that an app gets about who is asking: none where nobody is signed in. `key` is
-    /// what has opened the app; its project and roles are told. Nothing has opened what is open to
-    /// everybody: there somebody whom the app cannot be told about is as good as nobody.
+    /// Returns the identity headers for an app: none without a signed-in user. `key` is what gave
+    /// access to the app; its project and roles are passed on. Where a rule permits every client
+    /// there is no key, and a user whose identity cannot be passed on is treated as not signed in.
     pub async fn identity(
         &self,
         app: &App,
         caller: Option<&Caller>,
         key: Option<&Key>,
-    ) -> Result<Told, Problem> {
+    ) -> Result<IdentityHeaders, Problem> {
         let id = &app.config.id;
         let (Some(caller), Some(identity)) = (caller, self.identities.by_app.get(id)) else {
             return Ok(Vec::new());
@@ -235,7 +238,7 @@ impl Gateway {
         caller: &Caller,
         token: Option<&ProjectToken>,
     ) -> Result<Signed, Stopped> {
-        // what is read meanwhile must not pass for what this was made with
+        // a file read meanwhile must not count as the one that this was made with
         let reading = identity.reading();
         let root = caller.live.root();
         let role = self.app_role(&identity.roles, &caller.live).await?;
@@ -244,8 +247,8 @@ impl Gateway {
             token,
             role,
         };
-        let mut until = Instant::now() + USED_FOR;
-        let mut told = match &identity.kind {
+        let mut until = Instant::now() + REUSE_TTL;
+        let mut headers = match &identity.kind {
             Kind::None | Kind::Headers => Vec::new(),
             Kind::Assertion => {
                 let signed = self.sign(caller, &app.config.id, token)?;
@@ -262,13 +265,13 @@ impl Gateway {
             }
         };
         for header in &identity.headers {
-            header.add(&facts, &mut told)?;
+            header.add(&facts, &mut headers)?;
         }
-        Ok(Signed::new(told, until, reading))
+        Ok(Signed::new(headers, until, reading))
     }
 }
 
-/// Why somebody cannot be told about to an app.
+/// Why a user's identity cannot be passed to an app.
 #[derive(Debug)]
 enum Stopped {
     Refused(Refusal),
@@ -315,7 +318,7 @@ mod tests {
         ] {
             assert!(build(identity.clone()).is_err(), "{identity}");
         }
-        assert!(build(json!({ "kind": "none" })).is_ok(), "the twin");
+        assert!(build(json!({ "kind": "none" })).is_ok(), "the control case");
     }
 
     #[test]
@@ -325,8 +328,8 @@ mod tests {
             named.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
         let headers = json!({ "X-WEBAUTH-USER": "user", "My-Role": { "text": "x" } });
-        let told = names(json!({ "kind": "headers", "headers": headers }));
-        assert_eq!(told, ["my-role", "x-webauth-user"]);
+        let headers = names(json!({ "kind": "headers", "headers": headers }));
+        assert_eq!(headers, ["my-role", "x-webauth-user"]);
         assert_eq!(names(json!({ "kind": "jwt" })), ["x-jwt-assertion"]);
         let bearer = json!({ "kind": "jwt", "header": "authorization" });
         assert_eq!(names(bearer), ["authorization"]);

@@ -1,18 +1,18 @@
-//! Why somebody who may open an app is refused all the same: the app could not be told who they are.
+//! Refuses users who may open an app, but whose identity cannot be passed to it.
 use http::StatusCode;
 use portico_store::Outcome;
 
 use crate::{
-    access::line,
+    access::access_log,
     audit::Event,
     config::Fact,
+    error_response::Problem,
     hosts::App,
-    problem::Problem,
     session::live::Caller,
     state::{Context, Gateway},
 };
 
-/// What cannot be told.
+/// What cannot be passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error(
@@ -24,21 +24,21 @@ pub(crate) enum Refusal {
         entry: String,
         separator: char,
     },
-    #[error("your {} are more than it can be told", in_words(.0))]
+    #[error("the header for your {} is too long", in_words(.0))]
     TooLong(Option<Fact>),
-    #[error("it must be told your {}, which Portico does not know", in_words(.0))]
+    #[error("it requires your {}, which Portico does not know", in_words(.0))]
     Unknown(Option<Fact>),
     #[error("your name holds a colon or a control character, which no Basic credentials can hold")]
     Colon,
-    #[error("what it is to be told cannot be written into a header")]
+    #[error("your identity cannot be written into a header")]
     Unwritable,
-    #[error("none of its roles is for you")]
+    #[error("you have none of its roles")]
     NoRole,
-    #[error("it works with your Keystone account, and you have signed in without one")]
+    #[error("it requires a Keystone account, and you have signed in without one")]
     NoKeystone,
     #[error("none of your projects is accepted by the cluster {0}")]
     NoProject(String),
-    #[error("the cluster that it is for does not exist any more")]
+    #[error("the cluster that it is for no longer exists")]
     NoCluster,
 }
 
@@ -67,7 +67,7 @@ impl Refusal {
         Problem::downstream(
             StatusCode::FORBIDDEN,
             "identity_refused",
-            format!("{name} cannot be told who you are"),
+            format!("Your identity cannot be passed to {name}"),
             format!("You may open {name}, but {self}."),
         )
         .steps([self.step()])
@@ -75,7 +75,7 @@ impl Refusal {
 }
 
 impl Gateway {
-    /// Says and records why the app is not told.
+    /// Records why the identity cannot be passed on, and returns the problem.
     pub(super) async fn refuse_identity(
         &self,
         app: &App,
@@ -89,12 +89,12 @@ impl Gateway {
             .target(&app.config.id)
             .reason(&reason);
         self.audit(&of_session(caller), event).await;
-        line::refused("identity_refused");
+        access_log::refused("identity_refused");
         refusal.problem(app)
     }
 }
 
-/// Where a session comes from, for what is recorded about it.
+/// Returns the context of a session, for audit events.
 pub(super) fn of_session(caller: &Caller) -> Context {
     Context::internal().of_session(&caller.session)
 }

@@ -1,5 +1,5 @@
-//! The app's own roles: the first one that is for somebody, by their roles in projects and their
-//! groups.
+//! The app's own roles: a user gets the first one that they hold by their roles in projects and
+//! their groups.
 use std::sync::Arc;
 
 use portico_domain::access::{RoleInProject, Rule};
@@ -28,7 +28,7 @@ impl Roles {
 }
 
 impl Gateway {
-    /// The role of the app that somebody has; `None` where the app has none to give.
+    /// Returns the user's role in the app; `None` where the app has no role for them.
     pub(super) async fn app_role<'r>(
         &self,
         roles: &'r Roles,

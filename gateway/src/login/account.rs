@@ -1,22 +1,23 @@
-//! Accounts as the counters of failures know them: every spelling of one account counts as one.
+//! Normalizes account names for the counters of failed sign-ins: every spelling of an account
+//! counts as one.
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Returns what an account is counted by.
+/// Returns the key that an account is counted by.
 pub(super) fn account(name: &str, domain: &str) -> String {
-    // the separator cannot be part of what is folded
+    // the separator cannot be part of a normalized name
     format!("{}\n{}", folded(name), folded(domain))
 }
 
-/// A name without what databases and people overlook: case, compatibility forms, accents, space
-/// around, dots at the end, characters that are not seen. Two accounts that fall together share a
-/// counter; that costs them nothing unless somebody guesses.
+/// Returns a name without what databases and users overlook: case, compatibility forms, accents,
+/// surrounding space, trailing dots, invisible characters. Two accounts with the same result share
+/// a counter, which affects them only while passwords are being guessed.
 pub(crate) fn folded(name: &str) -> String {
     let upper: String = name
         .nfkd()
         .filter(|c| !is_combining_mark(*c))
         .flat_map(char::to_uppercase)
         .collect();
-    // once more: upper case brings letters that decompose again
+    // again: upper case adds letters that decompose further
     let lower: String = upper
         .nfkd()
         .filter(|c| !is_combining_mark(*c) && !is_unseen(*c))

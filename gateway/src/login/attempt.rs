@@ -1,33 +1,32 @@
-//! Trying credentials at Keystone, with a limit on failures; see [`super::limits`].
+//! Tries credentials at Keystone, with a limit on failures; see [`super::limits`].
 use http::HeaderMap;
 use portico_openstack::keystone::{self, AuthOutcome, Login, Scope, UserRef};
 use secrecy::SecretString;
 
 use super::limits::SignInMethod;
 use crate::{
-    access::line,
-    meters,
-    problem::Problem,
+    access::access_log,
+    error_response::Problem,
+    metrics,
     state::{Context, Gateway},
 };
 
-/// How an attempt ended without a token.
+/// Why an attempt ended without a token.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// Keystone says no.
+    /// Keystone refused the credentials.
     Refused,
-    /// Too many failures: not even asked, for so many seconds.
+    /// Too many failures: Keystone was not asked; the number of seconds to wait.
     Throttled(i64),
-    /// It is good at Keystone and cannot be used here, for this reason.
+    /// Valid at Keystone, but not usable here, for this reason.
     Unfit(&'static str),
-    /// Nobody can say.
-    /// With the reason, as the rest of a sentence about Keystone.
+    /// The attempt could not be decided. With the reason, as the rest of a sentence about Keystone.
     KeystoneUnavailable(&'static str),
     Problem(Box<Problem>),
 }
 
 impl Failed {
-    /// In how many seconds another try makes sense, where that is known.
+    /// Returns after how many seconds to try again, where that is known.
     pub fn retry_after(&self) -> Option<i64> {
         match self {
             Failed::Throttled(seconds) => Some(*seconds),
@@ -43,7 +42,7 @@ impl From<Problem> for Failed {
     }
 }
 
-/// Who somebody says they are.
+/// The account that a user claims to own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Claimed {
     pub name: String,
@@ -51,8 +50,8 @@ pub(crate) struct Claimed {
 }
 
 impl Claimed {
-    /// The possible readings of what was typed, the likelier first: with the preset domain,
-    /// `user@domain` names a domain, unless the name itself holds an `@`.
+    /// Returns the possible readings of the entered name, the likelier first: with the preset
+    /// domain, `user@domain` names a domain, unless the name itself contains an `@`.
     pub fn readings(name: &str, domain: &str, preset: &str) -> Vec<Self> {
         let claimed = |name: &str, domain: &str| Self {
             name: name.to_owned(),
@@ -107,7 +106,7 @@ impl Gateway {
         Err(self.refuse_attempt(context, attempt).await?)
     }
 
-    /// Tries a one-time code on the receipt of a password that was right.
+    /// Tries a one-time code with the receipt of a correct password.
     pub async fn try_passcode(
         &self,
         context: &Context,
@@ -143,7 +142,7 @@ impl Gateway {
         answer.map_err(|error| self.not_asked_or_refused(&error))
     }
 
-    /// What Keystone's error says about an attempt.
+    /// Returns what Keystone's error means for an attempt.
     pub(super) fn not_asked_or_refused(&self, error: &keystone::Error) -> Failed {
         if error.is_refusal() || *error == keystone::Error::Forbidden {
             return Failed::Refused;
@@ -151,8 +150,8 @@ impl Gateway {
         if matches!(error, keystone::Error::Unavailable(_)) {
             self.set_keystone_answers(false);
         }
-        meters::sign_in(meters::KEYSTONE, "unavailable");
-        line::rule("keystone_unavailable");
+        metrics::sign_in(metrics::KEYSTONE, "unavailable");
+        access_log::rule("keystone_unavailable");
         Failed::KeystoneUnavailable(error.for_users())
     }
 }

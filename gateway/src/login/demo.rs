@@ -1,4 +1,5 @@
-//! `GET /oauth2/demo/password`: what the demonstration's sign-in page fills in. Demo mode only.
+//! `GET /oauth2/demo/password`: returns the password that the sign-in page of a demonstration fills
+//! in. Demo mode only.
 use axum::{
     Json,
     extract::State,
@@ -7,7 +8,7 @@ use axum::{
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 
-use crate::{pages::layout::harden, problem::Problem, state::Shared};
+use crate::{error_response::Problem, pages::layout::harden, state::Shared};
 
 pub(crate) async fn get(State(gateway): State<Shared>) -> Result<Response, Problem> {
     let password = gateway

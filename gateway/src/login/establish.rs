@@ -1,4 +1,4 @@
-//! From a Keystone token to a session: the end of every way to sign in.
+//! Establishes a session from a Keystone token: the last step of every sign-in method.
 use axum::response::Response;
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
@@ -7,31 +7,32 @@ use portico_openstack::keystone::{IssuedToken, TokenScope};
 use portico_store::{EndReason, NewSession, Outcome, Session};
 
 use crate::{
-    access::{line, return_path::ReturnPath},
+    access::{access_log, return_path::ReturnPath},
     audit::Event,
-    guard::{Stop, see_other, with_cookie},
-    meters,
-    problem::Problem,
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
+    metrics,
     session::cookie::Purpose,
     state::{Context, Gateway},
 };
 
 impl Gateway {
-    /// Makes a session with a new ID, ends the one that this browser had, and leads on.
+    /// Creates a session with a new ID, ends the previous one of this browser, and redirects to the
+    /// return path.
     pub async fn establish(
         &self,
         context: &Context,
         headers: &HeaderMap,
         issued: IssuedToken,
         return_path: &ReturnPath,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let now = Some(Timestamp::now());
         self.establish_with(context, headers, issued, None, now, return_path)
             .await
     }
 
-    /// The same with a token that somebody brought along and that shall end with the session, and
-    /// with when they proved who they are, where that is known.
+    /// Establishes a session like [`Self::establish`], with a token of the user's that shall end
+    /// with the session, and with the time of their authentication, where that is known.
     pub async fn establish_with(
         &self,
         context: &Context,
@@ -40,7 +41,7 @@ impl Gateway {
         brought: Option<&IssuedToken>,
         authenticated_at: Option<Timestamp>,
         return_path: &ReturnPath,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         if let Ok(old) = self.lookup(headers, None).await? {
             self.end_session(old.live.id, EndReason::Replaced).await?;
         }
@@ -51,7 +52,7 @@ impl Gateway {
             return Err(self.born_expired(details.expires_at, now).into());
         }
         let user = details.identity.user.clone();
-        // a token of one project opens no other
+        // a token for one project opens no other project
         let only = match details.scope {
             TokenScope::Project => details.identity.project.clone(),
             _ => None,
@@ -69,8 +70,8 @@ impl Gateway {
             keystone_expires_at: details.expires_at,
             authenticated_at,
         };
-        // the row comes before the first use of the token, so that whatever happens now leaves
-        // nothing behind that sign-out would not find
+        // the row is stored before the token is first used, so that sign-out finds the token
+        // even if this fails later
         let (secret, session) = match sessions.create(&new, now).await {
             Ok(created) => created,
             Err(error) => {
@@ -78,7 +79,7 @@ impl Gateway {
                 return Err(error.into());
             }
         };
-        meters::session_started(session.kind);
+        metrics::session_started(session.kind);
         self.store_token(session.id, &issued).await?;
         if let Some(brought) = brought {
             self.store_token(session.id, brought).await?;
@@ -88,9 +89,9 @@ impl Gateway {
             None => self.projects_of_new(&session, &issued).await?,
         };
         self.delete_left_over(&session.user.id, &issued.token).await;
-        meters::sign_in(meters::KEYSTONE, "succeeded");
-        line::session(&session);
-        line::rule("signed_in");
+        metrics::sign_in(metrics::KEYSTONE, "succeeded");
+        access_log::session(&session);
+        access_log::rule("signed_in");
         let event = Event::new("session.sign_in", Outcome::Succeeded).session(&session);
         self.audit(context, event).await;
 
@@ -115,7 +116,7 @@ impl Gateway {
         &self,
         session: &Session,
         issued: &IssuedToken,
-    ) -> Result<Vec<Project>, Stop> {
+    ) -> Result<Vec<Project>, Interrupt> {
         let listed = self
             .keystone
             .projects(&issued.token, &session.user.domain)

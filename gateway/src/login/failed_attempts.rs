@@ -1,9 +1,10 @@
-//! `GET /oauth2/failed_attempts`: after a sign-in, how many attempts failed since the one before.
+//! `GET /oauth2/failed_attempts`: shows after a sign-in how many attempts failed since the previous
+//! one.
 //!
-//! It is a step between sign-in and where that leads, shown only where there is something to say: an
-//! attempt from a browser that the account had not signed in with, or several. The attempts of the
-//! browser itself just before do not count; see [`super::own_attempts`]. What it shows is in the
-//! address, signed for the session.
+//! It is a step between sign-in and the return path, shown only for an attempt from a browser that
+//! the account had not signed in with, or for several attempts. The attempts of the browser itself
+//! just before do not count; see [`super::own_attempts`]. What it shows is in the URL, signed for
+//! the session.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -17,22 +18,22 @@ use uuid::Uuid;
 use super::{account, own_attempts::without_own};
 use crate::{
     access::return_path::ReturnPath,
+    authentication::{Interrupt, see_other},
     forms::Fields,
-    guard::{Stop, see_other},
     pages::failed_attempts::{FailedAttempts, Reported},
     state::{Context, Gateway, Shared},
 };
 
-/// From so many on they are shown, even if all were made in browsers that the account knows. Fewer
-/// are mistakes in typing.
-const WORTH_SAYING: i64 = 3;
+/// From this count on, failures are shown even if all were made in browsers that the account knows.
+/// A smaller number is taken for typing mistakes.
+const MIN_SHOWN_FAILURES: i64 = 3;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let return_path = ReturnPath::from_query(query.optional("rd"));
@@ -53,9 +54,9 @@ pub(crate) async fn get(
 }
 
 impl Gateway {
-    /// Notes a sign-in with the account of a session, and returns where it leads: by way of the page
-    /// about failed attempts, if there is something to say. A store that cannot tell prevents
-    /// no sign-in.
+    /// Records a sign-in with the account of a session. Returns the path to continue at: the page
+    /// about failed attempts, if there are any to show, else the return path. A failure of the
+    /// store prevents no sign-in.
     pub(super) async fn by_way_of_failed_attempts(
         &self,
         session: &Session,
@@ -87,7 +88,7 @@ impl Gateway {
 }
 
 fn is_worth_saying(failed: &Reported) -> bool {
-    failed.failures > failed.from_known_browsers || failed.failures >= WORTH_SAYING
+    failed.failures > failed.from_known_browsers || failed.failures >= MIN_SHOWN_FAILURES
 }
 
 fn purpose(session: Uuid) -> String {

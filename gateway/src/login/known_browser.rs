@@ -1,9 +1,9 @@
-//! Browsers that have signed in before.
+//! Recognizes browsers that have signed in before.
 //!
-//! A browser that an account has signed in with has counters of failures of its own: guesses made
-//! elsewhere cannot make its owner wait, and a stolen cookie lets a thief guess no faster than
-//! without it. The cookie holds a random ID and marks of the last accounts, signed by
-//! the store's key; it grants no access.
+//! A browser that an account has signed in with has separate failure counters: guesses made
+//! elsewhere do not delay the account's owner, and a thief with a stolen cookie can guess no faster
+//! than without it. The cookie holds a random ID and tags of the last accounts, signed with the
+//! store's key; it grants no access.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue};
 use portico_domain::identity::User;
@@ -14,14 +14,14 @@ use super::account;
 use crate::{session::cookie::Purpose, state::Gateway};
 
 const PURPOSE: &str = "known browser";
-/// As long as browsers keep a cookie.
+/// The longest cookie lifetime that browsers accept.
 const COOKIE_SECONDS: u32 = 400 * 24 * 3600;
-/// Accounts that one browser is known for.
+/// Bounds the accounts that one browser is known for.
 const MAX_ACCOUNTS: usize = 4;
 const ID_BYTES: usize = 16;
 const TAG_BYTES: usize = 8;
 
-/// A browser that has signed in before, and with which accounts.
+/// A browser that has signed in before, and the accounts it was used with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownBrowser {
     id: String,
@@ -78,7 +78,8 @@ impl Gateway {
     }
 }
 
-/// Without randomness the browser stays unknown, which costs it nothing but its own counters.
+/// Returns a new browser. Without randomness the browser stays unknown, and only lacks counters of
+/// its own.
 fn new_browser() -> Option<KnownBrowser> {
     let mut id = [0_u8; ID_BYTES];
     rand::rngs::OsRng.try_fill_bytes(&mut id).ok()?;
@@ -88,7 +89,7 @@ fn new_browser() -> Option<KnownBrowser> {
     })
 }
 
-/// Returns the mark of an account in the cookie.
+/// Returns the tag of an account in the cookie.
 pub(super) fn tag(account: &str) -> String {
     let digest = Sha256::digest(account);
     URL_SAFE_NO_PAD.encode(digest.get(..TAG_BYTES).unwrap_or_default())

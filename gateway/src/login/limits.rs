@@ -1,10 +1,10 @@
-//! How often a sign-in may fail.
+//! Limits how often a sign-in may fail.
 //!
-//! Places are reserved in the store ahead of each attempt, so that many at once on several replicas
-//! count before Keystone is asked, and given back when the attempt succeeded or was not decided.
-//! An account that keeps failing is slowed down by growing delays of a minute at most; it is never
-//! locked. Counters of an account are those of a network and, over all networks, of the account;
-//! a browser that the account has signed in with has counters of its own in place of both.
+//! Places are reserved in the store before each attempt, so that concurrent attempts on several
+//! replicas count before Keystone is asked, and returned when the attempt succeeded or was not
+//! decided. An account with repeated failures is slowed down by growing delays of at most a minute;
+//! it is never locked. An account is counted for each network and, over all networks, in total; a
+//! browser that the account has signed in with has counters of its own in place of both.
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::AuthOutcome;
@@ -17,30 +17,30 @@ use super::{
     known_browser::KnownBrowser,
 };
 use crate::{
-    access::{client_address::ClientNetwork, line},
+    access::{access_log, client_address::ClientNetwork},
     audit::Event,
-    meters,
-    problem::Problem,
+    error_response::Problem,
+    metrics,
     state::{Context, Gateway},
 };
 
-/// Failures of one account from one network, or from one known browser.
-const ACCOUNT: ThrottleLimit = ThrottleLimit::Delays {
+/// Limits the failures of one account from one network or one known browser.
+const ACCOUNT_LIMIT: ThrottleLimit = ThrottleLimit::Delays {
     free: 8,
     delays: seconds([30, 40, 50, 60]),
     forget: SignedDuration::from_mins(15),
 };
-/// Failures of one account over all networks, known browsers apart.
-const ACCOUNT_EVERYWHERE: ThrottleLimit = ThrottleLimit::Delays {
+/// Limits the failures of one account over all networks, without known browsers.
+const GLOBAL_ACCOUNT_LIMIT: ThrottleLimit = ThrottleLimit::Delays {
     free: 24,
     delays: seconds([30, 40, 50, 60]),
     forget: SignedDuration::from_hours(1),
 };
-/// Wrong one-time codes of one account over all networks, or from one known browser. A client
-/// that tries them has the right password.
-const CODES: ThrottleLimit = ThrottleLimit::window(20, 3600);
-/// Failures of one network, whatever the account.
-const NETWORK: ThrottleLimit = ThrottleLimit::window(60, 60);
+/// Limits the wrong one-time codes of one account over all networks, or from one known browser. A
+/// client that tries codes has the right password.
+const CODE_LIMIT: ThrottleLimit = ThrottleLimit::window(20, 3600);
+/// Limits the failures of one network over all accounts.
+const NETWORK_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 60);
 
 const fn seconds(all: [i64; 4]) -> [SignedDuration; 4] {
     let [first, second, third, last] = all;
@@ -52,7 +52,7 @@ const fn seconds(all: [i64; 4]) -> [SignedDuration; 4] {
     ]
 }
 
-/// What is tried.
+/// The sign-in method of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignInMethod {
     Password,
@@ -63,7 +63,7 @@ pub(super) enum SignInMethod {
 }
 
 impl SignInMethod {
-    /// The word of the audit log.
+    /// Returns the method's name in the audit log.
     fn as_str(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -75,18 +75,18 @@ impl SignInMethod {
     }
 }
 
-/// A limit that an attempt falls under.
+/// A limit that applies to an attempt.
 struct Counter {
     subject: String,
     limit: ThrottleLimit,
-    /// What is limited, for the metric.
+    /// What the limit applies to, for the metric.
     by: &'static str,
-    /// Whether a success forgets its failures.
+    /// Whether a success resets its failures.
     forgiving: bool,
 }
 
-/// An attempt that has been counted and whose outcome is not known yet. Dropped without one, as when
-/// the client goes away, it stays counted as a failure.
+/// An attempt that has been counted and whose outcome is not known yet. If it is dropped without
+/// one, as when the client disconnects, it stays counted as a failure.
 #[derive(Debug)]
 #[must_use = "an attempt without an outcome stays counted as a failure"]
 pub(super) struct Attempt {
@@ -94,14 +94,14 @@ pub(super) struct Attempt {
     domain: String,
     method: SignInMethod,
     began: Instant,
-    /// Every account that it may be about.
+    /// Every account that it may refer to.
     accounts: Vec<String>,
     known_browser: bool,
-    /// The places that it has, and whether a success forgets their failures.
+    /// The reserved places, and whether a success resets their failures.
     places: Vec<(Reservation, bool)>,
 }
 
-/// The counters of an attempt, the narrowest first.
+/// Returns the counters of an attempt, the narrowest first.
 fn counters(
     method: SignInMethod,
     accounts: &[String],
@@ -122,31 +122,37 @@ fn counters(
         let codes = method == SignInMethod::OneTimeCode;
         if let Some(id) = browser {
             let subject = |what: &str| format!("{what}:{account}\nbrowser {id}");
-            count(subject("account"), ACCOUNT, "account", true);
+            count(subject("account"), ACCOUNT_LIMIT, "account", true);
             if codes {
-                count(subject("codes"), CODES, "code", true);
+                count(subject("codes"), CODE_LIMIT, "code", true);
             }
             continue;
         }
         let subject = |what: &str, of: &str| format!("{what}:{account}\n{of}");
         count(
             subject("account", &network.to_string()),
-            ACCOUNT,
+            ACCOUNT_LIMIT,
             "account",
             true,
         );
         if codes {
-            count(subject("codes", "everywhere"), CODES, "code", true);
+            count(subject("codes", "everywhere"), CODE_LIMIT, "code", true);
         }
         count(
             subject("account", "everywhere"),
-            ACCOUNT_EVERYWHERE,
+            GLOBAL_ACCOUNT_LIMIT,
             "account",
             true,
         );
     }
-    // one's own account forgives nothing to the network: with it one could guess at others' for ever
-    count(format!("address:{network}"), NETWORK, "network", false);
+    // a success with one's own account does not reset the network's counter: otherwise it would
+    // permit unlimited guesses at other accounts
+    count(
+        format!("address:{network}"),
+        NETWORK_LIMIT,
+        "network",
+        false,
+    );
     all
 }
 
@@ -202,7 +208,8 @@ impl Gateway {
         Ok(attempt)
     }
 
-    /// What Keystone accepted does not count; a right password alone forgives nothing either.
+    /// Ends an attempt: what Keystone accepted does not count, but a correct password alone resets
+    /// nothing.
     pub(super) async fn end_attempt(
         &self,
         attempt: Attempt,
@@ -214,32 +221,32 @@ impl Gateway {
         }
     }
 
-    /// Forgets the account's failures, and takes the attempt back from its network's.
+    /// Resets the account's failures, and removes the attempt from its network's counter.
     pub(super) async fn succeeded(&self, attempt: Attempt) -> Result<(), Problem> {
         let throttle = self.store.throttle();
         for (place, forgiving) in &attempt.places {
             if *forgiving {
                 throttle.forget(place).await?;
             } else {
-                throttle.give_back(place).await?;
+                throttle.return_reservation(place).await?;
             }
         }
         Ok(())
     }
 
-    /// Takes the attempt back: its outcome is unknown.
+    /// Removes the attempt from its counters: its outcome is unknown.
     pub(super) async fn undecided(&self, attempt: Attempt) -> Result<(), Problem> {
         self.give_attempt_back(&attempt).await
     }
 
     async fn give_attempt_back(&self, attempt: &Attempt) -> Result<(), Problem> {
         for (place, _) in &attempt.places {
-            self.store.throttle().give_back(place).await?;
+            self.store.throttle().return_reservation(place).await?;
         }
         Ok(())
     }
 
-    /// The attempt stays counted. Answers when a refusal is due, whatever it took to get here.
+    /// Leaves the attempt counted. Returns when the refusal is due, however long Keystone took.
     pub(super) async fn refuse_attempt(
         &self,
         context: &Context,
@@ -249,12 +256,12 @@ impl Gateway {
         for account in &attempt.accounts {
             accounts.failed(account, attempt.known_browser, now).await?;
         }
-        meters::sign_in(meters::KEYSTONE, "refused");
-        line::refused("credentials");
+        metrics::sign_in(metrics::KEYSTONE, "refused");
+        access_log::refused("credentials");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
             .domain(&attempt.domain)
-            .provider(meters::KEYSTONE)
+            .provider(metrics::KEYSTONE)
             .reason(attempt.method.as_str());
         self.audit(context, event).await;
         self.refusals.hold(attempt.began).await;
@@ -269,13 +276,13 @@ impl Gateway {
         until: Timestamp,
         now: Timestamp,
     ) -> Failed {
-        meters::sign_in(meters::KEYSTONE, "throttled");
-        meters::throttled(by);
-        line::refused("throttled");
+        metrics::sign_in(metrics::KEYSTONE, "throttled");
+        metrics::throttled(by);
+        access_log::refused("throttled");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .name(&attempt.name)
             .domain(&attempt.domain)
-            .provider(meters::KEYSTONE)
+            .provider(metrics::KEYSTONE)
             .reason("too many failures");
         self.audit(context, event).await;
         Failed::Throttled((until.as_second() - now.as_second()).max(1))

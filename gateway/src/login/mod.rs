@@ -1,12 +1,14 @@
-//! Signing in and out: password, one-time code, choice of a project, and the end.
+//! Signing in and out with Keystone: passwords, one-time codes, other methods, the choice of a
+//! project, and sign-out.
 pub(crate) mod account;
+pub(crate) mod application_credential;
 pub(crate) mod attempt;
 pub(crate) mod demo;
 pub(crate) mod establish;
+pub(crate) mod existing_token;
 pub(crate) mod failed_attempts;
 mod known_browser;
 mod limits;
-pub(crate) mod other_ways;
 mod own_attempts;
 pub(crate) mod project;
 pub(crate) mod reauthenticate;

@@ -1,8 +1,8 @@
-//! Attempts that failed in the browser that then signs in. They are its user's own mistakes in
-//! typing, which the page about failed attempts leaves out.
+//! Counts the failed attempts of a browser before it signs in. They are the user's own typing
+//! mistakes, which the page about failed attempts leaves out.
 //!
 //! The browser carries their number in a cookie, signed with the store's key, for a quarter of an
-//! hour. It hides no attempts of others: it has as many as were made in this browser, and they count
+//! hour. It hides no attempts of others: it counts only those made in this browser, and they count
 //! only while the account has not signed in elsewhere since.
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
@@ -12,9 +12,9 @@ use super::{account, attempt::Claimed, known_browser::tag};
 use crate::{pages::failed_attempts::Reported, session::cookie::Purpose, state::Gateway};
 
 const PURPOSE: &str = "own failed attempts";
-/// How long before a sign-in its own mistakes may have begun.
+/// The lifetime of failed attempts: older ones are not counted as the browser's own.
 const TTL_SECONDS: u32 = 15 * 60;
-/// Accounts that one browser carries: what is typed once may be read as two.
+/// Bounds the accounts that one browser carries: one entered name may have two readings.
 const MAX_ACCOUNTS: usize = 2;
 const MAX_FAILURES: i64 = 999;
 
@@ -25,10 +25,10 @@ struct OwnAttempts(Vec<OwnFailures>);
 /// The failed attempts of one browser for one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OwnFailures {
-    /// The account's mark.
+    /// The account's tag.
     tag: String,
     failures: i64,
-    /// In seconds.
+    /// When the first attempt failed, in seconds since 1970.
     first: i64,
     last: i64,
 }
@@ -87,7 +87,7 @@ impl OwnFailures {
     }
 }
 
-/// Returns what failed without what failed in the browser of the sign-in.
+/// Returns the failed attempts without those of the browser that signs in.
 pub(super) fn without_own(
     failed: &FailedSignIns,
     own: Option<&OwnFailures>,
@@ -99,7 +99,7 @@ pub(super) fn without_own(
         since: failed.since,
         last: Some(failed.last),
     };
-    // after a sign-in elsewhere the numbers are of another time
+    // after a sign-in elsewhere, the numbers are outdated
     let Some(own) = own.filter(|own| own.first >= failed.since.as_second()) else {
         return all;
     };
@@ -108,14 +108,14 @@ pub(super) fn without_own(
     Reported {
         failures,
         from_known_browsers: known.clamp(0, failures),
-        // when the last one failed that is not the browser's own, is known only if it was later
+        // the last failure that is not the browser's own is known only if it was later
         last: Some(failed.last).filter(|last| last.as_second() > own.last),
         ..all
     }
 }
 
 impl Gateway {
-    /// Returns the cookie by which a browser carries a refused attempt, which is one of its own.
+    /// Returns the cookie by which a browser carries a refused attempt of its own.
     pub(super) fn remember_own_attempt(
         &self,
         headers: &HeaderMap,
@@ -137,7 +137,7 @@ impl Gateway {
             .set_mark(Purpose::OwnAttempts, &mark, TTL_SECONDS)
     }
 
-    /// Returns what failed for an account in the browser of a request.
+    /// Returns the failed attempts for an account in the browser of a request.
     pub(super) fn own_failures(
         &self,
         headers: &HeaderMap,
@@ -149,7 +149,7 @@ impl Gateway {
         all.into_iter().find(|own| own.tag == tag)
     }
 
-    /// Returns the cookie that removes them, where there are any.
+    /// Returns the cookie that removes them, if there are any.
     pub(super) fn forget_own_attempts(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         self.cookies.read_mark(headers, Purpose::OwnAttempts)?;
         self.cookies.clear(Purpose::OwnAttempts)

@@ -1,4 +1,4 @@
-//! `GET` and `POST /oauth2/project`: the choice of a project, for signed-in people.
+//! `GET` and `POST /oauth2/project`: the choice of a project, for signed-in users.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -9,10 +9,10 @@ use jiff::Timestamp;
 
 use crate::{
     access::{csrf, return_path::ReturnPath},
+    authentication::{Interrupt, check_csrf, see_other},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf, see_other},
-    pages::sign_in::{Projects, STAY},
-    problem::Problem,
+    pages::sign_in::{Projects, STAY_FIELD},
     session::live::Live,
     state::{Context, Shared},
 };
@@ -24,14 +24,14 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let root = caller.live.root();
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let credentials = gateway.store.session_credentials();
     let stays = credentials.of_session(root.id, Timestamp::now()).await?;
-    let stay = query.get(STAY) == "1" && gateway.config.session.stays().is_some();
+    let stay = query.get(STAY_FIELD) == "1" && gateway.config.session.stays().is_some();
     let page = Projects {
         user: &root.user.name,
         projects: &last_first(&caller.live),
@@ -50,7 +50,7 @@ pub(crate) async fn post(
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     check_csrf(&caller, fields.get(csrf::FIELD))?;
     let Some(project) = caller.live.project(fields.get("project")) else {
@@ -62,7 +62,7 @@ pub(crate) async fn post(
         .set_last_project(&caller.session, &project.id, Timestamp::now())
         .await?;
     gateway.registry.refresh(caller.live.id);
-    if fields.get(STAY) == "1" {
+    if fields.get(STAY_FIELD) == "1" {
         gateway.stay(&context, &caller, &project.id).await?;
     }
     let return_path = ReturnPath::from_query(fields.optional("rd"));
@@ -72,7 +72,7 @@ pub(crate) async fn post(
     Ok(see_other(&format!("/projects/{}", project.id)))
 }
 
-/// The session's projects, the one used last in front.
+/// Returns the session's projects, the one used last first.
 pub(crate) fn last_first(live: &Live) -> Vec<Project> {
     let root = live.root();
     let mut projects = root.projects.clone();

@@ -1,8 +1,9 @@
-//! `/oauth2/reauthenticate`: new Keystone tokens for a session that goes on, same user only.
+//! `/oauth2/reauthenticate`: replaces the Keystone tokens of a session that continues, for the same
+//! user only.
 //!
 //! `POST` takes a form or JSON with `password` and, where Keystone asks for it, `passcode`; or with
 //! an application credential (`credential`, `secret`) for a session that is bound to its project;
-//! or with a `token`. `GET` is a page with what fits the session, for those without a password.
+//! or with a `token`. `GET` is a page with the methods that are possible for the session.
 use std::time::Instant;
 
 use axum::{
@@ -18,32 +19,32 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
 use super::{
+    application_credential::CredentialReference,
     attempt::{Claimed, Failed},
     establish::span,
-    other_ways::Named,
     totp::plain_code,
     wording::failure,
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},
     audit::Event,
+    authentication::{Interrupt, check_csrf, see_other, with_cookie},
     config::KeystoneMethod,
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf, see_other, with_cookie},
-    meters::{self, TokenOperation},
+    metrics::{self, TokenOperation},
     pages::reauthenticate::Again,
-    problem::Problem,
     session::{cookie::Purpose, live::Caller, tokens::bound_to},
     state::{Context, Gateway, Shared},
 };
 
-/// Requests on their way may still use the old tokens.
-const GRACE: SignedDuration = SignedDuration::from_secs(30);
+/// How long the old tokens stay valid, for requests in flight.
+const OLD_TOKEN_GRACE: SignedDuration = SignedDuration::from_secs(30);
 
-/// What came of a proof.
+/// The result of a successful reauthentication.
 struct Proved {
     issued: IssuedToken,
-    /// When; `None`: nobody knows.
+    /// When the user authenticated; `None` if that is unknown.
     at: Option<Timestamp>,
 }
 
@@ -59,13 +60,13 @@ pub(crate) async fn get(
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let root = caller.live.root();
     if let Some(provider) = &root.provider {
-        // whom a provider vouches for, it vouches for again
+        // users of an OIDC provider reauthenticate at the provider
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("provider", &provider.id)
             .append_pair("prompt", "login")
@@ -90,10 +91,14 @@ pub(crate) async fn post(
     uri: Uri,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = match gateway.lookup(&headers, None).await? {
         Ok(caller) => caller,
-        Err(missing) => return Err(crate::guard::sign_in_first(&context, &uri, missing)),
+        Err(missing) => {
+            return Err(crate::authentication::sign_in_first(
+                &context, &uri, missing,
+            ));
+        }
     };
     let sent = headers
         .get("x-csrf-token")
@@ -102,7 +107,7 @@ pub(crate) async fn post(
         .to_owned();
     check_csrf(&caller, &sent)?;
     let started = Instant::now();
-    let count = |outcome| meters::token(TokenOperation::Reauthentication, outcome, started);
+    let count = |outcome| metrics::token(TokenOperation::Reauthentication, outcome, started);
     let proved = match gateway
         .prove(&context, &headers, &caller, &mut fields)
         .await
@@ -110,9 +115,9 @@ pub(crate) async fn post(
         Ok(proved) => proved,
         Err(problem) => {
             count(if problem.status.is_server_error() {
-                meters::Outcome::Failed
+                metrics::Outcome::Failed
             } else {
-                meters::Outcome::Refused
+                metrics::Outcome::Refused
             });
             return Err(problem.into());
         }
@@ -121,8 +126,8 @@ pub(crate) async fn post(
         .go_on(&context, &caller, &proved.issued, proved.at)
         .await;
     count(match &replaced {
-        Ok(_) => meters::Outcome::Succeeded,
-        Err(_) => meters::Outcome::Failed,
+        Ok(_) => metrics::Outcome::Succeeded,
+        Err(_) => metrics::Outcome::Failed,
     });
     let secret = replaced?;
     let cookie = gateway.cookies.set(Purpose::Session, &secret);
@@ -138,7 +143,7 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    /// A new token by what was sent, and when its owner proved who they are.
+    /// Returns a new token for the credentials that were sent, and when the user authenticated.
     async fn prove(
         &self,
         context: &Context,
@@ -150,21 +155,21 @@ impl Gateway {
         let token = fields.secret("token");
         if !secret.expose_secret().is_empty() {
             self.offered(KeystoneMethod::ApplicationCredential, &ReturnPath::home())?;
-            let named = Named::of(fields);
-            let tried = self
+            let named = CredentialReference::of(fields);
+            let attempted = self
                 .try_application_credential(context, headers, &named, &secret)
                 .await;
-            return tried.map(Proved::now).map_err(refusal);
+            return attempted.map(Proved::now).map_err(refusal);
         }
         if !token.expose_secret().is_empty() {
             self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
-            let tried = self
+            let attempted = self
                 .try_token(context, headers, &token)
                 .await
                 .map_err(refusal)?;
-            // nobody knows how old a token is that somebody has
+            // the age of an existing token is unknown
             return Ok(Proved {
-                issued: tried.own,
+                issued: attempted.own,
                 at: None,
             });
         }
@@ -175,15 +180,15 @@ impl Gateway {
             .map(Proved::now)
     }
 
-    /// A session goes on with a new token, and with a new cookie; only its own user's, for what it
-    /// is bound to.
+    /// Continues a session with a new token and a new cookie. The token must be of the session's
+    /// own user, and for the project that the session is bound to.
     pub(super) async fn go_on(
         &self,
         context: &Context,
         caller: &Caller,
         issued: &IssuedToken,
         proved_at: Option<Timestamp>,
-    ) -> Result<SecretString, Stop> {
+    ) -> Result<SecretString, Interrupt> {
         let root = caller.live.root();
         let fits = match bound_to(&root) {
             Some(project) => {
@@ -198,8 +203,8 @@ impl Gateway {
                 StatusCode::FORBIDDEN,
                 "refused",
                 "We could not verify that it is you",
-                "That is another account, or another project, than this session's. Only its own \
-                 can go on.",
+                "This is a different account or project from this session's. Only the session's \
+                 own account can continue it.",
             )
             .into());
         }
@@ -213,7 +218,7 @@ impl Gateway {
         Ok(secret)
     }
 
-    /// A new token by the password of the session's own user.
+    /// Returns a new token for the password of the session's own user.
     async fn prove_password(
         &self,
         context: &Context,
@@ -260,14 +265,14 @@ impl Gateway {
         Ok(issued)
     }
 
-    /// Stores the new token, lets the old ones run out soon, and gives the session a new cookie.
+    /// Stores the new token, lets the old ones expire soon, and gives the session a new cookie.
     pub async fn replace_tokens(
         &self,
         caller: &Caller,
         issued: Option<&IssuedToken>,
         auth_methods: Vec<String>,
         authenticated_at: Option<Timestamp>,
-    ) -> Result<SecretString, Stop> {
+    ) -> Result<SecretString, Interrupt> {
         let root = caller.live.id;
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
@@ -292,12 +297,12 @@ impl Gateway {
             return Err(Problem::signed_out().into());
         };
         for token in old {
-            tokens.revoke_later(token.id, now + GRACE).await?;
+            tokens.revoke_later(token.id, now + OLD_TOKEN_GRACE).await?;
         }
         caller.live.forget_tokens();
         self.registry.refresh(root);
         self.registry.recheck(&caller.live).await?;
-        // streams were opened with the old token: they come back with the new one
+        // streams were opened with the old token: clients reconnect with the new one
         caller.live.connections.renew();
         Ok(secret)
     }
@@ -312,7 +317,7 @@ fn refusal(failed: Failed) -> Problem {
     let retry_after = failed.retry_after();
     match failure(failed) {
         Ok((text, status)) => {
-            // 401 would read as "signed out" to whoever sent this
+            // 401 would mean "signed out" to the client
             let status = if status == StatusCode::UNAUTHORIZED {
                 StatusCode::FORBIDDEN
             } else {

@@ -1,18 +1,18 @@
-//! The time at which refused sign-ins are answered.
+//! Delays the responses to refused sign-ins.
 //!
 //! Keystone refuses an unknown user sooner than a wrong password, for which it computes a hash. So
-//! every refusal is held until a fixed time after the attempt began, whatever the reason was.
+//! every refusal is delayed until a fixed time after the attempt began, whatever the reason.
 use std::time::Duration;
 
 use tokio::{sync::Semaphore, time::Instant};
 
-use crate::meters;
+use crate::metrics;
 
-/// How many refusals wait at once. Further ones are answered without waiting: a flood may learn
-/// which names exist, but it prevents no sign-in.
-const MAX_HELD: usize = 512;
+/// Bounds the number of delayed refusals. Further ones are answered immediately: a flood of
+/// attempts can then reveal which names exist, but prevents no sign-in.
+const MAX_DELAYED: usize = 512;
 
-/// Refusals that wait for their time. Nothing else is held meanwhile: no connection, no lock.
+/// The delayed refusals. They hold no other resource meanwhile: no connection, no lock.
 #[derive(Debug)]
 pub(crate) struct HeldRefusals {
     time: Duration,
@@ -20,9 +20,9 @@ pub(crate) struct HeldRefusals {
 }
 
 impl HeldRefusals {
-    /// Holds refusals for `time`; zero holds none.
+    /// Delays refusals for `time`; zero disables the delay.
     pub fn new(time: Duration) -> Self {
-        Self::with_places(time, MAX_HELD)
+        Self::with_places(time, MAX_DELAYED)
     }
 
     fn with_places(time: Duration, places: usize) -> Self {
@@ -38,13 +38,13 @@ impl HeldRefusals {
             return;
         };
         let Ok(_place) = self.places.try_acquire() else {
-            meters::unheld_refusal();
+            metrics::unheld_refusal();
             return;
         };
         tokio::time::sleep_until(until).await;
     }
 
-    /// The first multiple of the time that is not over yet.
+    /// Returns the first multiple of the time that is still ahead.
     fn answered_at(&self, began: Instant, now: Instant) -> Option<Instant> {
         let step = self.time.as_millis();
         let elapsed = now.duration_since(began).as_millis();

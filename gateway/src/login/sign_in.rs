@@ -1,4 +1,4 @@
-//! `GET` and `POST /oauth2/sign_in`: for everybody.
+//! `GET` and `POST /oauth2/sign_in`: the sign-in page, which needs no session.
 use axum::{
     Extension,
     extract::State,
@@ -15,26 +15,26 @@ use super::{
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},
+    authentication::{Interrupt, see_other, with_cookie},
     config::KeystoneMethod,
+    error_response::Problem,
     forms::Fields,
     forward_auth,
-    guard::{Stop, see_other, with_cookie},
     pages::{
-        other_ways::{OtherWays, Tried},
-        sign_in::{Button, Notice, STAY, SignIn, Stay, TRIED},
+        sign_in::{Button, Notice, RETRY_FIELD, STAY_FIELD, SignIn, Stay},
+        sign_in_methods::{Attempted, SignInMethods},
     },
-    problem::Problem,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
 };
 
-/// How long the form may lie open.
+/// How long the form is valid.
 const FORM_SECONDS: u32 = 12 * 3600;
-/// How long somebody may take to find their one-time code.
-const RECEIPT_LIFE: SignedDuration = SignedDuration::from_mins(5);
-const LONGEST_NAME: usize = 255;
+/// How long the user may take to enter a one-time code.
+const RECEIPT_TTL: SignedDuration = SignedDuration::from_mins(5);
+const MAX_NAME_BYTES: usize = 255;
 
-/// What the form is filled with.
+/// The contents of the sign-in form.
 pub(super) struct Form<'a> {
     pub return_path: ReturnPath,
     pub name: &'a str,
@@ -42,16 +42,16 @@ pub(super) struct Form<'a> {
     pub notice: Option<Notice>,
     pub status: StatusCode,
     pub retry_after: Option<i64>,
-    /// Whether the form came back without the cookie that was set with it.
+    /// Whether the form was submitted without the cookie that was set with it.
     pub cookie_lost: bool,
-    /// Whether the box for staying signed in is ticked.
+    /// Whether the checkbox for staying signed in is checked.
     pub stay: bool,
-    /// Which of the other ways was tried, and shows what was typed.
-    pub tried: Tried<'a>,
+    /// The attempted method besides the password, with the entered values.
+    pub attempted: Attempted<'a>,
 }
 
 impl Form<'_> {
-    /// An empty form on the way to `return_path`.
+    /// Returns an empty form that leads to `return_path`.
     pub fn new(return_path: ReturnPath) -> Self {
         Self {
             return_path,
@@ -62,11 +62,11 @@ impl Form<'_> {
             retry_after: None,
             cookie_lost: false,
             stay: false,
-            tried: Tried::Nothing,
+            attempted: Attempted::Nothing,
         }
     }
 
-    /// Says what went wrong.
+    /// Sets the error message.
     pub fn failed(mut self, text: impl Into<String>, status: StatusCode) -> Self {
         self.notice = Some(Notice::Failure(text.into()));
         self.status = status;
@@ -78,7 +78,7 @@ pub(crate) async fn get(
     State(gateway): State<Shared>,
     uri: Uri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let (query, destination) = forward_auth::split_destination(&uri)?;
     let return_path = gateway.way_from_sign_in(&destination);
     if query.get("prompt") != "login" && gateway.lookup(&headers, None).await?.is_ok() {
@@ -96,9 +96,9 @@ pub(crate) async fn post(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let password = fields.secret("password");
-    let stay = fields.get(STAY) == "1" && gateway.config.session.stays().is_some();
+    let stay = fields.get(STAY_FIELD) == "1" && gateway.config.session.stays().is_some();
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let (name, domain) = (fields.get("name"), fields.get("domain"));
     let again = |notice: &str, status| {
@@ -123,7 +123,7 @@ pub(crate) async fn post(
         };
         return Ok(gateway.sign_in_page(&headers, form)?);
     }
-    if name.len() > LONGEST_NAME || domain.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES || domain.len() > MAX_NAME_BYTES {
         let form = Form {
             name: "",
             domain: "",
@@ -185,7 +185,7 @@ pub(crate) async fn post(
 }
 
 impl Gateway {
-    /// Refuses what the sign-in page does not offer.
+    /// Refuses methods that the sign-in page does not offer.
     pub(super) fn offered(
         &self,
         method: KeystoneMethod,
@@ -198,22 +198,26 @@ impl Gateway {
             StatusCode::NOT_FOUND,
             "way_not_offered",
             "This way to sign in is not offered",
-            "The administrators of this Portico have not turned it on here. Take another.",
+            "The administrators of this Portico have not turned it on here. Choose another.",
         )
         .leads_to("Sign in", "/oauth2/sign_in"))
     }
 
-    /// Whether a form of the sign-in page comes from elsewhere, or too late: then what to show.
+    /// Checks that a form of the sign-in page was submitted by this browser and in time. Returns
+    /// what to show if it was not.
     pub(super) async fn not_our_form(
         &self,
         headers: &HeaderMap,
         fields: &Fields,
         return_path: &ReturnPath,
-    ) -> Result<Option<Form<'static>>, Stop> {
+    ) -> Result<Option<Form<'static>>, Interrupt> {
         let open = self.cookies.read_slots(headers, Purpose::SignIn);
         let cookie_lost = open.is_empty();
-        if cookie_lost && fields.get(TRIED) == "1" && self.lookup(headers, None).await?.is_err() {
-            // twice in a row: it may have been too old the first time
+        if cookie_lost
+            && fields.get(RETRY_FIELD) == "1"
+            && self.lookup(headers, None).await?.is_err()
+        {
+            // twice in a row: the first time it may have been too old
             return Err(self.cookie_refused().into());
         }
         let sent = fields.get(csrf::FIELD);
@@ -239,7 +243,7 @@ impl Gateway {
         let now = Timestamp::now();
         let flows = self.store.sign_in_flows();
         let started = flows
-            .start(return_path.as_str(), now + RECEIPT_LIFE, now)
+            .start(return_path.as_str(), now + RECEIPT_TTL, now)
             .await?;
         flows
             .set_receipt(started.flow.id, &claimed.name, &claimed.domain, receipt)
@@ -299,9 +303,9 @@ impl Gateway {
                 hours: longest.as_hours(),
                 ticked: form.stay,
             }),
-            other_ways: OtherWays {
+            methods: SignInMethods {
                 keystone: &self.config.keystone,
-                tried: form.tried,
+                attempted: form.attempted,
                 domain,
                 status: form.status,
             },
@@ -313,7 +317,7 @@ impl Gateway {
                 .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if !self.providers.all().is_empty() {
-            // before tabs go their ways, so that all of them have the same
+            // before tabs start their own sign-ins, so that all of them have the same
             let (_, mark) = self.browser_of_providers(headers)?;
             response = with_cookie(response, mark);
         }
@@ -322,7 +326,7 @@ impl Gateway {
     }
 }
 
-/// Where a provider's button leads.
+/// Returns the URL of a provider's button.
 fn start_of(provider: &str, return_path: &ReturnPath) -> String {
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("provider", provider)

@@ -1,4 +1,4 @@
-//! `GET` and `POST /oauth2/sign_out`: the question, and the end of the session.
+//! `GET` and `POST /oauth2/sign_out`: asks for confirmation, and ends the session.
 use axum::{
     Extension,
     extract::State,
@@ -11,8 +11,8 @@ use secrecy::ExposeSecret as _;
 use crate::{
     access::csrf,
     audit::Event,
+    authentication::{Interrupt, check_csrf, see_other, with_cookie},
     forms::Fields,
-    guard::{Stop, check_csrf, see_other, with_cookie},
     pages::sign_out::{confirm, everywhere, signed_out},
     session::cookie::Purpose,
     state::{Context, Shared},
@@ -24,7 +24,7 @@ const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     Ok(match gateway.lookup(&headers, None).await? {
         Ok(caller) => confirm(
             &caller.session.user.name,
@@ -40,12 +40,12 @@ pub(crate) async fn post(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let mut onward = None;
     let ended = match gateway.lookup(&headers, None).await? {
         Ok(caller) => {
             check_csrf(&caller, fields.get(csrf::FIELD))?;
-            // its ID token is what the provider's own sign-out asks for
+            // the provider's own sign-out needs its ID token
             let held = gateway.held_of_provider(&caller.session).await?;
             let ended = gateway
                 .end_session(caller.live.id, EndReason::SignedOut)
@@ -64,7 +64,7 @@ pub(crate) async fn post(
     if let Some(onward) = &onward
         && let Ok(target) = HeaderValue::try_from(format!("0; url={}", onward.url))
     {
-        // not a redirect: the answer to a form must not lead to another origin
+        // not a redirect: the response to a form must not redirect to another origin
         answer.headers_mut().insert(REFRESH, target);
     }
     answer
@@ -78,15 +78,16 @@ pub(crate) async fn post(
 pub(crate) async fn done(
     State(gateway): State<Shared>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     Ok(match gateway.lookup(&headers, None).await? {
-        // somebody has signed in again meanwhile
+        // the user has signed in again meanwhile
         Ok(_) => see_other("/"),
         Err(_) => everywhere().into_response(),
     })
 }
 
-/// `GET /oauth2/sign_out` on an app's host: the session to end is the main host's.
+/// `GET /oauth2/sign_out` on an app's host: redirects to the main host, whose session is to be
+/// ended.
 pub(crate) async fn on_main_host(State(gateway): State<Shared>) -> Response {
     see_other(&format!("{}/oauth2/sign_out", gateway.hosts.main()))
 }

@@ -1,4 +1,4 @@
-//! `GET` and `POST /oauth2/totp`: the one-time code of somebody whose password was right.
+//! `GET` and `POST /oauth2/totp`: asks for a one-time code after a correct password.
 use axum::{
     Extension,
     extract::State,
@@ -16,22 +16,22 @@ use super::{
 };
 use crate::{
     access::{csrf, return_path::ReturnPath},
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, see_other, with_cookie},
     pages::sign_in::{Notice, totp},
-    problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
 };
 
-const MOST_ATTEMPTS: i64 = 6;
-/// Keystone takes the code of the window before, too.
-const CODE_LIFE: SignedDuration = SignedDuration::from_secs(90);
+const MAX_ATTEMPTS: i64 = 6;
+/// How long Keystone may accept a code: it also takes the one of the previous window.
+const CODE_TTL: SignedDuration = SignedDuration::from_secs(90);
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Some((cookie, flow)) = gateway.flow(&headers).await? else {
         return Ok(see_other("/oauth2/sign_in"));
     };
@@ -44,7 +44,7 @@ pub(crate) async fn post(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Some((cookie, flow)) = gateway.flow(&headers).await? else {
         return Ok(see_other("/oauth2/sign_in?reason=ended"));
     };
@@ -62,7 +62,7 @@ pub(crate) async fn post(
     if flows
         .count_attempt(flow.id)
         .await?
-        .is_none_or(|tried| tried > MOST_ATTEMPTS)
+        .is_none_or(|tried| tried > MAX_ATTEMPTS)
     {
         flows.finish(flow.id).await?;
         return Ok(see_other("/oauth2/sign_in?reason=ended"));
@@ -142,9 +142,10 @@ impl Gateway {
             .map(|flow| (cookie, flow)))
     }
 
-    /// Whether a code is used for the first time: Keystone itself takes it again while it lasts.
+    /// Returns whether a code is used for the first time: Keystone itself accepts it repeatedly
+    /// during its lifetime.
     pub async fn first_use(&self, user_id: &str, code: &SecretString) -> Result<bool, Problem> {
-        let until = Timestamp::now() + CODE_LIFE;
+        let until = Timestamp::now() + CODE_TTL;
         Ok(self
             .store
             .totp_marks()
@@ -153,7 +154,7 @@ impl Gateway {
     }
 }
 
-/// A code as Keystone wants it, however it was typed.
+/// Returns a code in the form that Keystone expects, however it was typed.
 pub(super) fn plain_code(typed: &SecretString) -> SecretString {
     let digits: String = typed
         .expose_secret()

@@ -1,10 +1,11 @@
 //! `/oauth2/websso`: single sign-on at Keystone, whose token the browser brings back.
 //!
-//! Three steps. `POST …/start`, from our own page, remembers where the browser wants to go and sends
-//! it to Keystone. Keystone's page then posts the token to `/oauth2/websso`: that request comes
-//! from another site, so it carries no cookie of ours and decides nothing. The token is put away,
-//! and a page of ours posts a reference to it to `…/finish`, this time with the cookie of the
-//! browser that started. So nobody can be signed in with a token that they did not go and get.
+//! It has three steps. `POST …/start`, from Portico's own page, stores the return path and
+//! redirects the browser to Keystone. Keystone's page then posts the token to `/oauth2/websso`:
+//! that request comes from another site, so it carries no cookie of Portico's and decides nothing.
+//! The token is stored, and a page of Portico's posts a reference to it to `…/finish`, this time
+//! with the cookie of the browser that started. So a user cannot be signed in with a token that
+//! they did not request.
 use axum::{
     Extension,
     extract::State,
@@ -19,31 +20,31 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{attempt::Failed, limits::SignInMethod, sign_in::Form, wording::failure};
 use crate::{
     access::{csrf, origin::OriginFault, return_path::ReturnPath},
+    authentication::{Interrupt, check_csrf, see_other, with_cookie},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf, see_other, with_cookie},
     pages,
-    problem::Problem,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
 };
 
-/// How long somebody may take at the identity provider.
-const FLOW_LIFE: SignedDuration = SignedDuration::from_mins(15);
-/// How long the page between may take; it goes on by itself.
-const ARRIVAL_LIFE: SignedDuration = SignedDuration::from_secs(60);
-const LONGEST_TOKEN: usize = 8 * 1024;
-/// Stands in place of a return path where a token has arrived.
+/// How long the user may take at the identity provider.
+const FLOW_TTL: SignedDuration = SignedDuration::from_mins(15);
+/// How long the page that posts the token may take; it submits itself.
+const ARRIVAL_TTL: SignedDuration = SignedDuration::from_secs(60);
+const MAX_TOKEN_BYTES: usize = 8 * 1024;
+/// Replaces the return path once a token has arrived.
 const ARRIVED: &str = "websso";
-/// Stands before the return path where a session is to go on.
-const AGAIN: &str = "again:";
-/// Tokens that one network may bring, good or not.
-const ARRIVALS: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
+/// Prefixes the return path of a flow that reauthenticates a session.
+const REAUTHENTICATION_PREFIX: &str = "again:";
+/// Limits the tokens that one network may send, valid or not.
+const ARRIVAL_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
 
 pub(crate) async fn start(
     State(gateway): State<Shared>,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let again = fields.get("again") == "1";
     if again {
@@ -67,11 +68,11 @@ pub(crate) async fn start(
     let now = Timestamp::now();
     let flows = gateway.store.sign_in_flows();
     let remembered = if again {
-        format!("{AGAIN}{return_path}")
+        format!("{REAUTHENTICATION_PREFIX}{return_path}")
     } else {
         return_path.to_string()
     };
-    let started = flows.start(&remembered, now + FLOW_LIFE, now).await?;
+    let started = flows.start(&remembered, now + FLOW_TTL, now).await?;
     let back = format!("{}/oauth2/websso", gateway.hosts.main());
     let provider = way.identity_provider.as_deref();
     let address = websso_address(&way.url, provider, &way.protocol, &back);
@@ -84,16 +85,19 @@ pub(crate) async fn arrive(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     gateway.expect_from_keystone(&headers)?;
     let token = fields.secret("token");
     let length = token.expose_secret().len();
-    if length == 0 || length > LONGEST_TOKEN {
+    if length == 0 || length > MAX_TOKEN_BYTES {
         return Err(Problem::bad_request("Keystone has sent no token. Sign in again.").into());
     }
     let now = Timestamp::now();
     let subject = format!("websso:{}", context.client.network());
-    let arrived = gateway.store.throttle().reserve(&subject, ARRIVALS, now);
+    let arrived = gateway
+        .store
+        .throttle()
+        .reserve(&subject, ARRIVAL_LIMIT, now);
     if let Reserved::RefusedUntil(until) = arrived.await? {
         return Err(Problem::throttled(
             "Too many sign-ins",
@@ -103,7 +107,7 @@ pub(crate) async fn arrive(
         .into());
     }
     let flows = gateway.store.sign_in_flows();
-    let arrival = flows.start(ARRIVED, now + ARRIVAL_LIFE, now).await?;
+    let arrival = flows.start(ARRIVED, now + ARRIVAL_TTL, now).await?;
     flows
         .set_receipt(arrival.flow.id, ARRIVED, ARRIVED, &token)
         .await?;
@@ -115,11 +119,11 @@ pub(crate) async fn finish(
     Extension(context): Extension<Context>,
     headers: HeaderMap,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let code = fields.secret("code");
     let now = Timestamp::now();
     let flows = gateway.store.sign_in_flows();
-    // once only, whatever comes of it
+    // valid once only, whatever the outcome
     let arrival = flows.find(code.expose_secret(), now).await?;
     let arrival = match arrival.filter(|flow| flow.return_path == ARRIVED) {
         Some(arrival) if flows.finish(arrival.id).await? => arrival,
@@ -138,7 +142,7 @@ pub(crate) async fn finish(
         return Ok(gateway.sign_in_page(&headers, form)?);
     };
     flows.finish(started.id).await?;
-    let (again, path) = match started.return_path.strip_prefix(AGAIN) {
+    let (again, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
         None => (false, started.return_path.as_str()),
     };
@@ -158,8 +162,7 @@ pub(crate) async fn finish(
             let retry_after = failed.retry_after();
             let (text, status) = match failed {
                 Failed::Refused => (
-                    "Keystone does not stand by the token that it has sent. Sign in again."
-                        .to_owned(),
+                    "Keystone rejected the token it issued. Sign in again.".to_owned(),
                     StatusCode::UNAUTHORIZED,
                 ),
                 other => failure(other)?,
@@ -174,7 +177,7 @@ pub(crate) async fn finish(
 }
 
 impl Gateway {
-    /// Whether a request comes from a page of the Keystone that single sign-on goes to.
+    /// Checks that a request comes from a page of the Keystone that single sign-on uses.
     fn expect_from_keystone(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let ways = &self.config.keystone.websso;
         if ways.is_empty() {
@@ -190,12 +193,12 @@ impl Gateway {
         }
     }
 
-    /// The sign-in that this browser has started here.
+    /// Returns the sign-in that this browser has started here.
     async fn started_here(
         &self,
         headers: &HeaderMap,
         now: Timestamp,
-    ) -> Result<Option<SignInFlow>, Stop> {
+    ) -> Result<Option<SignInFlow>, Interrupt> {
         let Some(cookie) = self.cookies.read(headers, Purpose::Flow) else {
             return Ok(None);
         };
@@ -204,19 +207,23 @@ impl Gateway {
             .sign_in_flows()
             .find(cookie.expose_secret(), now)
             .await?;
-        let is_ours = |path: &str| path.strip_prefix(AGAIN).unwrap_or(path).starts_with('/');
+        let is_ours = |path: &str| {
+            path.strip_prefix(REAUTHENTICATION_PREFIX)
+                .unwrap_or(path)
+                .starts_with('/')
+        };
         Ok(flow.filter(|flow| flow.receipt.is_none() && is_ours(&flow.return_path)))
     }
 
-    /// The browser's session goes on with the new token; where it has ended meanwhile, another
-    /// begins.
+    /// Continues the browser's session with the new token; if it has ended meanwhile, establishes a
+    /// new one.
     async fn go_on_here(
         &self,
         context: &Context,
         headers: &HeaderMap,
         issued: IssuedToken,
         return_path: &ReturnPath,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let Ok(caller) = self.lookup(headers, None).await? else {
             return self.establish(context, headers, issued, return_path).await;
         };
@@ -229,7 +236,7 @@ impl Gateway {
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
     }
 
-    /// Exchanges the token that has crossed the browser for one that has not, and revokes it.
+    /// Exchanges the token that was sent through the browser for a new one, and revokes it.
     async fn take_over(
         &self,
         context: &Context,
@@ -263,7 +270,7 @@ impl Gateway {
                 self.revoke(&crossed.token).await;
                 Ok(own)
             }
-            // one that hangs on the other would end with it
+            // a token derived from the other would be revoked with it
             Ok(own) => {
                 self.revoke(&own.token).await;
                 Ok(crossed)

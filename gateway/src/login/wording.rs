@@ -1,13 +1,14 @@
-//! What the sign-in page says: what failed, why somebody is there, and where it leads.
+//! Texts of the sign-in page: errors, notices, and the name of the destination.
 use http::StatusCode;
 
 use super::attempt::Failed;
 use crate::{
-    access::return_path::ReturnPath, pages::sign_in::Notice, problem::Problem, state::Gateway,
+    access::return_path::ReturnPath, error_response::Problem, pages::sign_in::Notice,
+    state::Gateway,
 };
 
 impl Gateway {
-    /// Where a return path leads, in words; `None` for home.
+    /// Returns a description of a return path; `None` for the home page.
     pub(super) fn in_words(&self, path: &ReturnPath) -> Option<String> {
         match path.path() {
             "/oauth2/handover" => path
@@ -28,7 +29,18 @@ impl Gateway {
     }
 }
 
-/// What to say about an attempt that failed, and how to answer.
+/// Returns the message for a failed attempt, with a specific text for a refusal.
+pub(super) fn failure_or_refused(
+    failed: Failed,
+    refused: &str,
+) -> Result<(String, StatusCode), Problem> {
+    match failed {
+        Failed::Refused => Ok((refused.to_owned(), StatusCode::UNAUTHORIZED)),
+        other => failure(other),
+    }
+}
+
+/// Returns the message for a failed attempt, and the status of the response.
 pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
     Ok(match failed {
         Failed::Refused => (
@@ -45,8 +57,8 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
         ),
         Failed::KeystoneUnavailable(reason) => (
             format!(
-                "Keystone {reason}, so sign-in does not work right now. This says nothing about \
-                 what you typed. Try again in a moment."
+                "Keystone {reason}, so sign-in does not work right now. This does not mean that \
+                 what you typed is wrong. Try again in a moment."
             ),
             StatusCode::SERVICE_UNAVAILABLE,
         ),
@@ -54,7 +66,7 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
     })
 }
 
-/// A time to wait, rounded up.
+/// Returns a waiting time as text, rounded up.
 fn in_words(seconds: i64) -> String {
     match seconds {
         1 => "1 second".to_owned(),
@@ -63,16 +75,19 @@ fn in_words(seconds: i64) -> String {
     }
 }
 
-/// Why somebody is sent here, from a list of known words.
+/// Returns the notice for a reason, from a fixed list.
 pub(super) fn notice(reason: &str) -> Option<Notice> {
     let text = match reason {
         "signed_out" => return Some(Notice::Info("You are signed out.".to_owned())),
         "replaced" => "You have signed in again in this browser since.",
         "expired" => {
             "Your session has ended: it was not used for a while, or its Keystone token has \
-             expired. Sign in again to go on."
+             expired. Sign in again to continue."
         }
-        "revoked" => "Your session was ended from another place. Sign in again to go on.",
+        "revoked" => {
+            "Your session was ended from another browser or device. Sign in again to \
+                      continue."
+        }
         "ended_by_administrator" => {
             "An administrator of your cloud has ended your session. You may sign in again; ask them \
              if you do not know why."
@@ -85,15 +100,15 @@ pub(super) fn notice(reason: &str) -> Option<Notice> {
             "Keystone has ended your session: your account, password or roles have changed."
         }
         "ended_by_provider" => {
-            "You were signed out by the provider that you had signed in with. Sign in again to go \
-             on."
+            "You were signed out by the provider that you had signed in with. Sign in again to \
+             continue."
         }
         "refused_by_provider" => {
-            "The provider that you signed in with has not prolonged your session. Sign in again to \
-             go on."
+            "The provider that you signed in with did not renew your session. Sign in again to \
+             continue."
         }
         "ended" | "parent_ended" | "token_reuse" => {
-            "Your session has ended. Sign in again to go on."
+            "Your session has ended. Sign in again to continue."
         }
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! On the way to an app: the hand-over, and the page for those who may not open it.
+//! Pages on the way to an app: the hand-over, and the page for users who may not open it.
 use http::StatusCode;
 use maud::{Markup, html};
 
@@ -7,11 +7,11 @@ use super::{
     layout::{Page, hidden, note, request_line},
 };
 
-/// The form that carries the one-time code to the app's host.
+/// Returns the page with the form that posts the one-time code to the app's host.
 pub(crate) fn handover(app: &str, origin: &str, code: &str) -> Page {
     let body = html! {
         h1 { "Opening " (app) }
-        p.lead { "You go on to " (origin) "." }
+        p.lead { "Continuing to " (origin) "." }
         form #handover method="post" action={ (origin) "/oauth2/handover" } {
             (hidden("code", code))
             button.submit type="submit" { "Continue to " (app) }
@@ -23,27 +23,27 @@ pub(crate) fn handover(app: &str, origin: &str, code: &str) -> Page {
         .shows_origin()
 }
 
-/// For browsers that are not redirected by themselves.
+/// Returns a page with a link, for browsers that do not follow the redirect.
 pub(crate) fn onward(app: &str, target: &str) -> Page {
     let body = html! {
         h1 { "Sign in to open " (app) }
-        p.lead { "You go on to Portico's sign-in, and back from there." }
+        p.lead { "Continue to Portico's sign-in; it returns you to the app." }
         div.row { a.button href=(target) { "Sign in" } }
     };
     Page::new(format!("Sign in to open {app}"), body)
 }
 
-/// One way to be allowed.
+/// One way to get access.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Door {
-    pub who: Visitor,
-    /// What is needed besides; empty for nothing.
+pub(crate) struct AccessRequirement {
+    pub who: RequiredSubject,
+    /// What is needed in addition; empty for nothing.
     pub with: String,
 }
 
-/// Whom a door is for, with the project's name where the person may know it.
+/// Who meets a requirement, with the project's name where the user may know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Visitor {
+pub(crate) enum RequiredSubject {
     Role {
         role: String,
         project: String,
@@ -53,21 +53,21 @@ pub(crate) enum Visitor {
         group: String,
         provider: String,
     },
-    /// People whom the configuration names.
+    /// Users named in the configuration.
     Chosen,
     SignedIn,
     Anybody,
 }
 
-impl Door {
-    /// For programs.
+impl AccessRequirement {
+    /// Returns the requirement as text, for programs.
     pub fn in_words(&self) -> String {
         let who = match &self.who {
-            Visitor::Role { role, project, .. } => format!("{role} in {project}"),
-            Visitor::Group { group, provider } => format!("group {group} of {provider}"),
-            Visitor::Chosen => "people whom the configuration names".to_owned(),
-            Visitor::SignedIn => "everybody who is signed in".to_owned(),
-            Visitor::Anybody => "everybody".to_owned(),
+            RequiredSubject::Role { role, project, .. } => format!("{role} in {project}"),
+            RequiredSubject::Group { group, provider } => format!("group {group} of {provider}"),
+            RequiredSubject::Chosen => "people whom the configuration names".to_owned(),
+            RequiredSubject::SignedIn => "everybody who is signed in".to_owned(),
+            RequiredSubject::Anybody => "everybody".to_owned(),
         };
         if self.with.is_empty() {
             who
@@ -79,48 +79,48 @@ impl Door {
     fn markup(&self) -> Markup {
         html! {
             @match &self.who {
-                Visitor::Role { role, project, project_known } => {
+                RequiredSubject::Role { role, project, project_known } => {
                     "the role " strong { (role) } " in "
                     @if *project_known { "project " strong { (project) } }
                     @else { "a project that you are not in (" code { (project) } ")" }
                 },
-                Visitor::Group { group, provider } => {
+                RequiredSubject::Group { group, provider } => {
                     "the group " strong { (group) } " of " (provider)
                 },
-                Visitor::Chosen => "people whom its configuration names",
-                Visitor::SignedIn => "everybody who is signed in",
-                Visitor::Anybody => "everybody",
+                RequiredSubject::Chosen => "people whom its configuration names",
+                RequiredSubject::SignedIn => "everybody who is signed in",
+                RequiredSubject::Anybody => "everybody",
             }
             @if !self.with.is_empty() { ", " (self.with) }
         }
     }
 }
 
-/// The page for somebody who may not.
+/// The page for a user without access.
 pub(crate) struct Refused<'a> {
     pub app: &'a str,
-    /// `None`: nobody is signed in.
+    /// The user; `None` without a session.
     pub user: Option<&'a str>,
-    /// The rule that refuses; none where nothing opens.
+    /// The rule that refuses; `None` where no rule permits the request.
     pub rule: Option<&'a str>,
-    pub doors: &'a [Door],
+    pub requirements: &'a [AccessRequirement],
     pub home: &'a str,
     pub request_id: &'a str,
 }
 
 impl Refused<'_> {
-    /// Says which rule decided and what opens it.
+    /// Returns the page, with the rule that decided and what would give access.
     pub fn page(&self) -> Page {
         let app = self.app;
         let body = html! {
-            @if self.rule.is_some() { h1 { "This part of " (app) " is closed to you" } }
+            @if self.rule.is_some() { h1 { "You may not open this part of " (app) } }
             @else { h1 { "You may not open " (app) } }
             @match self.user {
                 Some(user) => p.lead { "You are signed in as " strong { (user) } "." },
                 None => p.lead { "You are not signed in." },
             }
             (note("warn", &self.why()))
-            @if !self.doors.is_empty() {
+            @if !self.requirements.is_empty() {
                 p { "Ask the people who manage that project or group if you need it." }
             }
             (request_line(self.request_id))
@@ -131,24 +131,28 @@ impl Refused<'_> {
 
     fn why(&self) -> Markup {
         let app = self.app;
-        let several = if self.doors.len() == 1 {
+        let several = if self.requirements.len() == 1 {
             "this:"
         } else {
             "one of these:"
         };
         html! {
             @match self.rule {
-                Some(rule) => p { "The rule " strong { (rule) } " of " (app) " refuses this."
-                    @if self.doors.is_empty() { " It lets nobody past." }
-                    @else { " It lets past people with " (several) }
+                Some(rule) => p {
+                    "The rule " strong { (rule) } " of " (app) " refuses this request."
+                    @if self.requirements.is_empty() { " It allows no exceptions." }
+                    @else { " It exempts users with " (several) }
                 },
-                None if self.doors.is_empty() => {
-                    p { "Nothing opens " (app) ". Its configuration lets nobody in." }
+                None if self.requirements.is_empty() => {
+                    p {
+                        "No role or group grants access to " (app)
+                        ". Its configuration allows no users."
+                    }
                 },
-                None => p { (app) " opens for people with " (several) },
+                None => p { (app) " is open to users with " (several) },
             }
-            @if !self.doors.is_empty() {
-                ul.plain { @for door in self.doors { li { (door.markup()) } } }
+            @if !self.requirements.is_empty() {
+                ul.plain { @for requirement in self.requirements { li { (requirement.markup()) } } }
             }
         }
     }

@@ -1,4 +1,5 @@
-//! `GET /oauth2/static/{file}`: the style sheet and the small scripts of the own pages.
+//! `GET /oauth2/static/{file}`: serves the style sheet and the small scripts of the gateway's own
+//! pages.
 use std::sync::LazyLock;
 
 use axum::{
@@ -22,7 +23,7 @@ pub(crate) enum Asset {
     Times,
 }
 
-/// Changes with every change of a file, so that browsers may keep them.
+/// A hash that changes with every change of a file, so that browsers can cache the files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
     for text in [STYLE, HANDOVER, DEMO, TIMES] {
@@ -36,7 +37,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Asset {
-    /// The address of the file.
+    /// Returns the URL of the file.
     pub fn href(self) -> String {
         let name = match self {
             Asset::Style => "portico.css",

@@ -1,4 +1,4 @@
-//! What was recorded about a user, or about a project.
+//! The audit page: entries about a user, or about a project.
 use jiff::Timestamp;
 use maud::{Markup, html};
 use portico_domain::identity::{Project, User};
@@ -16,16 +16,16 @@ use crate::audit_trail::{self, ACTIONS, TrailQuery};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     Own,
-    /// Of every user, in this project.
+    /// The entries of every user, in this project.
     Project(Project),
 }
 
-/// One entry.
+/// One entry of the audit log.
 pub(crate) struct Row {
     pub sequence: i64,
     pub at: Timestamp,
     pub user: String,
-    /// Of the viewer's own entries only.
+    /// The client's address, for the viewer's own entries only.
     pub address: Option<String>,
     pub project: Option<String>,
     pub cluster: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Row {
     pub reason: Option<String>,
 }
 
-/// The page.
+/// The contents of the audit page.
 pub(crate) struct Trail<'a> {
     pub whose: Whose,
     pub user: &'a User,
@@ -81,7 +81,7 @@ impl Trail<'_> {
         Page::new(title.as_str(), body).wide().script(Asset::Times)
     }
 
-    /// Links to the other trails that the viewer may read.
+    /// Returns links to the other audit logs that the viewer may read.
     fn trails(&self) -> Markup {
         let shown = self.query.project.as_deref();
         html! {
@@ -165,7 +165,7 @@ impl Trail<'_> {
                     @else { "Nothing has been recorded yet." }
                 }
             } @else {
-                // the roles stay where the style sheet lays the table out as blocks
+                // the ARIA roles remain where the style sheet lays the table out as blocks
                 table.trail role="table" {
                     caption { (count(self.rows.len(), "entry", "entries")) ", newest first" }
                     thead role="rowgroup" {
@@ -274,7 +274,8 @@ fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// An action in words; those of later versions are shown as they are written.
+/// Returns the description of an action; `None` for one of a later version, which is shown by its
+/// name.
 fn words(action: &str) -> Option<&'static str> {
     Some(match action {
         "session.sign_in" => "Signed in",

@@ -1,4 +1,4 @@
-//! Approving the command line: always with a click, always showing who asks for what.
+//! Pages for approving a command line: each request needs a click, and shows who asks for what.
 use http::StatusCode;
 use maud::html;
 
@@ -8,29 +8,29 @@ use super::{
 };
 use crate::access::csrf;
 
-/// A request of the command line, waiting for the person's word.
+/// A request of a command line that waits for approval.
 pub(crate) struct Approval<'a> {
     pub user: &'a str,
     pub client: &'a str,
-    /// Where the request comes from.
+    /// The client's address.
     pub address: &'a str,
-    /// The names of the projects that it can act in.
+    /// The names of the projects that it can use.
     pub projects: &'a [String],
     pub cluster: Option<&'a str>,
     pub csrf: &'a str,
-    /// Where the form goes, and what it carries.
+    /// The target of the form, and its hidden fields.
     pub action: &'a str,
     pub fields: &'a [(&'a str, &'a str)],
-    /// Shown to be compared with what the terminal shows.
+    /// The code, to be compared with the one in the terminal.
     pub code: Option<&'a str>,
-    /// What the answer redirects to, as a source of the page's policy.
+    /// The origin that the response redirects to, for the page's content security policy.
     pub redirects_to: Option<String>,
 }
 
 impl Approval<'_> {
     pub fn page(&self) -> Page {
         let body = html! {
-            h1 { "Let the command line in?" }
+            h1 { "Authorize the command line?" }
             p.lead { "It will act as " strong { (self.user) } " until you sign out here." }
             dl {
                 dt { "Client" } dd { (self.client) }
@@ -68,7 +68,7 @@ impl Approval<'_> {
     }
 }
 
-/// Where a person types the code that their terminal shows.
+/// Returns the page where a user types the code that their terminal shows.
 pub(crate) fn enter_code(code: &str, notice: Option<&Notice>, status: StatusCode) -> Page {
     let body = html! {
         h1 { "Connect a terminal" }
@@ -84,16 +84,17 @@ pub(crate) fn enter_code(code: &str, notice: Option<&Notice>, status: StatusCode
     Page::new("Connect a terminal", body).status(status)
 }
 
-/// The end of an approval that has no redirect.
+/// Returns the last page of an approval without a redirect.
 pub(crate) fn decided(approved: bool) -> Page {
     let body = html! {
         @if approved {
             h1 { "Your terminal is connected" }
-            p.lead { "You can close this page and go on in the terminal." }
+            p.lead { "You can close this page and continue in the terminal." }
         } @else {
             h1 { "Refused" }
             p.lead {
-                "The terminal gets no access. If you did not start it, nothing more is to be done."
+                "The terminal gets no access. If you did not start it, you do not need to do \
+                 anything else."
             }
         }
         div.row { a.button.quiet href="/" { "Back to Portico" } }

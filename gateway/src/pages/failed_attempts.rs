@@ -1,4 +1,4 @@
-//! Failed attempts to sign in, shown after the next sign-in.
+//! The page about failed sign-in attempts, shown after the next sign-in.
 use jiff::Timestamp;
 use maud::html;
 
@@ -14,19 +14,19 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reported {
     pub failures: i64,
-    /// How many of them came from browsers in which the account had signed in before.
+    /// How many of them were made in browsers in which the account had signed in before.
     pub from_known_browsers: i64,
-    /// When the account signed in before.
+    /// When the account previously signed in.
     pub since: Timestamp,
     /// When the last one failed, where that is known.
     pub last: Option<Timestamp>,
 }
 
-/// What the page shows.
+/// The contents of the page.
 pub(crate) struct FailedAttempts<'a> {
     pub user: &'a str,
     pub failed: Reported,
-    /// Where the sign-in leads.
+    /// The path to continue at.
     pub return_path: &'a str,
 }
 

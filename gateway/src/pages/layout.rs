@@ -1,4 +1,4 @@
-//! The frame of every page that the gateway shows itself.
+//! The layout of every page of the gateway itself.
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
@@ -28,7 +28,8 @@ impl Page {
             status: StatusCode::OK,
             script: None,
             form_targets: Vec::new(),
-            // not "no-referrer": browsers would then send "Origin: null" with our own forms
+            // not "no-referrer": browsers would then send "Origin: null" with Portico's own
+            // forms
             referrer: "same-origin",
             wide: false,
             body,
@@ -45,19 +46,19 @@ impl Page {
         self
     }
 
-    /// Gives the page room for a list.
+    /// Makes the page wider, for a list.
     pub fn wide(mut self) -> Self {
         self.wide = true;
         self
     }
 
-    /// Lets the page's forms lead to another origin, at once or by a redirect.
+    /// Permits the page's forms to submit or redirect to another origin.
     pub fn form_may_reach(mut self, target: impl Into<String>) -> Self {
         self.form_targets.push(target.into());
         self
     }
 
-    /// Lets the form's target on another origin see which origin it comes from.
+    /// Sends the page's origin to a form target on another origin.
     pub fn shows_origin(mut self) -> Self {
         self.referrer = "strict-origin";
         self
@@ -126,9 +127,9 @@ impl IntoResponse for Page {
     }
 }
 
-/// What every answer of our own carries, page or not.
+/// Adds the security headers of every response of the gateway itself, pages or not.
 pub(crate) fn harden(headers: &mut http::HeaderMap) {
-    guard(headers);
+    set_security_headers(headers);
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),
         (header::VARY, "Cookie"),
@@ -145,9 +146,9 @@ pub(crate) fn harden(headers: &mut http::HeaderMap) {
     }
 }
 
-/// What holds for every answer of our own, redirects too: no frame, no guessing of types, and no
-/// address (which may hold a code) for others, where nothing else is said.
-pub(crate) fn guard(headers: &mut http::HeaderMap) {
+/// Adds the default security headers of every response of the gateway itself, redirects too: no
+/// frames, no content sniffing, and no referrer (the URL may contain a code).
+pub(crate) fn set_security_headers(headers: &mut http::HeaderMap) {
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
@@ -159,21 +160,20 @@ pub(crate) fn guard(headers: &mut http::HeaderMap) {
     }
 }
 
-/// A box that says something important: `kind` is one of the style sheet's `info`, `warn`,
-/// `bad` and `good`.
+/// Returns a highlighted note: `kind` is one of the style sheet's `info`, `warn`, `bad` and `good`.
 pub(crate) fn note(kind: &str, text: &Markup) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
     html! { div class={ "note " (kind) } role=(role) { (text) } }
 }
 
-/// Where to find what happened in the log; nothing without an ID.
+/// Returns a line with the request ID to look up in the log; nothing without an ID.
 pub(crate) fn request_line(request_id: &str) -> Markup {
     html! {
         @if !request_id.is_empty() { p.hint { "Request " code { (request_id) } } }
     }
 }
 
-/// A hidden field.
+/// Returns a hidden field.
 pub(crate) fn hidden(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }

@@ -1,17 +1,17 @@
-//! Pages of people for whom an OIDC provider vouches.
+//! Pages for users of an OIDC provider.
 use maud::html;
 
 use super::layout::{Page, note};
 
-/// An app that somebody may open.
+/// An app that the user may open.
 pub(crate) struct OpenApp<'a> {
     pub name: &'a str,
     pub description: &'a str,
     pub home: &'a str,
 }
 
-/// The home of somebody without a Keystone account: apps, no clusters, and why.
-pub(crate) fn without_keystone(
+/// Returns the home page of a user without a Keystone account: apps, no clusters, and the reason.
+pub(crate) fn oidc_only_user(
     user: &str,
     provider: &str,
     apps: &[OpenApp<'_>],
@@ -30,7 +30,10 @@ pub(crate) fn without_keystone(
             }
         }))
         @if apps.is_empty() {
-            p { "No app is open to the groups that " (provider) " says you are in. Ask whoever manages these groups." }
+            p {
+                "No app is open to the groups that " (provider) " reports for you. Ask the \
+                 administrators of these groups."
+            }
         } @else {
             ul.choices {
                 @for app in apps {

@@ -1,16 +1,17 @@
-//! Proving again who one is, for a session that goes on: the ways that fit it.
+//! The page for confirming one's identity in a session that continues, with the methods possible
+//! for it.
 use maud::{Markup, html};
 
 use super::{
     layout::{Page, hidden},
-    other_ways::{credential_fields, token_fields},
+    sign_in_methods::{credential_fields, token_fields},
 };
 use crate::{
     access::csrf,
     config::{KeystoneMethod, KeystoneSignIn},
 };
 
-/// What the page offers: the session's own user, and nobody else, can go on.
+/// The contents of the page. Only the session's own user can continue it.
 pub(crate) struct Again<'a> {
     pub user: &'a str,
     /// The project of an application credential that the session is bound to.
@@ -30,8 +31,8 @@ impl Again<'_> {
                 None => { (self.account()) },
             }
             p.hint {
-                "Only this account can go on in this session. "
-                a href="/oauth2/sign_in?prompt=login" { "Sign in as somebody else" }
+                "Only this account can continue this session. "
+                a href="/oauth2/sign_in?prompt=login" { "Sign in as another user" }
             }
         };
         let mut page = Page::new("Stay signed in", body);

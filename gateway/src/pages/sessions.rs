@@ -1,4 +1,4 @@
-//! Where somebody is signed in, and the question before several sessions end.
+//! The pages with a user's sessions, and the confirmation before several sessions end.
 use jiff::Timestamp;
 use maud::{Markup, html};
 use portico_domain::identity::User;
@@ -16,9 +16,9 @@ use crate::{access::csrf, sessions::end::Ending};
 /// Whose sessions a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// The viewer's own, who may look for others' if they administer the cloud.
+    /// The viewer's own, who can search for other users if they administer the cloud.
     Own { may_search: bool },
-    /// Somebody else's: the viewer administers the cloud.
+    /// Another user's: the viewer administers the cloud.
     Another,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct Row {
     pub kind: SessionKind,
     /// Browser and system, or the command line's name.
     pub device: String,
-    /// The browser that let a command line in.
+    /// The browser that approved a command line.
     pub approved_from: Option<String>,
-    /// Whether the page is being looked at with it.
+    /// Whether it is the session that the page is viewed with.
     pub current: bool,
     pub address: String,
-    /// The apps opened from it, which end with it.
+    /// The apps opened with it, whose sessions end with it.
     pub apps: Vec<String>,
     /// The project used last.
     pub project: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     pub signed_in: Timestamp,
     pub last_used: Timestamp,
     pub expires: Timestamp,
-    /// The credential by which it outlives its token.
+    /// The credential by which it continues after its token has ended.
     pub stays: Option<Stays>,
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct Stays {
     pub credential: String,
 }
 
-/// The list.
+/// The contents of the page.
 pub(crate) struct Sessions<'a> {
     pub whose: Whose,
     pub user: &'a User,
     pub rows: &'a [Row],
     pub unfinished: Option<UnfinishedRevocations>,
-    /// Credentials of ended sessions that Keystone still has.
+    /// Credentials of ended sessions that still exist at Keystone.
     pub left_over: &'a [SessionCredential],
     pub ending: Option<&'a Ending>,
     pub csrf: &'a str,
@@ -78,7 +78,7 @@ impl Sessions<'_> {
                 @match self.whose {
                     Whose::Own { .. } => {
                         "Where you are signed in as " strong { (self.user.name) }
-                        ". End what you do not know."
+                        ". End any session you do not recognise."
                     },
                     Whose::Another => {
                         "Domain " strong { (self.user.domain.name) } ", ID " code { (self.user.id) }
@@ -112,8 +112,12 @@ impl Sessions<'_> {
                     p {
                         @match ending.sessions {
                             0 => "This session had ended before.",
-                            1 => "The session has ended, and whatever was open in it is closed.",
-                            many => { (many) " sessions have ended, and whatever was open in them is closed." },
+                            1 => "The session has ended, and everything that was open in it is \
+                                  closed.",
+                            many => {
+                                (many) " sessions have ended, and everything that was open in them \
+                                        is closed."
+                            },
                         }
                         @if ending.tokens > 0 {
                             " " (count(ending.tokens, "Keystone token has", "Keystone tokens have"))
@@ -129,7 +133,7 @@ impl Sessions<'_> {
                         @else { (unfinished.tokens) " Keystone tokens" }
                         " of ended sessions could not be revoked yet. It is tried again until "
                         (time(unfinished.until))
-                        ", when the last of them expires; nobody can use them through Portico."
+                        ", when the last of them expires; they cannot be used through Portico."
                     }
                 }))
             }
@@ -245,7 +249,7 @@ fn of_user(path: &str, id: &str) -> String {
 fn search_form(typed: &str) -> Markup {
     html! {
         section.apart aria-labelledby="of-others" {
-            h2 #of-others { "Sessions of somebody else" }
+            h2 #of-others { "Sessions of another user" }
             p.hint { "You administer this cloud. What you look up and what you end is recorded." }
             form method="get" action=(PATH) {
                 label for="user" { "User name or ID" }
@@ -257,22 +261,25 @@ fn search_form(typed: &str) -> Markup {
     }
 }
 
-/// What an administrator typed, where it is nobody or several.
+/// A search by an administrator that found no user or several.
 pub(crate) struct Search<'a> {
     pub typed: &'a str,
     pub users: &'a [User],
     pub request_id: &'a str,
 }
 
-/// Lets an administrator choose who is meant, or look again.
+/// Returns the page where an administrator chooses one of the users found, or searches again.
 pub(crate) fn search(found: &Search<'_>) -> Page {
     let body = html! {
-        h1 { "Sessions of somebody else" }
+        h1 { "Sessions of another user" }
         @if found.users.is_empty() {
-            p { "Nobody called " strong { (found.typed) } " is signed in: no name or ID is the same." }
+            p {
+                "No user named " strong { (found.typed) }
+                " is signed in: no name or ID matches exactly."
+            }
             p.hint { "Write the whole name, " code { "name@domain" } ", or the user's ID in Keystone." }
         } @else {
-            p { "Several people have this name. Who is meant?" }
+            p { "Several users have this name. Choose one:" }
             ul.plain {
                 @for user in found.users {
                     li {
@@ -286,10 +293,10 @@ pub(crate) fn search(found: &Search<'_>) -> Page {
         (request_line(found.request_id))
         div.row { a.button.quiet href=(PATH) { "Your own sessions" } }
     };
-    Page::new("Sessions of somebody else", body).wide()
+    Page::new("Sessions of another user", body).wide()
 }
 
-/// The question before several sessions end.
+/// The confirmation before several sessions end.
 pub(crate) struct Question<'a> {
     pub user: &'a User,
     pub by_admin: bool,
@@ -317,7 +324,7 @@ impl Question<'_> {
             p {
                 @if self.by_admin {
                     (count(self.sessions, "session", "sessions")) " of " strong { (self.user.name) }
-                    " (domain " (self.user.domain.name) ") will end. Whoever uses them is told that an \
+                    " (domain " (self.user.domain.name) ") will end. Their users see that an \
                      administrator ended them."
                 } @else {
                     (count(self.sessions, "other session", "other sessions"))

@@ -1,4 +1,4 @@
-//! Sign-in, the one-time code after it, and the choice of a project.
+//! Pages for sign-in, the one-time code after it, and the choice of a project.
 use http::StatusCode;
 use maud::{Markup, html};
 use portico_domain::identity::Project;
@@ -7,14 +7,14 @@ use portico_runtime::request_id;
 use super::{
     assets::Asset,
     layout::{Page, hidden, note, request_line},
-    other_ways::OtherWays,
+    sign_in_methods::SignInMethods,
 };
 use crate::{
     access::csrf,
     config::{DemoUser, KeystoneMethod},
 };
 
-/// Why the page is shown, in words.
+/// Why the page is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     Info(String),
@@ -24,7 +24,7 @@ pub(crate) enum Notice {
 
 /// The sign-in form.
 pub(crate) struct SignIn<'a> {
-    /// Where the person is going, in words; `None` for home.
+    /// A description of the destination; `None` for the home page.
     pub destination: Option<&'a str>,
     pub return_path: &'a str,
     pub notice: Option<Notice>,
@@ -35,37 +35,37 @@ pub(crate) struct SignIn<'a> {
     pub host: &'a str,
     pub demo: &'a [DemoUser],
     pub status: StatusCode,
-    /// Whether the form came back before without its cookie.
+    /// Whether the form was submitted before without its cookie.
     pub cookie_lost: bool,
-    /// The box for staying signed in, where that is offered.
+    /// The checkbox for staying signed in, where that is offered.
     pub stay: Option<Stay>,
-    pub other_ways: OtherWays<'a>,
+    pub methods: SignInMethods<'a>,
     /// Whether Keystone's form is shown.
     pub keystone: bool,
     pub providers: &'a [Button],
 }
 
-/// A provider that may be chosen.
+/// A provider that can be chosen.
 pub(crate) struct Button {
     pub name: String,
     pub href: String,
-    /// Whether it could not be used when it was asked last.
+    /// Whether its last request failed.
     pub down: bool,
 }
 
 /// The offer to stay signed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stay {
-    /// For how long at most.
+    /// The maximum duration, in hours.
     pub hours: i64,
     pub ticked: bool,
 }
 
-/// Set in a form of somebody who asks to stay signed in.
-pub(crate) const STAY: &str = "stay";
+/// The form field of a user who asks to stay signed in.
+pub(crate) const STAY_FIELD: &str = "stay";
 
-/// Set in a form that is shown because the one before came back without its cookie.
-pub(crate) const TRIED: &str = "tried";
+/// Set in a form that is shown again because the previous one was submitted without its cookie.
+pub(crate) const RETRY_FIELD: &str = "tried";
 
 impl Notice {
     pub fn markup(&self) -> Markup {
@@ -74,7 +74,7 @@ impl Notice {
             Notice::Warning(text) => ("warn", text),
             Notice::Failure(text) => ("bad", text),
         };
-        // who asks for help names it, and the log says why
+        // users quote it when they ask for help, and the log has the reason
         let request = matches!(self, Notice::Failure(_))
             .then(request_id::current)
             .flatten()
@@ -86,11 +86,11 @@ impl Notice {
 
 impl SignIn<'_> {
     pub fn page(&self) -> Page {
-        let ways = &self.other_ways;
+        let ways = &self.methods;
         let fields = html! {
             (hidden(csrf::FIELD, self.csrf))
             (hidden("rd", self.return_path))
-            @if self.cookie_lost { (hidden(TRIED, "1")) }
+            @if self.cookie_lost { (hidden(RETRY_FIELD, "1")) }
         };
         let body = html! {
             h1 { "Sign in" }
@@ -127,15 +127,15 @@ impl SignIn<'_> {
         }
     }
 
-    /// Whether nothing is left to sign in with.
+    /// Returns whether there is no sign-in method.
     fn is_empty(&self) -> bool {
-        let ways = self.other_ways.keystone;
+        let ways = self.methods.keystone;
         let keystone = self.keystone && !(ways.methods.is_empty() && ways.websso.is_empty());
         self.providers.is_empty() && !keystone
     }
 
     fn password(&self, fields: &Markup) -> Markup {
-        let here = self.other_ways.nothing_tried();
+        let here = self.methods.nothing_tried();
         let failed = here && self.status == StatusCode::UNAUTHORIZED;
         html! {
             form method="post" action="/oauth2/sign_in" {
@@ -157,14 +157,14 @@ impl SignIn<'_> {
                 }
                 @if let Some(stay) = self.stay {
                     label.check for="stay" {
-                        input #stay type="checkbox" name=(STAY) value="1" checked[stay.ticked]
+                        input #stay type="checkbox" name=(STAY_FIELD) value="1" checked[stay.ticked]
                             aria-describedby="stay-means";
                         " Stay signed in"
                     }
                     p.hint #stay-means {
                         "For " (hours(stay.hours)) " at most, in one project that you choose next. \
-                         Keystone gets an application credential for it, which goes when you sign \
-                         out. Only on a computer of your own."
+                         Portico creates an application credential in Keystone for it, and \
+                         deletes it when you sign out. Use this only on a computer of your own."
                     }
                 }
                 button #sign-in.submit type="submit" { "Sign in" }
@@ -196,7 +196,7 @@ impl SignIn<'_> {
 
     fn demo_users(&self) -> Markup {
         html! {
-            // shown by the script, without which a click would do nothing
+            // shown by the script, as the buttons do nothing without it
             section #demo-users hidden {
                 h2 { "Users of this demonstration" }
                 p.hint { "A click fills the form in." }
@@ -214,7 +214,7 @@ impl SignIn<'_> {
     }
 }
 
-/// The second step, where Keystone asks for a one-time code.
+/// Returns the second step, where Keystone asks for a one-time code.
 pub(crate) fn totp(name: &str, csrf: &str, notice: Option<&Notice>, status: StatusCode) -> Page {
     let body = html! {
         h1 { "One-time code" }
@@ -244,14 +244,14 @@ fn hours(hours: i64) -> String {
 /// The choice of a project, after sign-in and later.
 pub(crate) struct Projects<'a> {
     pub user: &'a str,
-    /// The last used one first.
+    /// The projects, the last used one first.
     pub projects: &'a [Project],
     pub last: Option<&'a str>,
     pub return_path: &'a str,
     pub csrf: &'a str,
-    /// Whether the choice is the one project to stay signed in.
+    /// Whether the choice is the project to stay signed in to.
     pub stay: bool,
-    /// The project that the session stays signed in with: there is no other choice.
+    /// The project that the session stays signed in to, which leaves no other choice.
     pub stays_in: Option<&'a str>,
 }
 
@@ -284,7 +284,7 @@ impl Projects<'_> {
             form method="post" action="/oauth2/project" {
                 (hidden(csrf::FIELD, self.csrf))
                 (hidden("rd", self.return_path))
-                @if self.stay { (hidden(STAY, "1")) }
+                @if self.stay { (hidden(STAY_FIELD, "1")) }
                 ul.choices {
                     @for project in self.projects {
                         li {

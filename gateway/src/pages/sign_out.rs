@@ -1,4 +1,4 @@
-//! Signing out: the question before and the account after.
+//! The sign-out pages: the confirmation before, and the summary after.
 use http::StatusCode;
 use maud::html;
 
@@ -11,9 +11,9 @@ pub(crate) struct Ended {
     pub apps: usize,
     pub cli: usize,
     pub tokens: usize,
-    /// Keystone tokens that Keystone could not be told about yet.
+    /// Keystone tokens that could not be revoked yet.
     pub pending: usize,
-    /// Application credentials that are still at Keystone, without their secret.
+    /// Application credentials that still exist at Keystone, without their secret.
     pub left_over: usize,
 }
 
@@ -61,16 +61,17 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
                         "Keystone could not be reached for "
                         (count(ended.pending, "token", "tokens"))
                         ". The revocation is kept and tried again until it succeeds or the token \
-                         has expired; nobody can use it through Portico."
+                         has expired; it cannot be used through Portico."
                     }
                 }))
             }
             @if ended.left_over > 0 {
                 (note("warn", &html! {
                     p {
-                        "The application credential with which you stayed signed in is still listed in \
-                         Keystone: deleting it takes a token of a fresh sign-in. Its secret is \
-                         destroyed, so nobody can use it. Portico deletes it when you sign in again."
+                        "The application credential with which you stayed signed in is still \
+                         listed in Keystone: deleting it takes a token of a fresh sign-in. Its \
+                         secret is destroyed, so it cannot be used. Portico deletes it when you \
+                         sign in again."
                     }
                 }))
             }
@@ -78,7 +79,7 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
             p.lead { "There is no session in this browser." }
         }
         @if let Some(onward) = onward {
-            p { "You go on to " (onward.name) ", to end your session there too." }
+            p { "Continue to " (onward.name) ", to end your session there too." }
             div.row { a.button href=(onward.url) { "Sign out of " (onward.name) } }
         } @else {
             div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
@@ -87,12 +88,12 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
     Page::new("Signed out", body).status(StatusCode::OK)
 }
 
-/// "1 token", "2 tokens".
+/// Returns a number with its noun: "1 token", "2 tokens".
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// After the provider's own sign-out.
+/// Returns the page after the provider's own sign-out.
 pub(crate) fn everywhere() -> Page {
     let body = html! {
         h1 { "You are signed out" }

@@ -1,8 +1,8 @@
-//! Times on pages: UTC for everybody, the viewer's own zone where scripts run.
+//! Times on pages: in UTC, and in the viewer's own time zone where scripts run.
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-/// A point in time; the page needs [`super::assets::Asset::Times`] for the viewer's zone.
+/// Returns a point in time; the page needs [`super::assets::Asset::Times`] for the viewer's zone.
 pub(crate) fn time(at: Timestamp) -> Markup {
     html! {
         time datetime=(at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) {
@@ -11,7 +11,7 @@ pub(crate) fn time(at: Timestamp) -> Markup {
     }
 }
 
-/// A duration in the past or future, roughly: "3 minutes ago", "in 2 hours".
+/// Returns an approximate duration in the past or future: "3 minutes ago", "in 2 hours".
 pub(crate) fn roughly(at: Timestamp, now: Timestamp) -> String {
     let seconds = at.as_second() - now.as_second();
     let (number, unit) = match seconds.abs() {

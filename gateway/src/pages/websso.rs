@@ -1,5 +1,5 @@
-//! The page between Keystone's single sign-on and the session: it brings the browser's own cookie
-//! to what Keystone has just sent.
+//! The page between Keystone's single sign-on and the session: it submits a reference to the new
+//! token together with the browser's own cookie.
 use maud::html;
 
 use super::{
@@ -7,7 +7,7 @@ use super::{
     layout::{Page, hidden},
 };
 
-/// The form that goes on by itself, with a reference in place of the token.
+/// Returns a form that submits itself, with a reference instead of the token.
 pub(crate) fn arriving(code: &str) -> Page {
     let body = html! {
         h1 { "Signing in" }

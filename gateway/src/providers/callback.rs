@@ -1,5 +1,6 @@
-//! `GET /oauth2/callback/<provider>`: what a provider answers. The state is checked, against the
-//! browser too, before anything else of the answer counts; only then is a code redeemed.
+//! `GET /oauth2/callback/<provider>`: handles the authorization response of a provider. The state
+//! is checked first, also against the browser; only then is any other parameter used and a code
+//! redeemed.
 use axum::{
     Extension,
     extract::{Path, State},
@@ -11,21 +12,21 @@ use portico_oidc::{Error, Redemption};
 use portico_store::Outcome;
 use secrecy::ExposeSecret as _;
 
-use super::{OidcProvider, start::AGAIN};
+use super::{OidcProvider, start::REAUTHENTICATION_PREFIX};
 use crate::{
     access::return_path::ReturnPath,
     audit::Event,
+    authentication::Interrupt,
+    error_response::Problem,
     federation::FreshWord,
     forms::Fields,
-    guard::Stop,
-    meters,
-    problem::Problem,
+    metrics,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
 };
 
-/// What a provider writes is shown this far.
-const LONGEST_TEXT: usize = 200;
+/// Bounds how much of a provider's error text is shown, in characters.
+const MAX_SHOWN_CHARS: usize = 200;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
@@ -33,8 +34,8 @@ pub(crate) async fn get(
     Path(id): Path<String>,
     uri: Uri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
-    // a parameter given twice is refused here
+) -> Result<Response, Interrupt> {
+    // a duplicate parameter is refused here
     let mut query = Fields::of_query(&uri)?;
     let provider = gateway
         .providers
@@ -62,7 +63,7 @@ pub(crate) async fn get(
             .await;
         return Err(gateway.not_begun_here(&headers).await?.into());
     };
-    let (again, path) = match flow.return_path.strip_prefix(AGAIN) {
+    let (again, path) = match flow.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
         None => (false, flow.return_path.as_str()),
     };
@@ -139,7 +140,7 @@ pub(crate) async fn get(
 
 impl Gateway {
     async fn refused(&self, context: &Context, provider: &OidcProvider, reason: &str) {
-        meters::sign_in(&provider.config.id, "refused");
+        metrics::sign_in(&provider.config.id, "refused");
         let event = Event::new("session.sign_in", Outcome::Denied)
             .target(&provider.config.id)
             .provider(&provider.config.id)
@@ -147,17 +148,18 @@ impl Gateway {
         self.audit(context, event).await;
     }
 
-    /// An answer to a sign-in that this browser did not begin, or that is over.
+    /// Returns the problem for a response to a sign-in that this browser did not start, or that has
+    /// ended.
     async fn not_begun_here(&self, headers: &HeaderMap) -> Result<Problem, Problem> {
         let problem = Problem::downstream(
             StatusCode::BAD_REQUEST,
             "unknown_state",
-            "This sign-in was not begun in this browser",
+            "This sign-in was not started in this browser",
             "It was finished before, took too long, or belongs to another browser. Nothing has \
              been changed.",
         );
         Ok(if self.lookup(headers, None).await?.is_ok() {
-            problem.leads_to("Go on: you are signed in", "/")
+            problem.leads_to("Continue: you are signed in", "/")
         } else {
             problem
                 .steps([
@@ -185,7 +187,7 @@ impl Gateway {
         } else {
             "refused"
         };
-        meters::sign_in(&provider.config.id, outcome);
+        metrics::sign_in(&provider.config.id, outcome);
         match error {
             Error::Unavailable(_) | Error::Unusable(_) | Error::Client(_) => {
                 provider.problem(error)
@@ -196,7 +198,7 @@ impl Gateway {
                     StatusCode::FORBIDDEN,
                     "provider_answer_refused",
                     format!("{} could not confirm who you are", provider.config.name),
-                    "Its answer does not belong to this sign-in, or cannot be believed. Your \
+                    "Its response does not belong to this sign-in, or failed verification. Your \
                      administrators find the reason in Portico's log under the request ID below.",
                 )
                 .leads_to("Sign in again", "/oauth2/sign_in")
@@ -205,7 +207,8 @@ impl Gateway {
     }
 }
 
-/// The provider says no. Its words are shown, as text: the state has proved that they are its.
+/// Handles an error response of the provider. Its text is shown unformatted; the state has proved
+/// that the provider sent it.
 fn said_no(
     provider: &OidcProvider,
     code: &str,
@@ -215,16 +218,16 @@ fn said_no(
     let plain = |text: &str| -> String {
         text.chars()
             .filter(|c| !c.is_control())
-            .take(LONGEST_TEXT)
+            .take(MAX_SHOWN_CHARS)
             .collect()
     };
     let name = &provider.config.name;
     let query = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("rd", return_path.as_str())
         .finish();
-    let mut steps = vec![format!("{name} calls it: {}", plain(code))];
+    let mut steps = vec![format!("{name} reports the error: {}", plain(code))];
     if !description.is_empty() {
-        steps.push(format!("{name} explains: {}", plain(description)));
+        steps.push(format!("{name} adds: {}", plain(description)));
     }
     Problem::downstream(
         StatusCode::FORBIDDEN,

@@ -1,4 +1,4 @@
-//! `[[gateway.providers]]`: who may vouch for people.
+//! `[[gateway.providers]]`: the OIDC providers, and where each is offered.
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
 use portico_domain::access::{GroupOfProvider, Rule};
@@ -18,87 +18,92 @@ use crate::{
 /// The main host in [`ProviderConfig::hosts`].
 pub const MAIN_HOST: &str = "main";
 
-/// `[[gateway.providers]]`: a way to sign in. Without any entry there is Keystone alone.
+/// `[[gateway.providers]]`: a provider that users can sign in with. Without any entry, only
+/// Keystone is offered.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderConfig {
-    /// Part of the callback's address, `/oauth2/callback/<id>`: one lower-case DNS label.
+    /// The provider's ID, part of the callback URL `/oauth2/callback/<id>`: one lower-case DNS
+    /// label.
     pub id: String,
-    /// The name that people see.
+    /// The name shown to users.
     pub name: String,
-    /// What it is.
+    /// The kind of provider.
     pub kind: ProviderKind,
-    /// Where it is offered: IDs of apps, and `main` for the panel. Empty: everywhere. What
-    /// somebody may open is said by the rules of each app, not here.
+    /// Where the provider is offered: IDs of apps, and `main` for the panel. Empty: everywhere.
+    /// Access to an app is decided by the app's rules, not here.
     #[serde(default)]
     pub hosts: Vec<String>,
     /// OIDC: the issuer identifier, exactly as the provider writes it; HTTPS.
     #[serde(default)]
     pub issuer: Option<String>,
-    /// OIDC: this Portico's identifier at the provider.
+    /// OIDC: the client ID of this Portico at the provider.
     #[serde(default)]
     pub client_id: Option<String>,
-    /// OIDC: holds the client's secret. None: a public client.
+    /// OIDC: file with the client secret. Without it, a public client.
     #[serde(default)]
     pub client_secret_file: Option<PathBuf>,
-    /// OIDC: asked for beside `openid`. Many providers give a refresh token only for
+    /// OIDC: scopes to request besides `openid`. Many providers issue a refresh token only for
     /// `offline_access`.
     #[serde(default = "default_scopes")]
     pub scopes: Vec<String>,
-    /// OIDC: where name, e-mail, groups and roles are found.
+    /// OIDC: the claims with name, e-mail, groups and roles.
     #[serde(default)]
     pub claims: ClaimPointers,
-    /// OIDC: audiences beside `client_id` that an ID token may name.
+    /// OIDC: audiences besides `client_id` that an ID token may contain.
     #[serde(default)]
     pub audiences: Vec<String>,
-    /// OIDC: signature algorithms that count.
+    /// OIDC: accepted signature algorithms.
     #[serde(default = "default_algorithms")]
     pub algorithms: Vec<Algorithm>,
-    /// OIDC: the audience of JWTs that API callers present as bearer. None: no bearer counts.
+    /// OIDC: the audience of JWTs that API callers present as bearer tokens. Without it, no bearer
+    /// tokens are accepted.
     #[serde(default)]
     pub api_audience: Option<String>,
-    /// OIDC: hosts beside the issuer's own that its endpoints may be at.
+    /// OIDC: hosts of the provider's endpoints besides the issuer's own.
     #[serde(default)]
     pub endpoint_hosts: Vec<String>,
     /// OIDC: certificate authorities (PEM) to trust instead of the public ones.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
-    /// OIDC: whether the userinfo endpoint is asked for claims too, at sign-in and each refresh.
+    /// OIDC: whether claims are also read from the userinfo endpoint, at sign-in and at each
+    /// refresh.
     #[serde(default)]
     pub userinfo: bool,
-    /// OIDC: how long one call may take.
+    /// OIDC: the timeout of one call.
     #[serde(default = "default_timeout", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
-    /// OIDC: how far the provider's clock may be from ours.
+    /// OIDC: the maximum difference between the provider's clock and Portico's.
     #[serde(default = "default_skew", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub clock_skew: Duration,
-    /// OIDC: how long before the access token ends a session in use is refreshed.
+    /// OIDC: how long before its access token expires a session in use is refreshed.
     #[serde(default = "default_refresh_ahead", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub refresh_ahead: Duration,
-    /// OIDC: how long a session may last for which the provider gave no refresh token, since
-    /// nobody can be asked about it meanwhile.
+    /// OIDC: the maximum duration of a session without a refresh token, since the provider cannot
+    /// be asked about it meanwhile.
     #[serde(default = "default_unrefreshed", with = "humantime_serde")]
     #[schemars(with = "String")]
     pub unrefreshed: Duration,
-    /// OIDC: how its identities become Keystone users. None: they reach apps and no clusters.
+    /// OIDC: how identities of this provider become Keystone users. Without it, they can open apps
+    /// but no clusters.
     #[serde(default)]
     pub federation: Option<FederationConfig>,
 }
 
-/// What a provider is.
+/// The kind of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderKind {
-    /// The cloud's Keystone: a form for name and password.
+    /// The cloud's Keystone: a form for user name and password.
     Keystone,
     /// An OpenID Connect provider.
     Oidc,
 }
 
-/// What is wrong with the providers of a configuration.
+/// What is wrong with the configured providers.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ProviderError {
     #[error("gateway.providers.id {0:?} must be one lower-case DNS label")]
@@ -164,16 +169,17 @@ fn default_unrefreshed() -> Duration {
 }
 
 impl ProviderConfig {
-    /// Whether the provider is offered for an app, or with `None` for the panel.
+    /// Returns whether the provider is offered for an app, or with `None` for the panel.
     pub fn is_offered_for(&self, app: Option<&str>) -> bool {
         let host = app.unwrap_or(MAIN_HOST);
         self.hosts.is_empty() || self.hosts.iter().any(|offered| offered == host)
     }
 
-    /// The settings of an OIDC provider, with what its files hold.
+    /// Returns the settings of an OIDC provider, with the contents of its files.
     ///
     /// # Errors
-    /// When something is missing or contradicts itself.
+    /// [`ProviderError::Missing`] without `issuer` or `client_id`, [`ProviderError::Settings`] for
+    /// invalid settings.
     pub fn settings(
         &self,
         client_secret: Option<SecretString>,
@@ -253,7 +259,7 @@ impl ProviderConfig {
     }
 }
 
-/// Checks the providers, and that every rule about groups can be decided.
+/// Checks the providers, and that every rule about groups can be evaluated.
 pub(crate) fn validate(
     providers: &[ProviderConfig],
     apps: &[AppConfig],
@@ -283,7 +289,7 @@ pub(crate) fn validate(
     Ok(())
 }
 
-/// Checks that a rule of an app about a group can be decided.
+/// Checks that an app's rule about a group can be evaluated.
 pub(crate) fn check_group(
     app: &str,
     group: &GroupOfProvider,
@@ -298,7 +304,7 @@ pub(crate) fn check_group(
         let (app, provider) = named();
         return Err(ProviderError::NoSuchProvider { app, provider });
     };
-    // a restriction that cannot be evaluated must not pass for one
+    // a restriction that cannot be evaluated must not look effective
     let (pointer, what) = if group.group.starts_with("role:") {
         (&provider.claims.roles, "roles")
     } else {

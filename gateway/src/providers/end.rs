@@ -1,5 +1,5 @@
-//! What is left at a provider when a session has ended: its tokens are revoked (RFC 7009), and the
-//! browser is shown the way to end the provider's own session.
+//! Cleans up at a provider when a session has ended: revokes its tokens (RFC 7009), and offers the
+//! browser the provider's own sign-out.
 use futures::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{EndedTokens, HeldTokens, Session, StoreError};
@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::state::Gateway;
 
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_REVOCATIONS: usize = 8;
 
-/// Where a browser goes to end the provider's own session.
+/// The provider's own sign-out, for the browser.
 #[derive(Clone, Debug)]
 pub(crate) struct Onward {
     /// The provider's name.
@@ -19,8 +19,7 @@ pub(crate) struct Onward {
 }
 
 impl Gateway {
-    /// Revokes the tokens of a session that has just ended; what the provider could not take is
-    /// tried again later.
+    /// Revokes the tokens of a session that has just ended. Failed revocations are retried later.
     pub async fn revoke_of_provider(&self, root: Uuid) {
         match self.store.provider_tokens().find(root).await {
             Ok(Some(tokens)) => {
@@ -35,7 +34,7 @@ impl Gateway {
         }
     }
 
-    /// Works off the provider tokens of ended sessions; called again and again.
+    /// Revokes the provider tokens of ended sessions; called periodically.
     pub async fn revoke_ended_of_providers(&self) -> Result<(), StoreError> {
         let ended = self
             .store
@@ -43,7 +42,7 @@ impl Gateway {
             .ended(32, Timestamp::now())
             .await?;
         stream::iter(ended)
-            .for_each_concurrent(AT_ONCE, |ended| self.revoke_held(ended))
+            .for_each_concurrent(MAX_CONCURRENT_REVOCATIONS, |ended| self.revoke_held(ended))
             .await;
         Ok(())
     }
@@ -52,7 +51,7 @@ impl Gateway {
         let held = &ended.tokens;
         let revoked = match self.providers.get(&held.provider) {
             Some(provider) => {
-                // with the refresh token go the access tokens that came of it
+                // revoking the refresh token also revokes the access tokens issued for it
                 let (token, hint) = match &held.refresh_token {
                     Some(token) => (token, "refresh_token"),
                     None => (&held.access_token, "access_token"),
@@ -76,7 +75,7 @@ impl Gateway {
         }
     }
 
-    /// The tokens of a session's provider, for its sign-out.
+    /// Returns the tokens of a session's provider, for its sign-out.
     pub async fn held_of_provider(
         &self,
         session: &Session,
@@ -87,7 +86,7 @@ impl Gateway {
         self.store.provider_tokens().find(session.root()).await
     }
 
-    /// Where to end the provider's own session; `None` where it has no such place.
+    /// Returns the URL of the provider's own sign-out; `None` where it has none.
     pub async fn onward(&self, held: Option<&HeldTokens>) -> Option<Onward> {
         let held = held?;
         let provider = self.providers.get(&held.provider)?;
@@ -102,7 +101,11 @@ impl Gateway {
                 url,
             }),
             Err(error) => {
-                tracing::warn!(provider = held.provider, %error, "the provider's session may go on");
+                tracing::warn!(
+                    provider = held.provider,
+                    %error,
+                    "the session at the provider may still be active"
+                );
                 None
             }
         }

@@ -1,4 +1,4 @@
-//! From a provider's tokens to a session: a new one, whatever the browser had before.
+//! Establishes a session from a provider's tokens: always a new one.
 use axum::response::Response;
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -12,20 +12,21 @@ use sha2::{Digest as _, Sha256};
 
 use super::OidcProvider;
 use crate::{
-    access::{line, return_path::ReturnPath},
+    access::{access_log, return_path::ReturnPath},
     audit::Event,
-    guard::{Stop, see_other, with_cookie},
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
     login::establish::span,
-    meters,
-    problem::Problem,
+    metrics,
     session::cookie::Purpose,
     state::{Context, Gateway},
 };
 
 impl Gateway {
-    /// Makes a session with a new ID for whom a provider vouches, ends the one that this browser
-    /// had, and leads on. With a Keystone token (from federation) the session is that Keystone
-    /// user's; without, it reaches apps by group and no clusters.
+    /// Creates a session with a new ID for a user of a provider, ends the previous one of this
+    /// browser, and redirects to the return path. With a Keystone token (from federation) the
+    /// session is that Keystone user's; without one, it gives access to apps by group and to no
+    /// clusters.
     pub async fn establish_of_provider(
         &self,
         context: &Context,
@@ -34,14 +35,14 @@ impl Gateway {
         tokens: Tokens,
         keystone: Option<IssuedToken>,
         return_path: &ReturnPath,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         if let Ok(old) = self.lookup(headers, None).await? {
             self.end_session(old.live.id, EndReason::Replaced).await?;
         }
         let now = Timestamp::now();
         let mut absolute = now + span(self.config.session.absolute);
         if tokens.refresh_token.is_none() {
-            // nobody can be asked about it meanwhile
+            // the provider cannot be asked about the session meanwhile
             absolute = absolute.min(now + span(provider.config.unrefreshed));
         }
         let identity = &tokens.identity;
@@ -72,7 +73,7 @@ impl Gateway {
             expires_at: tokens.refresh_token.as_ref().map(|_| tokens.expires_at),
         };
         let (secret, session) = sessions.create_of_provider(&new, of_provider, now).await?;
-        meters::session_started(session.kind);
+        metrics::session_started(session.kind);
         let held = NewProviderTokens {
             session: session.id,
             provider: provider.config.id.clone(),
@@ -104,9 +105,9 @@ impl Gateway {
             sessions.set_projects(session.id, &projects).await?;
             several = projects.len() > 1;
         }
-        meters::sign_in(&provider.config.id, "succeeded");
-        line::session(&session);
-        line::rule("signed_in");
+        metrics::sign_in(&provider.config.id, "succeeded");
+        access_log::session(&session);
+        access_log::rule("signed_in");
         let event = Event::new("session.sign_in", Outcome::Succeeded)
             .session(&session)
             .target(&provider.config.id);
@@ -123,8 +124,9 @@ impl Gateway {
     }
 }
 
-/// The account of somebody whom only the provider knows. The ID is made of issuer and subject, so
-/// that no other provider's subject and no Keystone user can have it; never of an e-mail address.
+/// Returns the account of a user whom only the provider knows. The ID is derived from issuer and
+/// subject, so that no other provider's subject and no Keystone user can have it; never from an
+/// e-mail address.
 pub(crate) fn user_of(provider: &OidcProvider, identity: &Identity) -> User {
     let digest = Sha256::new()
         .chain_update(identity.issuer.as_bytes())
@@ -146,12 +148,12 @@ pub(crate) fn user_of(provider: &OidcProvider, identity: &Identity) -> User {
     }
 }
 
-/// When somebody proved to their provider who they are: what it says, or now.
+/// Returns when a user authenticated at their provider: the time in the ID token, or now.
 pub(crate) fn authenticated_at(identity: &Identity, now: Timestamp) -> Timestamp {
     identity.authenticated_at.map_or(now, |at| at.min(now))
 }
 
-/// What is kept of an identity, besides who it is.
+/// Returns the attributes of an identity that are stored, besides the user.
 pub(crate) fn profile_of(identity: &Identity, keystone: bool) -> ProviderProfile {
     ProviderProfile {
         email: identity.email.as_ref().map(|email| email.address.clone()),

@@ -1,5 +1,5 @@
-//! `POST /oauth2/backchannel_logout` (OpenID Connect Back-Channel Logout 1.0): a provider says that
-//! its session is over, or that all of somebody's are.
+//! `POST /oauth2/backchannel_logout` (OpenID Connect Back-Channel Logout 1.0): a provider reports
+//! the end of one of its sessions, or of all sessions of a user.
 use axum::{
     Json,
     extract::State,
@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::OidcProvider;
 use crate::{
     audit::Event,
+    authentication::Interrupt,
     forms::Fields,
-    guard::Stop,
     pages::layout::harden,
     state::{Context, Gateway, Shared},
 };
@@ -25,12 +25,12 @@ use crate::{
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     mut fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let token = fields.secret("logout_token");
     let token = token.expose_secret();
     let issuer = unverified_issuer(token);
     let mut last = None;
-    // several clients of one issuer may be configured: the audience tells which is meant
+    // several clients of one issuer may be configured: the audience selects one
     let meant = gateway
         .providers
         .all()
@@ -48,7 +48,7 @@ pub(crate) async fn post(
             refused("the logout token was refused")
         }
         Some(error) => {
-            // nothing was ended: the provider may try again
+            // nothing was ended: the provider may retry
             tracing::warn!(issuer, %error, "a logout token could not be checked");
             answer(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -64,7 +64,7 @@ impl Gateway {
         &self,
         provider: &OidcProvider,
         token: &LogoutToken,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let id = &provider.config.id;
         let marks = self.store.logout_marks();
         if !marks.mark(id, &token.id, token.remember_until).await? {
@@ -93,7 +93,7 @@ impl Gateway {
     }
 }
 
-/// Whose token it says it is: only to choose whose keys must prove it.
+/// Returns the issuer that a token claims, only to select the keys that must verify it.
 fn unverified_issuer(token: &str) -> Option<String> {
     let payload = token.split('.').nth(1)?;
     let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()?;

@@ -1,17 +1,17 @@
-//! Who may vouch for people beside Keystone's own form: OIDC providers, several at once.
+//! Sign-in with OIDC providers, besides Keystone's own form.
 //!
-//! `start` sends a browser to a provider, `callback` takes the answer, `establish` makes the
-//! session; `refresh` keeps it true ahead of expiry, `end` revokes what is left, `logout` hears
-//! from the provider that its session is over. Whoever has no Keystone tokens gets apps by their
-//! groups, and no clusters (`without_keystone`).
+//! `start` redirects a browser to a provider, `callback` handles the response, `establish` creates
+//! the session; `refresh` refreshes it before it expires, `end` revokes its tokens, `logout` ends
+//! it when the provider reports its end. Users without Keystone tokens get apps by their groups,
+//! and no clusters (`oidc_only_user`).
 pub(crate) mod callback;
 pub(crate) mod config;
 pub(crate) mod end;
 pub(crate) mod establish;
 pub(crate) mod logout;
+pub(crate) mod oidc_only_user;
 pub(crate) mod refresh;
 pub(crate) mod start;
-pub(crate) mod without_keystone;
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use portico_runtime::secret_file::{SecretFileError, read_secret_file};
 use url::Url;
 
 use crate::{
-    BuildError, access::return_path::ReturnPath, config::GatewayConfig, problem::Problem,
+    BuildError, access::return_path::ReturnPath, config::GatewayConfig, error_response::Problem,
     state::Gateway,
 };
 use config::{ProviderConfig, ProviderKind};
@@ -29,18 +29,18 @@ use config::{ProviderConfig, ProviderKind};
 #[derive(Debug, Default)]
 pub(crate) struct Providers(Vec<Arc<OidcProvider>>);
 
-/// One OIDC provider with what the gateway knows of it.
+/// One OIDC provider with its client and settings.
 #[derive(Debug)]
 pub(crate) struct OidcProvider {
     pub config: ProviderConfig,
     pub client: Provider,
-    /// Where its answers arrive.
+    /// The redirect URI of its responses.
     pub callback: Url,
 }
 
 impl Providers {
-    /// Builds the clients; asks nobody, so that a provider that is down keeps nobody from
-    /// starting.
+    /// Builds the clients without a request to any provider, so that one that is down does not
+    /// prevent startup.
     pub fn build(config: &GatewayConfig) -> Result<Self, BuildError> {
         config
             .providers
@@ -68,8 +68,8 @@ impl Providers {
                     .map_err(|_| {
                         crate::config::ConfigError::PublicUrl(config.public_url.clone())
                     })?;
-                crate::meters::provider(&provider.id);
-                crate::meters::refreshes_of(&provider.id);
+                crate::metrics::provider(&provider.id);
+                crate::metrics::refreshes_of(&provider.id);
                 Ok(Arc::new(OidcProvider {
                     config: provider.clone(),
                     client,
@@ -88,7 +88,7 @@ impl Providers {
         &self.0
     }
 
-    /// The providers that are offered to somebody on their way to `path`.
+    /// Returns the providers that are offered to a user on their way to `path`.
     pub fn offered<'a>(
         &'a self,
         path: &'a ReturnPath,
@@ -100,7 +100,7 @@ impl Providers {
     }
 }
 
-/// The app that somebody is on their way to.
+/// Returns the ID of the app that a return path leads to.
 fn app_of(path: &ReturnPath) -> Option<String> {
     (path.path() == "/oauth2/handover")
         .then(|| path.query("app"))
@@ -108,7 +108,7 @@ fn app_of(path: &ReturnPath) -> Option<String> {
 }
 
 impl Gateway {
-    /// Whether Keystone's form is offered to somebody on their way to `path`.
+    /// Returns whether Keystone's form is offered to a user on their way to `path`.
     pub fn offers_keystone(&self, path: &ReturnPath) -> bool {
         let app = app_of(path);
         let providers = &self.config.providers;
@@ -120,7 +120,7 @@ impl Gateway {
 }
 
 impl OidcProvider {
-    /// What to say when the provider cannot be used: which one it is, and whose matter.
+    /// Returns the problem for a provider that cannot be used: its name, and where the cause lies.
     pub fn problem(&self, error: &Error) -> Problem {
         tracing::warn!(provider = self.config.id, %error, "a provider cannot be used");
         Problem::provider_unavailable(&self.config.name, error.is_outage())

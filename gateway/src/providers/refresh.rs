@@ -1,8 +1,8 @@
-//! Keeping a provider's session true: its tokens are refreshed ahead of expiry, in the background.
+//! Refreshes the tokens of a provider's session before they expire, in the background.
 //!
-//! One refresh at a time: within the process whoever comes meanwhile shares the outcome, over
-//! replicas the store's lease decides. As long as the session is good, nobody waits for it. Only
-//! the provider's own word ends a session, never an outage and never a trouble of ours with it.
+//! There is one refresh at a time: concurrent requests in a process share its outcome, and over
+//! replicas the store's lease selects one. While the session is valid, no request waits for it.
+//! Only a refusal by the provider ends a session, never an outage or an error on Portico's side.
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -22,27 +22,27 @@ use uuid::Uuid;
 use super::{OidcProvider, establish::profile_of};
 use crate::{
     audit::Event,
+    error_response::Problem,
     federation::FreshWord,
-    meters,
-    problem::Problem,
-    session::{live::Live, lock::Lock, validate::Standing},
+    metrics,
+    session::{live::Live, lock::Lock, validate::Validity},
     state::{Context, Gateway},
 };
 
-/// After a failure the provider is not asked again for this session within this time.
-const ASK_AGAIN: Duration = Duration::from_secs(5);
-/// How often another replica's refresh is looked at.
-const LOOK: Duration = Duration::from_millis(150);
-/// How long a refused token is compared with what the store holds: who had the lease before us may
-/// still be writing.
-const LATE_WRITER: Duration = Duration::from_secs(2);
-/// How often new tokens are tried to be written.
-const WRITES: u32 = 8;
+/// After a failed refresh, the provider is not called again for this session within this time.
+const RETRY_DELAY: Duration = Duration::from_secs(5);
+/// How often the store is read while another replica refreshes the session.
+const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(150);
+/// How long a refused token is compared with the store: the previous holder of the lease may still
+/// be writing.
+const LATE_WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Bounds the attempts to store new tokens.
+const MAX_WRITE_ATTEMPTS: u32 = 8;
 
-/// A refresh under way, shared by everybody who wants its outcome.
-type Running = Shared<BoxFuture<'static, Standing>>;
+/// A refresh in progress, shared by all requests that wait for its outcome.
+type Running = Shared<BoxFuture<'static, Validity>>;
 
-/// What a session in memory knows of its refreshes.
+/// The state of a session's refreshes in memory.
 #[derive(Default)]
 pub(crate) struct Refreshing {
     running: Lock<Option<Running>>,
@@ -56,15 +56,15 @@ impl std::fmt::Debug for Refreshing {
 }
 
 impl Gateway {
-    /// Makes sure that a session's provider has vouched for it lately. Nobody waits while the last
-    /// word is still good.
+    /// Ensures that a session's provider has confirmed it recently. Requests do not wait while the
+    /// last confirmation is still valid.
     pub async fn ensure_refreshed(&self, live: &Arc<Live>) -> Result<(), Problem> {
         let root = live.root();
         let Some(of_provider) = &root.provider else {
             return Ok(());
         };
         let Some(provider) = self.providers.get(&of_provider.id) else {
-            // nobody vouches for it any more
+            // no provider confirms it any more
             self.end_for_provider(live, "its provider is not configured any more")
                 .await?;
             return Err(Problem::refused_by_provider());
@@ -81,14 +81,14 @@ impl Gateway {
             return Ok(());
         }
         match running.await {
-            Standing::Good => Ok(()),
-            Standing::Ended => Err(Problem::refused_by_provider()),
-            Standing::Unknown if now < expires_at + span(self.config.session.stale_for) => Ok(()),
-            Standing::Unknown => Err(Problem::provider_unavailable(&provider.config.name, true)),
+            Validity::Good => Ok(()),
+            Validity::Ended => Err(Problem::refused_by_provider()),
+            Validity::Unknown if now < expires_at + span(self.config.session.stale_for) => Ok(()),
+            Validity::Unknown => Err(Problem::provider_unavailable(&provider.config.name, true)),
         }
     }
 
-    /// Refreshes a session that is due, unless it is being refreshed already.
+    /// Refreshes a session that is due, unless a refresh is in progress already.
     pub fn refresh_in_background(&self, live: &Arc<Live>) -> Running {
         let mut running = live.refreshing.running.lock();
         if let Some(running) = running.as_ref()
@@ -100,27 +100,27 @@ impl Gateway {
         let Some(gateway) = self
             .me
             .upgrade()
-            .filter(|_| failed.is_none_or(|at| at.elapsed() >= ASK_AGAIN))
+            .filter(|_| failed.is_none_or(|at| at.elapsed() >= RETRY_DELAY))
         else {
-            return std::future::ready(Standing::Unknown).boxed().shared();
+            return std::future::ready(Validity::Unknown).boxed().shared();
         };
         let live = Arc::clone(live);
         let session = Arc::clone(&live);
-        // a task of its own: a request that goes away must not lose a token that was rotated
+        // a task of its own: a request whose client disconnects must not lose a rotated token
         let task = tokio::spawn(async move { gateway.refresh(&session).await });
         let outcome = async move {
-            let standing = task.await.unwrap_or(Standing::Unknown);
-            *live.refreshing.failed.lock() = (standing == Standing::Unknown).then(Instant::now);
-            standing
+            let validity = task.await.unwrap_or(Validity::Unknown);
+            *live.refreshing.failed.lock() = (validity == Validity::Unknown).then(Instant::now);
+            validity
         };
         let started = outcome.boxed().shared();
-        // the outcome is noted even when nobody waits for it
+        // the outcome is recorded even when no request waits for it
         tokio::spawn(started.clone());
         *running = Some(started.clone());
         started
     }
 
-    /// Whether a session's provider should be asked about it now.
+    /// Returns whether a session's provider should be asked about it now.
     pub fn refresh_is_due(&self, live: &Live, now: Timestamp) -> bool {
         let root = live.root();
         let Some(of_provider) = &root.provider else {
@@ -132,7 +132,7 @@ impl Gateway {
             || (of_provider.expires_at.is_some() && self.federation_is_due(live, now))
     }
 
-    async fn refresh(&self, live: &Arc<Live>) -> Standing {
+    async fn refresh(&self, live: &Arc<Live>) -> Validity {
         let root = live.root();
         let Some(provider) = root
             .provider
@@ -140,22 +140,22 @@ impl Gateway {
             .and_then(|of_provider| self.providers.get(&of_provider.id))
             .cloned()
         else {
-            return Standing::Unknown;
+            return Validity::Unknown;
         };
-        let standing = self.refresh_alone(live, &provider).await;
-        let outcome = match standing {
-            Standing::Good => "succeeded",
-            Standing::Ended => "ended",
-            Standing::Unknown => "unavailable",
+        let validity = self.refresh_alone(live, &provider).await;
+        let outcome = match validity {
+            Validity::Good => "succeeded",
+            Validity::Ended => "ended",
+            Validity::Unknown => "unavailable",
         };
-        meters::refresh(&provider.config.id, outcome);
-        standing
+        metrics::refresh(&provider.config.id, outcome);
+        validity
     }
 
-    /// Takes the lease and refreshes, or waits for whoever has it.
-    async fn refresh_alone(&self, live: &Arc<Live>, provider: &Arc<OidcProvider>) -> Standing {
+    /// Takes the lease and refreshes the session, or waits for the current holder.
+    async fn refresh_alone(&self, live: &Arc<Live>, provider: &Arc<OidcProvider>) -> Validity {
         let holder = Uuid::new_v4();
-        // discovery, tokens, keys and userinfo, each within its time
+        // discovery, tokens, keys and userinfo, each with its timeout
         let life = span(provider.config.timeout) * 4 + SignedDuration::from_secs(2);
         let patience = Instant::now() + provider.config.timeout * 5;
         loop {
@@ -163,46 +163,46 @@ impl Gateway {
             let lease = tokens.lease(live.id, holder, life, Timestamp::now()).await;
             let held = match lease {
                 Ok(Lease::Yours(held)) => Some(held),
-                // gone: given back a moment ago, or the session has ended
+                // gone: returned a moment ago, or the session has ended
                 Ok(Lease::Taken { .. } | Lease::Gone) => None,
                 Err(error) => {
                     tracing::warn!(%error, "a refresh has to wait for the store");
-                    return Standing::Unknown;
+                    return Validity::Unknown;
                 }
             };
-            // another replica may have refreshed, or ended it, since this one looked last
+            // another replica may have refreshed or ended it since this one last read it
             let seen = self.look_again(live, provider).await;
             match (held, seen) {
                 (Some(held), None) => {
                     return self.refresh_held(live, provider, &held, holder).await;
                 }
-                (Some(_), Some(standing)) => {
-                    self.give_back(live.id, holder).await;
-                    return standing;
+                (Some(_), Some(validity)) => {
+                    self.release_lease(live.id, holder).await;
+                    return validity;
                 }
-                (None, Some(standing)) => return standing,
+                (None, Some(validity)) => return validity,
                 (None, None) => {
                     if Instant::now() >= patience {
-                        return Standing::Unknown;
+                        return Validity::Unknown;
                     }
-                    tokio::time::sleep(LOOK).await;
+                    tokio::time::sleep(LEASE_POLL_INTERVAL).await;
                 }
             }
         }
     }
 
-    /// How the session stands according to the store; `None`: it must be refreshed.
-    async fn look_again(&self, live: &Arc<Live>, provider: &OidcProvider) -> Option<Standing> {
+    /// Returns the session's validity according to the store; `None`: it must be refreshed.
+    async fn look_again(&self, live: &Arc<Live>, provider: &OidcProvider) -> Option<Validity> {
         if let Err(error) = self.registry.recheck(live).await {
             tracing::warn!(%error, "a refresh has to wait for the store");
-            return Some(Standing::Unknown);
+            return Some(Validity::Unknown);
         }
         if live.connections.has_ended() {
-            return Some(Standing::Ended);
+            return Some(Validity::Ended);
         }
         let now = Timestamp::now();
         let due = is_due(&live.root(), provider, now) || self.federation_is_due(live, now);
-        (!due).then_some(Standing::Good)
+        (!due).then_some(Validity::Good)
     }
 
     async fn refresh_held(
@@ -211,47 +211,48 @@ impl Gateway {
         provider: &OidcProvider,
         held: &HeldTokens,
         holder: Uuid,
-    ) -> Standing {
+    ) -> Validity {
         let Some(refresh_token) = &held.refresh_token else {
-            self.give_back(live.id, holder).await;
-            return Standing::Unknown;
+            self.release_lease(live.id, holder).await;
+            return Validity::Unknown;
         };
         let root = live.root();
         let known = identity_of(&root, provider);
         match provider.client.refresh(refresh_token, &known).await {
             Ok(refreshed) => self.keep(live, provider, held, refreshed).await,
             Err(Error::InvalidGrant) => {
-                if let Some(standing) = self.replaced_meanwhile(live, held).await {
-                    return standing;
+                if let Some(validity) = self.replaced_meanwhile(live, held).await {
+                    return validity;
                 }
-                self.give_back(live.id, holder).await;
-                self.ended(live, "the provider does not prolong it").await
+                self.release_lease(live.id, holder).await;
+                self.ended(live, "the provider did not renew it").await
             }
             Err(error @ (Error::OtherSubject | Error::OtherIssuer | Error::Token(_))) => {
-                self.give_back(live.id, holder).await;
+                self.release_lease(live.id, holder).await;
                 self.ended(live, &error.to_string()).await
             }
-            // no word about the person: a provider that is down, or a secret of ours that is wrong
+            // not a statement about the user: a provider that is down, or an invalid client
+            // secret
             Err(error @ (Error::Unavailable(_) | Error::Unusable(_) | Error::Client(_))) => {
                 tracing::warn!(
-                    provider = provider.config.id, session = %live.id, %error,
+                    provider = provider.config.id, session_id = %live.id, %error,
                     "a session could not be refreshed"
                 );
-                self.give_back(live.id, holder).await;
-                Standing::Unknown
+                self.release_lease(live.id, holder).await;
+                Validity::Unknown
             }
         }
     }
 
-    /// Writes what the provider gave. The old refresh token may be worthless by now, so this is
-    /// tried again and again.
+    /// Stores the tokens of a refresh. The old refresh token may be invalid by now, so this is
+    /// retried.
     async fn keep(
         &self,
         live: &Arc<Live>,
         provider: &OidcProvider,
         held: &HeldTokens,
         refreshed: Refreshed,
-    ) -> Standing {
+    ) -> Validity {
         let before = live.root();
         let keystone = before.has_keystone();
         let profile = refreshed
@@ -268,7 +269,7 @@ impl Gateway {
         };
         let tokens = self.store.provider_tokens();
         let mut pause = Duration::from_millis(100);
-        for _ in 0..WRITES {
+        for _ in 0..MAX_WRITE_ATTEMPTS {
             match tokens
                 .replace(live.id, held.version, &new, Timestamp::now())
                 .await
@@ -280,11 +281,11 @@ impl Gateway {
                         && let Some(token) = &new.refresh_token
                         && let Err(error) = provider.client.revoke(token, "refresh_token").await
                     {
-                        // the session ended while its tokens were on their way
+                        // the session ended during the refresh
                         tracing::warn!(%error, "a token of an ended session could not be revoked");
                     }
                     return match rechecked {
-                        Ok(()) if live.connections.has_ended() => Standing::Ended,
+                        Ok(()) if live.connections.has_ended() => Validity::Ended,
                         Ok(()) => {
                             reconnect_if_changed(live, &before, profile.as_ref());
                             let word = FreshWord {
@@ -293,57 +294,58 @@ impl Gateway {
                                 access_token: &new.access_token,
                             };
                             self.renew_federated(live, word).await;
-                            Standing::Good
+                            Validity::Good
                         }
-                        Err(_) => Standing::Unknown,
+                        Err(_) => Validity::Unknown,
                     };
                 }
                 Err(error) => {
-                    tracing::error!(%error, session = %live.id, "refreshed tokens could not be stored yet");
+                    tracing::error!(%error, session_id = %live.id, "refreshed tokens could not be stored yet");
                     tokio::time::sleep(pause).await;
                     pause *= 2;
                 }
             }
         }
-        Standing::Unknown
+        Validity::Unknown
     }
 
-    /// A refused token that somebody else has replaced by now is no sign-out.
-    async fn replaced_meanwhile(&self, live: &Arc<Live>, held: &HeldTokens) -> Option<Standing> {
-        let until = Instant::now() + LATE_WRITER;
+    /// Returns the new validity if a refused token has been replaced by another replica meanwhile:
+    /// then the refusal does not end the session.
+    async fn replaced_meanwhile(&self, live: &Arc<Live>, held: &HeldTokens) -> Option<Validity> {
+        let until = Instant::now() + LATE_WRITE_TIMEOUT;
         loop {
             match self.store.provider_tokens().find(live.id).await {
                 Ok(Some(now)) if now.version > held.version => {
                     return match self.registry.recheck(live).await {
-                        Ok(()) if live.connections.has_ended() => Some(Standing::Ended),
-                        Ok(()) => Some(Standing::Good),
-                        Err(_) => Some(Standing::Unknown),
+                        Ok(()) if live.connections.has_ended() => Some(Validity::Ended),
+                        Ok(()) => Some(Validity::Good),
+                        Err(_) => Some(Validity::Unknown),
                     };
                 }
                 Ok(_) => {}
                 Err(error) => {
                     tracing::warn!(%error, "a refused refresh cannot be compared with the store");
-                    return Some(Standing::Unknown);
+                    return Some(Validity::Unknown);
                 }
             }
             if Instant::now() >= until {
                 return None;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(LEASE_POLL_INTERVAL).await;
         }
     }
 
-    async fn give_back(&self, session: Uuid, holder: Uuid) {
+    async fn release_lease(&self, session: Uuid, holder: Uuid) {
         let released = self.store.provider_tokens().release(session, holder).await;
         if let Err(error) = released {
             tracing::debug!(%error, "a lease could not be given back: it runs out by itself");
         }
     }
 
-    async fn ended(&self, live: &Arc<Live>, reason: &str) -> Standing {
+    async fn ended(&self, live: &Arc<Live>, reason: &str) -> Validity {
         match self.end_for_provider(live, reason).await {
-            Ok(()) => Standing::Ended,
-            Err(_) => Standing::Unknown,
+            Ok(()) => Validity::Ended,
+            Err(_) => Validity::Unknown,
         }
     }
 
@@ -359,7 +361,8 @@ impl Gateway {
     }
 }
 
-/// Streams that were opened with groups that are gone must ask anew.
+/// Closes streams that were opened with groups that the user no longer has, so that clients
+/// reconnect.
 fn reconnect_if_changed(live: &Live, before: &Session, now: Option<&ProviderProfile>) {
     let before = before.provider.as_ref().map(|provider| &provider.profile);
     if let (Some(before), Some(now)) = (before, now)
@@ -374,7 +377,7 @@ fn is_due(root: &Session, provider: &OidcProvider, now: Timestamp) -> bool {
     expires_at.is_some_and(|expires_at| now >= expires_at - span(provider.config.refresh_ahead))
 }
 
-/// Who the session's user is to the provider.
+/// Returns the session's user as an identity of the provider.
 fn identity_of(root: &Session, provider: &OidcProvider) -> Identity {
     let known = root.provider.as_ref();
     Identity {

@@ -1,4 +1,5 @@
-//! `GET /oauth2/start?provider=`: to a provider, with a sign-in that belongs to this browser.
+//! `GET /oauth2/start?provider=`: redirects to a provider, with a sign-in that is bound to this
+//! browser.
 use axum::{Extension, extract::State, response::Response};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use jiff::Timestamp;
@@ -6,27 +7,27 @@ use portico_store::{NewProviderFlow, Reserved, ThrottleLimit};
 use secrecy::SecretString;
 
 use crate::{
-    forward_auth,
-    guard::{Stop, see_other, with_cookie},
-    login,
-    problem::Problem,
+    authentication::{Interrupt, see_other, with_cookie},
+    error_response::Problem,
+    forward_auth, login,
     session::cookie::{Purpose, random_secret},
     state::{Context, Gateway, Shared},
 };
 
-/// Sign-ins that one network may begin; an office may share one address.
-const STARTS: ThrottleLimit = ThrottleLimit::window(300, 5 * 60);
-/// Stands before the return path of a flow where the browser's session is to go on.
-pub(super) const AGAIN: &str = "again:";
-/// How long the browser is known; each flow has a shorter life of its own in the store.
-const MARK_SECONDS: u32 = 12 * 3600;
+/// Limits how many sign-ins one network may start; an office may share one address.
+const START_LIMIT: ThrottleLimit = ThrottleLimit::window(300, 5 * 60);
+/// Prefixes the return path of a flow that reauthenticates the browser's session.
+pub(super) const REAUTHENTICATION_PREFIX: &str = "again:";
+/// Lifetime of the cookie that identifies the browser; each flow has a shorter lifetime of its own
+/// in the store.
+const BROWSER_COOKIE_SECONDS: u32 = 12 * 3600;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     uri: Uri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let (query, destination) = forward_auth::split_destination(&uri)?;
     let Some(id) = query.optional("provider") else {
         return login::sign_in::get(State(gateway), uri, headers).await;
@@ -65,7 +66,7 @@ pub(crate) async fn get(
         nonce: authorization.flow.nonce,
         verifier: authorization.flow.verifier,
         return_path: if again {
-            format!("{AGAIN}{return_path}")
+            format!("{REAUTHENTICATION_PREFIX}{return_path}")
         } else {
             return_path.to_string()
         },
@@ -75,8 +76,8 @@ pub(crate) async fn get(
 }
 
 impl Gateway {
-    /// The browser's mark, with the cookie that keeps it. One a browser: tabs that sign in at the
-    /// same time share it, each with a state of its own.
+    /// Returns the ID of the browser, with the cookie that holds it. There is one per browser: tabs
+    /// that sign in at the same time share it, each with a state of its own.
     pub fn browser_of_providers(
         &self,
         headers: &HeaderMap,
@@ -91,14 +92,19 @@ impl Gateway {
             })?;
         let cookie = self
             .cookies
-            .set_for(Purpose::Provider, &browser, MARK_SECONDS);
+            .set_for(Purpose::Provider, &browser, BROWSER_COOKIE_SECONDS);
         Ok((browser, cookie))
     }
 
     async fn count_start(&self, context: &Context, now: Timestamp) -> Result<(), Problem> {
         let subject = format!("provider-start:{}", context.client.network());
-        match self.store.throttle().reserve(&subject, STARTS, now).await? {
-            // each one counts, whatever comes of it
+        match self
+            .store
+            .throttle()
+            .reserve(&subject, START_LIMIT, now)
+            .await?
+        {
+            // each request counts, whatever its outcome
             Reserved::Granted(_) => Ok(()),
             Reserved::RefusedUntil(until) => Err(Problem::throttled(
                 "Too many sign-ins have begun",

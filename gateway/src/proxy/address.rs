@@ -1,4 +1,4 @@
-//! The address of an upstream, as the configuration writes it.
+//! Parses the address of an upstream in the configuration.
 use std::path::PathBuf;
 
 use http::{
@@ -7,34 +7,34 @@ use http::{
 };
 use url::Url;
 
-/// Where a backend is, and how it is spoken to.
+/// The address of a backend, and its protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub way: Way,
     /// Whether the connection is encrypted.
     pub tls: bool,
-    /// HTTP/2 in clear, without asking first (RFC 9113 3.3).
+    /// HTTP/2 without TLS, with prior knowledge (RFC 9113 3.3).
     pub prior_knowledge: bool,
-    /// The scheme that requests name.
+    /// The scheme in requests.
     pub scheme: Scheme,
-    /// Its own name: `Host` for those who get it, and what logs and metrics say.
+    /// The upstream's own name: sent as `Host` if so configured, and used in logs and metrics.
     pub authority: Authority,
     pub host: HeaderValue,
-    /// Path in front of every request's path, without a slash at the end.
+    /// Path before every request's path, without a slash at the end.
     pub prefix: String,
 }
 
-/// How the bytes get there.
+/// The transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// An address that names host and port.
+    /// A TCP address with host and port.
     Tcp(Uri),
     Unix(PathBuf),
 }
 
 impl Address {
-    /// `None` for anything but `http`, `https`, `h2c` and `unix` addresses, and for those with a
-    /// user, a query or a fragment.
+    /// Parses an address. Returns `None` for anything but `http`, `https`, `h2c` and `unix`
+    /// addresses, and for those with a user, a query or a fragment.
     pub fn of(url: &Url) -> Option<Self> {
         let bare = url.username().is_empty()
             && url.password().is_none()
@@ -68,7 +68,7 @@ impl Address {
 
     fn of_socket(url: &Url) -> Option<Self> {
         let path = url.path();
-        // whoever needs other characters in the name of a socket can rename it
+        // sockets with other characters in their names can be renamed
         let plain = path.starts_with('/') && !path.ends_with('/') && !path.contains('%');
         if !plain || url.host_str().is_some_and(|host| !host.is_empty()) {
             return None;
@@ -84,12 +84,12 @@ impl Address {
         })
     }
 
-    /// The host to verify, where none is configured.
+    /// Returns the host to verify, where none is configured.
     pub fn host_name(&self) -> &str {
         self.authority.host().trim_matches(['[', ']'])
     }
 
-    /// What logs and metrics call it.
+    /// Returns the name of the backend in logs and metrics.
     pub fn label(&self) -> String {
         match &self.way {
             Way::Tcp(uri) => uri

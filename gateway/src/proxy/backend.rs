@@ -1,7 +1,7 @@
-//! One server of an upstream: its connections, and whether it works.
+//! One backend of an upstream: its connections and its health.
 //!
-//! The connections are its own. Whatever a request says, it can reach no other server with them,
-//! and no other TLS identity or trust shares them.
+//! Connections belong to one backend. Whatever a request contains, it can reach no other backend
+//! with them, and they are not shared with another TLS identity or trust.
 use std::{
     sync::{
         PoisonError, RwLock,
@@ -19,88 +19,88 @@ use hyper_util::{
 
 use super::{
     address::Address,
+    connection_pool::{Answered, ConnectionPool, Lease, RequestError},
     connector::{Connector, Tls},
-    kept::{Answered, Kept, Lease, RequestError},
     upstream_tls::Configs,
 };
 use crate::config::upstream::Protocol;
 
-/// How long a backend is left out after its first failure to take a connection; twice as long
-/// after each further one, up to [`LONGEST_OUT`].
-const FIRST_OUT: Duration = Duration::from_secs(1);
-const LONGEST_OUT: Duration = Duration::from_secs(30);
-/// An HTTP/2 connection that has gone without a word must be noticed.
-const PING_EVERY: Duration = Duration::from_secs(30);
+/// How long a backend is left out after its first failed connection; doubled after each further
+/// one, up to [`MAX_BACKOFF`].
+const INITIAL_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+/// How often an HTTP/2 connection is pinged, to detect one that has silently gone.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What is read of an answer at once, besides the largest head: more of a large one only fills
-/// memory, and a head that is too large is seen to be so.
-const BUFFER: usize = 4 * 1024;
+/// What is read of a response at once, in addition to the largest head: more only uses memory, and
+/// a head that is too large is detected.
+const BODY_BUFFER_BYTES: usize = 4 * 1024;
 
-/// The HTTP library takes nothing less.
-const SMALLEST_BUFFER: usize = 8 * 1024;
+/// The smallest buffer that the HTTP library accepts.
+const MIN_BUFFER_BYTES: usize = 8 * 1024;
 
 type UpstreamClient = Client<Connector, Body>;
 
-/// How a backend's connections are made, apart from its address and TLS.
+/// The options of a backend's connections, apart from its address and TLS.
 #[derive(Clone, Debug)]
-pub(super) struct Manner {
+pub(super) struct ClientOptions {
     pub protocol: Protocol,
     pub connect: Duration,
     pub keep_alive: Duration,
     pub headers: usize,
 }
 
-/// One server of an upstream.
+/// One backend of an upstream.
 #[derive(Debug)]
 pub(crate) struct Backend {
     pub address: Address,
-    /// What logs and metrics call it.
+    /// The name in logs and metrics.
     pub label: String,
-    pools: Held,
-    standing: Standing,
+    pools: PoolSet,
+    health: HealthState,
 }
 
 #[derive(Debug)]
-enum Held {
+enum PoolSet {
     Fixed(Pools),
-    /// Replaced when the files of its TLS change.
+    /// Replaced when the TLS files change.
     Renewed(RwLock<Pools>),
 }
 
 #[derive(Debug)]
 struct Pools {
-    usual: Usual,
-    /// For what becomes a WebSocket, which takes HTTP/1.1.
+    primary: PrimaryPool,
+    /// For requests that become a WebSocket, which needs HTTP/1.1.
     sockets: Option<UpstreamClient>,
 }
 
 #[derive(Debug)]
-enum Usual {
-    /// HTTP/1.1, as nobody offers anything else in clear.
-    Kept(Kept),
-    /// Whatever the server chooses.
+enum PrimaryPool {
+    /// HTTP/1.1, as no other protocol is negotiated without TLS.
+    Http1(ConnectionPool),
+    /// The protocol that the server chooses.
     Client(Box<UpstreamClient>),
 }
 
-/// Whether a backend works, as far as is known.
+/// The known health of a backend.
 #[derive(Debug, Default)]
-struct Standing {
-    /// It is left out until then, in milliseconds of the upstream's clock; 0: it is not.
+struct HealthState {
+    /// Excluded until this time, in milliseconds of the upstream's clock; 0: not excluded.
     out_until: AtomicU64,
-    /// Failures in a row.
+    /// Consecutive failures.
     failures: AtomicU32,
-    /// The health checks say that it does not work.
+    /// Whether the health checks fail.
     down: AtomicBool,
 }
 
 /// Whether a backend may get a request now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fitness {
-    Fit,
-    /// It failed lately; better than nothing.
-    Doubtful,
-    /// The health checks say that it does not work.
+pub(super) enum Eligibility {
+    Eligible,
+    /// It failed recently; used only if there is no other.
+    Suspect,
+    /// The health checks fail.
     Down,
 }
 
@@ -108,35 +108,35 @@ impl Backend {
     pub fn new(
         address: Address,
         tls: Option<(Configs, rustls_pki_types::ServerName<'static>)>,
-        manner: &Manner,
+        options: &ClientOptions,
     ) -> Self {
         let label = address.label();
         let pools = match tls {
-            None => Held::Fixed(Pools::in_clear(&address, manner)),
-            Some((configs, name)) => Held::Renewed(RwLock::new(Pools::over_tls(
-                &address, configs, name, manner,
+            None => PoolSet::Fixed(Pools::in_clear(&address, options)),
+            Some((configs, name)) => PoolSet::Renewed(RwLock::new(Pools::over_tls(
+                &address, configs, name, options,
             ))),
         };
         Self {
             address,
             label,
             pools,
-            standing: Standing::default(),
+            health: HealthState::default(),
         }
     }
 
-    /// Sends a request on one of its connections; `None` where a WebSocket is asked for that it
-    /// cannot speak.
+    /// Sends a request on one of its connections; `None` where a WebSocket is requested and the
+    /// backend cannot speak HTTP/1.1.
     pub async fn request(&self, request: Request<Body>, socket: bool) -> Option<Answered> {
         let answer = match &self.pools {
-            Held::Fixed(pools) => pools.request(request, socket)?,
-            Held::Renewed(pools) => pools
+            PoolSet::Fixed(pools) => pools.request(request, socket)?,
+            PoolSet::Renewed(pools) => pools
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
                 .request(request, socket)?,
         };
         Some(match answer {
-            Answer::Kept(answer) => answer.await,
+            Answer::Http1(answer) => answer.await,
             Answer::Client(answer) => match answer.await {
                 Ok(response) => Ok((response, Lease::default())),
                 Err(error) => Err(RequestError::of(error)),
@@ -144,105 +144,105 @@ impl Backend {
         })
     }
 
-    /// Closes connections that have been kept for long enough.
+    /// Closes connections that have been idle for too long.
     pub fn prune(&self) {
         // the library's client prunes its own
-        if let Held::Fixed(pools) = &self.pools
-            && let Usual::Kept(kept) = &pools.usual
+        if let PoolSet::Fixed(pools) = &self.pools
+            && let PrimaryPool::Http1(pool) = &pools.primary
         {
-            kept.prune();
+            pool.prune();
         }
     }
 
-    /// From now on every connection is a new one, made with this.
+    /// Replaces the TLS settings: from now on every connection is a new one, made with them.
     pub fn renew(
         &self,
         configs: Configs,
         name: rustls_pki_types::ServerName<'static>,
-        manner: &Manner,
+        options: &ClientOptions,
     ) {
-        if let Held::Renewed(pools) = &self.pools {
-            let new = Pools::over_tls(&self.address, configs, name, manner);
+        if let PoolSet::Renewed(pools) = &self.pools {
+            let new = Pools::over_tls(&self.address, configs, name, options);
             *pools.write().unwrap_or_else(PoisonError::into_inner) = new;
         }
     }
 
-    /// Whether it may get a request at this time. A backend whose time out is over gets one
-    /// request at first, not all that wait.
-    pub fn fitness(&self, now: u64) -> Fitness {
-        let standing = &self.standing;
-        if standing.down.load(Ordering::Relaxed) {
-            return Fitness::Down;
+    /// Returns whether it may get a request at this time. A backend whose exclusion has ended gets
+    /// one request at first, not all that wait.
+    pub fn eligibility(&self, now: u64) -> Eligibility {
+        let health = &self.health;
+        if health.down.load(Ordering::Relaxed) {
+            return Eligibility::Down;
         }
-        let out_until = standing.out_until.load(Ordering::Relaxed);
+        let out_until = health.out_until.load(Ordering::Relaxed);
         if out_until == 0 {
-            return Fitness::Fit;
+            return Eligibility::Eligible;
         }
         if now < out_until {
-            return Fitness::Doubtful;
+            return Eligibility::Suspect;
         }
-        let next = now + out_for(standing.failures.load(Ordering::Relaxed));
-        let mine = standing.out_until.compare_exchange(
+        let next = now + out_for(health.failures.load(Ordering::Relaxed));
+        let mine = health.out_until.compare_exchange(
             out_until,
             next,
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
         if mine.is_ok() {
-            Fitness::Fit
+            Eligibility::Eligible
         } else {
-            Fitness::Doubtful
+            Eligibility::Suspect
         }
     }
 
-    /// Notes that it answered; true when it had been left out.
+    /// Records a response; returns true if it had been excluded.
     pub fn answered(&self) -> bool {
-        let standing = &self.standing;
-        if standing.out_until.load(Ordering::Relaxed) == 0 {
+        let health = &self.health;
+        if health.out_until.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        standing.failures.store(0, Ordering::Relaxed);
-        standing.out_until.swap(0, Ordering::Relaxed) != 0
+        health.failures.store(0, Ordering::Relaxed);
+        health.out_until.swap(0, Ordering::Relaxed) != 0
     }
 
-    /// Notes that it took no connection; for how long it is left out, when it was not before.
+    /// Records a failed connection; returns for how long it is excluded, if it was not before.
     pub fn failed(&self, now: u64) -> Option<Duration> {
-        let standing = &self.standing;
-        let failures = standing.failures.fetch_add(1, Ordering::Relaxed) + 1;
+        let health = &self.health;
+        let failures = health.failures.fetch_add(1, Ordering::Relaxed) + 1;
         let out = out_for(failures);
-        let before = standing.out_until.swap(now + out, Ordering::Relaxed);
+        let before = health.out_until.swap(now + out, Ordering::Relaxed);
         (before == 0).then(|| Duration::from_millis(out))
     }
 
-    /// Notes what the health checks say; true when it is news.
+    /// Records the outcome of the health checks; returns true if it has changed.
     pub fn set_down(&self, down: bool) -> bool {
-        self.standing.down.swap(down, Ordering::Relaxed) != down
+        self.health.down.swap(down, Ordering::Relaxed) != down
     }
 }
 
-/// For how many milliseconds a backend is left out after so many failures in a row.
+/// Returns for how many milliseconds a backend is excluded after this many consecutive failures.
 fn out_for(failures: u32) -> u64 {
-    let doubled = FIRST_OUT * 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
-    u64::try_from(doubled.min(LONGEST_OUT).as_millis()).unwrap_or(u64::MAX)
+    let doubled = INITIAL_BACKOFF * 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
+    u64::try_from(doubled.min(MAX_BACKOFF).as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Pools {
-    fn in_clear(address: &Address, manner: &Manner) -> Self {
+    fn in_clear(address: &Address, options: &ClientOptions) -> Self {
         let connector =
-            |in_turn| Connector::new(address.way.clone(), None, manner.connect, in_turn);
+            |in_turn| Connector::new(address.way.clone(), None, options.connect, in_turn);
         let http2 = address.prior_knowledge;
-        let usual = if http2 {
-            Usual::Client(Box::new(manner.client(connector(false), true)))
+        let primary = if http2 {
+            PrimaryPool::Client(Box::new(options.client(connector(false), true)))
         } else {
-            Usual::Kept(Kept::new(
+            PrimaryPool::Http1(ConnectionPool::new(
                 connector(true),
-                manner.buffer(),
-                manner.keep_alive,
+                options.buffer(),
+                options.keep_alive,
             ))
         };
         Self {
-            usual,
-            sockets: (!http2).then(|| manner.client(connector(false), false)),
+            primary,
+            sockets: (!http2).then(|| options.client(connector(false), false)),
         }
     }
 
@@ -250,24 +250,24 @@ impl Pools {
         address: &Address,
         configs: Configs,
         name: rustls_pki_types::ServerName<'static>,
-        manner: &Manner,
+        options: &ClientOptions,
     ) -> Self {
-        let only_http2 = manner.protocol == Protocol::Http2;
+        let only_http2 = options.protocol == Protocol::Http2;
         let connector = |config, only_http2, in_turn| {
             let tls = Tls {
                 config,
                 name: name.clone(),
                 only_http2,
             };
-            Connector::new(address.way.clone(), Some(tls), manner.connect, in_turn)
+            Connector::new(address.way.clone(), Some(tls), options.connect, in_turn)
         };
         let sockets = configs.sockets.map(|config| {
             let connector = connector(config, false, false);
-            manner.client(connector, false)
+            options.client(connector, false)
         });
         Self {
-            usual: Usual::Client(Box::new(
-                manner.client(connector(configs.usual, only_http2, true), only_http2),
+            primary: PrimaryPool::Client(Box::new(
+                options.client(connector(configs.primary, only_http2, true), only_http2),
             )),
             sockets,
         }
@@ -278,17 +278,17 @@ impl Pools {
         request: Request<Body>,
         socket: bool,
     ) -> Option<Answer<impl Future<Output = Answered> + use<>>> {
-        Some(match (&self.usual, socket) {
+        Some(match (&self.primary, socket) {
             (_, true) => Answer::Client(self.sockets.as_ref()?.request(request)),
-            (Usual::Kept(kept), false) => Answer::Kept(kept.request(request)),
-            (Usual::Client(client), false) => Answer::Client(client.request(request)),
+            (PrimaryPool::Http1(pool), false) => Answer::Http1(pool.request(request)),
+            (PrimaryPool::Client(client), false) => Answer::Client(client.request(request)),
         })
     }
 }
 
-/// An answer under way.
+/// A response in progress.
 enum Answer<F> {
-    Kept(F),
+    Http1(F),
     Client(legacy::ResponseFuture),
 }
 
@@ -303,9 +303,11 @@ impl RequestError {
     }
 }
 
-impl Manner {
+impl ClientOptions {
     fn buffer(&self) -> usize {
-        self.headers.saturating_add(BUFFER).max(SMALLEST_BUFFER)
+        self.headers
+            .saturating_add(BODY_BUFFER_BYTES)
+            .max(MIN_BUFFER_BYTES)
     }
 
     fn client(&self, connector: Connector, http2_only: bool) -> UpstreamClient {
@@ -317,7 +319,7 @@ impl Manner {
             .http1_max_buf_size(self.buffer())
             .http2_only(http2_only)
             .http2_max_header_list_size(u32::try_from(self.headers).unwrap_or(u32::MAX))
-            .http2_keep_alive_interval(PING_EVERY)
+            .http2_keep_alive_interval(PING_INTERVAL)
             .http2_keep_alive_timeout(PING_TIMEOUT)
             .build(connector)
     }
@@ -329,34 +331,38 @@ mod tests {
 
     fn backend() -> Backend {
         let url = url::Url::parse("http://127.0.0.1:9").expect("url");
-        let manner = Manner {
+        let options = ClientOptions {
             protocol: Protocol::Auto,
             connect: Duration::from_secs(1),
             keep_alive: Duration::from_secs(1),
             headers: 1000,
         };
-        Backend::new(Address::of(&url).expect("address"), None, &manner)
+        Backend::new(Address::of(&url).expect("address"), None, &options)
     }
 
     #[test]
     fn each_failure_in_a_row_leaves_it_out_for_longer() {
         let backend = backend();
-        assert_eq!(backend.fitness(5), Fitness::Fit);
-        assert_eq!(backend.failed(5), Some(FIRST_OUT));
-        assert_eq!(backend.fitness(1004), Fitness::Doubtful);
-        assert_eq!(backend.fitness(1005), Fitness::Fit, "one may try");
-        assert_eq!(backend.fitness(1005), Fitness::Doubtful, "only one");
+        assert_eq!(backend.eligibility(5), Eligibility::Eligible);
+        assert_eq!(backend.failed(5), Some(INITIAL_BACKOFF));
+        assert_eq!(backend.eligibility(1004), Eligibility::Suspect);
+        assert_eq!(
+            backend.eligibility(1005),
+            Eligibility::Eligible,
+            "one may try"
+        );
+        assert_eq!(backend.eligibility(1005), Eligibility::Suspect, "only one");
         assert_eq!(backend.failed(1005), None, "nothing new");
-        assert_eq!(backend.fitness(3004), Fitness::Doubtful);
-        assert_eq!(backend.fitness(3005), Fitness::Fit);
+        assert_eq!(backend.eligibility(3004), Eligibility::Suspect);
+        assert_eq!(backend.eligibility(3005), Eligibility::Eligible);
         for _ in 0..100 {
             backend.failed(0);
         }
-        assert_eq!(backend.fitness(29_999), Fitness::Doubtful);
-        assert_eq!(backend.fitness(30_000), Fitness::Fit);
+        assert_eq!(backend.eligibility(29_999), Eligibility::Suspect);
+        assert_eq!(backend.eligibility(30_000), Eligibility::Eligible);
         assert!(backend.answered());
         assert!(!backend.answered());
-        assert_eq!(backend.failed(7), Some(FIRST_OUT), "it begins anew");
+        assert_eq!(backend.failed(7), Some(INITIAL_BACKOFF), "it begins anew");
     }
 
     #[test]
@@ -365,8 +371,8 @@ mod tests {
         assert!(backend.set_down(true));
         assert!(!backend.set_down(true));
         assert!(!backend.answered());
-        assert_eq!(backend.fitness(0), Fitness::Down);
+        assert_eq!(backend.eligibility(0), Eligibility::Down);
         assert!(backend.set_down(false));
-        assert_eq!(backend.fitness(0), Fitness::Fit);
+        assert_eq!(backend.eligibility(0), Eligibility::Eligible);
     }
 }

@@ -1,4 +1,4 @@
-//! Ties whatever a session has open to the session: when it ends, they end.
+//! Ties open connections to their session: when the session ends, they are closed.
 use std::{
     pin::Pin,
     sync::{
@@ -17,24 +17,24 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use portico_store::EndReason;
 
-use super::{event_stream::EventStream, kept::Lease, trailers};
-use crate::{meters, session::lock::Lock};
+use super::{connection_pool::Lease, event_stream::EventStream, trailers};
+use crate::{metrics, session::lock::Lock};
 
-/// Why something that was open is closed from our side.
+/// Why the gateway closes an open connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// Its session has ended.
     Ended(EndReason),
-    /// The session goes on with new tokens: whoever is told may come back at once.
+    /// The session continues with new tokens: the client may reconnect at once.
     Renewed,
-    /// The process stops: whoever is told may come back, to another replica.
+    /// The process stops: the client may reconnect, to another replica.
     Stopping,
-    /// Nothing has come for longer than the app's configuration allows.
+    /// No data for longer than the app's configuration permits.
     Idle,
 }
 
 impl Closing {
-    /// The word in close frames and event streams.
+    /// Returns the value in close frames and event streams.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ended(reason) => reason.as_str(),
@@ -45,8 +45,8 @@ impl Closing {
     }
 }
 
-/// What one session has open. Ending is for good; renewing closes what is open now and lets
-/// new connections in, for when the token that they were opened with has been replaced.
+/// The open connections of one session. Ending is final; renewing closes the current ones and
+/// permits new ones, for when the token that they were opened with has been replaced.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     ended: CancellationToken,
@@ -64,7 +64,7 @@ pub(crate) struct Connection {
 }
 
 impl Connections {
-    /// Registers a connection. One that comes too late finds itself closed already.
+    /// Registers a connection. After the session's end it is closed at once.
     pub fn open(&self) -> Connection {
         let token = self
             .current
@@ -79,13 +79,13 @@ impl Connections {
         }
     }
 
-    /// Closes everything, now and later. The first reason counts.
+    /// Closes all connections, now and later. The first reason counts.
     pub fn end(&self, reason: EndReason) {
         let _ = self.reason.set(reason);
         self.ended.cancel();
     }
 
-    /// Closes what is open, so that it comes back with the session's new token.
+    /// Closes the current connections, so that clients reconnect with the session's new token.
     pub fn renew(&self) {
         if let Some(token) = self.current.lock().take() {
             token.cancel();
@@ -96,7 +96,7 @@ impl Connections {
         self.ended.is_cancelled()
     }
 
-    /// How many connections are open.
+    /// Returns how many connections are open.
     pub fn count(&self) -> usize {
         self.open.load(Ordering::Relaxed)
     }
@@ -122,27 +122,27 @@ impl Drop for Connection {
     }
 }
 
-/// A response body that breaks off when its session ends.
+/// A response body that is aborted when its session ends.
 pub(crate) struct GuardedBody {
     body: Incoming,
-    /// The connection that it comes on.
+    /// The upstream connection of the response.
     lease: Lease,
-    /// Waited for from the first time on that the body has nothing to give.
+    /// Polled once the body has been pending for the first time.
     closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// Where the body is an event stream: it is told why.
+    /// The event stream, if the body is one: it gets a last event with the reason.
     events: Option<EventStream>,
-    /// An event stream would never end by itself: it ends when the process stops.
+    /// An event stream does not end by itself: it ends when the process stops.
     draining: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     idle: Option<Idle>,
     over: bool,
     connection: Connection,
-    _open: meters::Open,
+    _open: metrics::Open,
 }
 
-/// How long a response may pause. What the client takes to read it does not count.
+/// The maximum pause of a response. Time in which the client does not read does not count.
 struct Idle {
     after: Duration,
-    /// Made at the first pause: most answers are here at once.
+    /// Created at the first pause: most responses are available at once.
     sleep: Option<Pin<Box<Sleep>>>,
     waits: bool,
 }
@@ -156,7 +156,7 @@ impl Idle {
         }
     }
 
-    /// Whether the time is over, now that nothing has come.
+    /// Returns whether the time has passed, while the body is pending.
     fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         let due = || Instant::now() + self.after;
         let sleep = match &mut self.sleep {
@@ -173,12 +173,12 @@ impl Idle {
     }
 }
 
-/// The session behind a response ended before the response did.
+/// The session of a response ended before the response did.
 #[derive(Debug, thiserror::Error)]
 #[error("the session has ended")]
 pub(crate) struct SessionEnded;
 
-/// The upstream paused for longer than it may.
+/// The upstream paused for longer than permitted.
 #[derive(Debug, thiserror::Error)]
 #[error("nothing more has come from the upstream")]
 pub(crate) struct Paused;
@@ -189,11 +189,11 @@ impl GuardedBody {
         lease: Lease,
         connection: Connection,
         events: Option<EventStream>,
-        kind: meters::Kind,
+        kind: metrics::Kind,
         draining: &CancellationToken,
         idle: Option<Duration>,
     ) -> Self {
-        let draining = (kind == meters::Kind::EventStream)
+        let draining = (kind == metrics::Kind::EventStream)
             .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
@@ -204,7 +204,7 @@ impl GuardedBody {
             idle: idle.map(Idle::new),
             over: false,
             connection,
-            _open: meters::open(kind),
+            _open: metrics::open(kind),
         }
     }
 }
@@ -218,7 +218,8 @@ impl GuardedBody {
             .then_some(Closing::Stopping)
     }
 
-    /// What comes last: a word where one may stand, else the body is broken off.
+    /// Returns the last frame: an event with the reason where the stream permits one, else an
+    /// error.
     fn last(
         &mut self,
         closing: Closing,
@@ -253,7 +254,7 @@ impl Body for GuardedBody {
         }
         let frame = this.lease.poll_frame(&mut this.body, context);
         if frame.is_pending() {
-            // most answers are here at once, and never wait for the end of their session
+            // most responses are available at once, and never wait for the end of their session
             let token = &this.connection.token;
             let closed = this
                 .closed

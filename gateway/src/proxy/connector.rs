@@ -1,4 +1,4 @@
-//! Connections to one backend: TCP, TLS over TCP, or a unix socket.
+//! Opens connections to one backend: TCP, TLS over TCP, or a unix socket.
 use std::{
     future::Future,
     io,
@@ -26,17 +26,17 @@ use super::address::Way;
 
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How TLS is spoken to one backend.
+/// The TLS settings of one backend.
 #[derive(Clone, Debug)]
 pub(super) struct Tls {
     pub config: Arc<ClientConfig>,
     pub name: ServerName<'static>,
-    /// Whether a server that does not offer HTTP/2 is no good.
+    /// Whether HTTP/2 is required.
     pub only_http2: bool,
 }
 
-/// Opens connections to one backend, whatever the request's address names: a pool of its
-/// connections serves nobody else.
+/// Opens connections to one backend, whatever address the request has: a pool of its connections
+/// serves no other backend.
 #[derive(Clone, Debug)]
 pub(super) struct Connector(Arc<Target>);
 
@@ -47,7 +47,7 @@ struct Target {
     tls: Option<Tls>,
     within: Duration,
     /// Whether requests are answered one after the other (HTTP/1.1), so that a connection lost
-    /// between two of them can be told from one lost in an answer.
+    /// between two of them can be distinguished from one lost during a response.
     in_turn: bool,
 }
 
@@ -147,19 +147,19 @@ impl Stream {
     }
 }
 
-/// The upstream closed a connection that had served before, without a byte of an answer to what
-/// was sent last: most often it had just given up waiting for another request. What was sent may
-/// have been acted on all the same.
+/// The upstream closed a connection that had served before, without a byte of a response to the
+/// last request: most often its idle timeout had just passed. It may have acted on the request
+/// nevertheless.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the upstream closed a kept connection")]
 pub(crate) struct KeptConnectionLost;
 
-/// Whose turn it is on a connection with one request after the other.
+/// The state of a connection that handles one request after the other.
 #[derive(Debug, Default)]
 struct Turns {
-    /// Something has been answered on it.
+    /// Whether a response has been received on it.
     has_served: bool,
-    /// Something has been sent since the last byte of an answer.
+    /// Whether something has been sent since the last byte of a response.
     awaits: bool,
 }
 
@@ -173,7 +173,7 @@ impl Turns {
         self.awaits = false;
     }
 
-    /// What reading an end, or a failure, comes to.
+    /// Returns the error for an end of file or a failure to read.
     fn lost(&self) -> Option<io::Error> {
         (self.has_served && self.awaits)
             .then(|| io::Error::new(io::ErrorKind::ConnectionAborted, KeptConnectionLost))
@@ -191,7 +191,7 @@ impl Connection for UpstreamIo {
     }
 }
 
-/// Passes a call on to whichever stream it is.
+/// Forwards a call to the stream inside.
 macro_rules! stream {
     ($self:expr, $stream:ident => $call:expr) => {
         match &mut $self.stream {
@@ -216,7 +216,7 @@ impl UpstreamIo {
         if let Some(turns) = &mut self.turns {
             match &result {
                 Ok(_) => turns.sent(),
-                // the first bytes of a request did not get through
+                // the first bytes of a request could not be sent
                 Err(_) => {
                     turns.sent();
                     if let Some(lost) = turns.lost() {
@@ -287,8 +287,8 @@ impl AsyncWrite for UpstreamIo {
     }
 }
 
-/// Whether somewhere in the causes of an error is a kept connection that was lost.
-pub(super) fn is_kept_connection_lost(error: &(dyn std::error::Error + 'static)) -> bool {
+/// Returns whether one of the causes of an error is a lost pooled connection.
+pub(super) fn is_reused_connection_closed(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(io) = error.downcast_ref::<io::Error>()

@@ -1,5 +1,5 @@
-//! Event streams (`text/event-stream`): whoever reads one is told why it ends, in an event of its
-//! own, where one may stand. Programs that do not know it pass over it.
+//! Ends event streams (`text/event-stream`) with an event that gives the reason, between two other
+//! events. Clients that do not know the event ignore it.
 use bytes::Bytes;
 use http::{HeaderMap, header};
 
@@ -8,15 +8,15 @@ use super::connections::Closing;
 /// The type of the event.
 const EVENT: &str = "portico-closed";
 
-/// Whether the last byte that was passed on ended an event.
+/// Whether the last forwarded byte ended an event.
 #[derive(Debug)]
 pub(crate) struct EventStream {
-    /// The last bytes; a stream that has not begun is between events.
+    /// The last bytes; at its beginning, a stream is between events.
     tail: Vec<u8>,
 }
 
 impl EventStream {
-    /// Follows an answer's body, where that is an event stream which can be added to.
+    /// Follows a response's body, if it is an event stream that events can be added to.
     pub fn in_answer(headers: &HeaderMap) -> Option<Self> {
         let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         let kind = kind.split(';').next()?.trim();
@@ -28,14 +28,14 @@ impl EventStream {
         })
     }
 
-    /// Follows bytes that are passed on.
+    /// Follows bytes that are forwarded.
     pub fn pass(&mut self, bytes: &[u8]) {
         self.tail.extend(bytes.iter().rev().take(4).rev());
         let surplus = self.tail.len().saturating_sub(4);
         self.tail.drain(..surplus);
     }
 
-    /// The last event; `None` in the middle of another, which must not look complete.
+    /// Returns the last event; `None` in the middle of another event, which must not look complete.
     pub fn last(&self, closing: Closing) -> Option<Bytes> {
         let between = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"]
             .iter()

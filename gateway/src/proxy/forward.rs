@@ -1,4 +1,4 @@
-//! Passes a decided request on to its upstream and the response back, streaming both ways.
+//! Forwards a permitted request to its upstream and the response back, streaming both ways.
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
@@ -11,35 +11,35 @@ use portico_runtime::{listener::BodyTimedOut, traces};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
+    connection_pool::Lease,
     connections::{Connection, GuardedBody},
     connector::BoxError,
     event_stream::EventStream,
     headers::{self, Trust},
-    kept::Lease,
-    request_body::{Flow, Holdup, RequestBody},
+    request_body::{RequestBody, StalledSide, TransferProgress},
     rewrite::RewriteFault,
     send::{Causes, Head, SendError},
     upgrade,
     upstream::Upstream,
 };
-use crate::{access::client_address::ClientAddress, meters};
+use crate::{access::client_address::ClientAddress, metrics};
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const X_FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// What the gateway says about a request that it passes on.
+/// What the gateway adds to a request that it forwards.
 pub(crate) struct Added {
     pub scheme: &'static str,
     pub client: ClientAddress,
-    /// Who is asking, as the upstream is told.
+    /// The headers with the user's identity.
     pub identity: Vec<(HeaderName, HeaderValue)>,
-    /// What only the gateway may say to this upstream, whether or not it does.
+    /// Headers that only the gateway may send to this upstream, whether or not it does.
     pub named: Arc<[HeaderName]>,
 }
 
-/// Why no response came back.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ForwardError {
     #[error("the request is larger than the gateway accepts")]
@@ -52,13 +52,13 @@ pub(crate) enum ForwardError {
     Target(#[from] http::Error),
     #[error(transparent)]
     Rewrite(#[from] RewriteFault),
-    #[error("the upstream takes no WebSocket: it is spoken to in HTTP/2 only")]
+    #[error("the upstream takes no WebSocket: the gateway connects to it over HTTP/2 only")]
     NoSockets,
     #[error("no server of the upstream is healthy")]
     NoneHealthy,
     #[error("no connection to the upstream: {}", Causes(&**.0))]
     Connect(#[source] BoxError),
-    #[error("the upstream broke off: {}", Causes(&**.0))]
+    #[error("the upstream closed the connection early: {}", Causes(&**.0))]
     Broken(#[source] BoxError),
     #[error("the upstream did not answer within {0:?}")]
     Timeout(Duration),
@@ -72,19 +72,19 @@ pub(crate) enum ForwardError {
     SessionEnded,
 }
 
-/// Everything that forwarding needs and that is the same for every request.
+/// The shared state for forwarding requests.
 #[derive(Debug, Default)]
 pub(crate) struct Forwarder {
-    /// Cancelled when the process stops: streams that would never end by themselves end.
+    /// Cancelled when the process stops, which ends streams that would not end by themselves.
     pub draining: CancellationToken,
-    /// WebSockets under way: they are told before the process goes.
+    /// Open WebSockets: they get a close frame before the process exits.
     pub relays: TaskTracker,
 }
 
 impl Forwarder {
-    /// Sends the request to the upstream. Nothing of the client's own claims about itself
-    /// arrives there; what the gateway says is added after the cleaning. `on_head` sees the
-    /// response's headers as the upstream has sent them.
+    /// Forwards the request to the upstream. Headers by which a client could claim an identity are
+    /// removed, then the gateway's own are added. `on_head` gets the response's headers as the
+    /// upstream sent them.
     pub async fn forward(
         &self,
         mut request: Request<Body>,
@@ -116,7 +116,7 @@ impl Forwarder {
         add(&mut parts.headers, added, upstream);
         traces::pass_on(&mut parts.headers);
         if trailers {
-            // without it gRPC servers refuse to answer; over HTTP/1.1 it means nothing
+            // gRPC servers refuse to answer without it; over HTTP/1.1 it has no effect
             parts
                 .headers
                 .insert(header::TE, HeaderValue::from_static("trailers"));
@@ -130,7 +130,7 @@ impl Forwarder {
             None if body.is_end_stream() => Body::empty(),
             None => {
                 frame_body(&parts.method, &mut parts.headers);
-                let flow = flow.insert(Arc::new(Flow::new()));
+                let flow = flow.insert(Arc::new(TransferProgress::new()));
                 let flow = Arc::clone(flow);
                 Body::new(RequestBody::new(body, limits.body, flow, trailers_without))
             }
@@ -170,7 +170,7 @@ impl Forwarder {
     }
 }
 
-/// The answer with its body, which ends with the session.
+/// Returns the response with its body, which ends with the session.
 fn streamed(
     response: Response<Incoming>,
     mut lease: Lease,
@@ -181,7 +181,7 @@ fn streamed(
     let events = EventStream::in_answer(response.headers());
     let kind = kind_of(response.headers());
     let idle = match kind {
-        meters::Kind::EventStream => upstream.limits.stream_idle,
+        metrics::Kind::EventStream => upstream.limits.stream_idle,
         _ => upstream.limits.idle,
     };
     response.map(|body| {
@@ -196,16 +196,16 @@ fn streamed(
     })
 }
 
-/// Comes when the request has waited too long for its response. A body under way is given its
-/// time, as long as it gets on.
-async fn overdue(flow: Option<Arc<Flow>>, after: Duration) -> ForwardError {
+/// Resolves when the request has waited too long for its response. A body that is being sent does
+/// not count, as long as it makes progress.
+async fn overdue(flow: Option<Arc<TransferProgress>>, after: Duration) -> ForwardError {
     let Some(flow) = flow else {
         tokio::time::sleep(after).await;
         return ForwardError::Timeout(after);
     };
     match flow.stalls(after).await {
-        Holdup::Client => ForwardError::ClientTimeout(after),
-        Holdup::Upstream => ForwardError::Timeout(after),
+        StalledSide::Client => ForwardError::ClientTimeout(after),
+        StalledSide::Upstream => ForwardError::Timeout(after),
     }
 }
 
@@ -221,9 +221,9 @@ impl From<SendError> for ForwardError {
     }
 }
 
-/// Whether it broke off because of the request's body, of which more came than is accepted, or
-/// nothing more: the client that sends it on sees only that it ended. Or because the head of the
-/// answer does not come to an end.
+/// Returns the specific error if the request failed because of its body, which exceeded the limit
+/// or stalled (the HTTP client reports only that it ended), or because the response's head did not
+/// end.
 fn known(error: &BoxError) -> Option<ForwardError> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
     while let Some(error) = cause {
@@ -242,15 +242,15 @@ fn known(error: &BoxError) -> Option<ForwardError> {
     None
 }
 
-/// Whether servers do not expect a body with this method, and some do not read it.
+/// Returns whether servers expect no body with this method, and some do not read it.
 pub(super) fn seldom_has_body(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Sees to it that the body of a GET or HEAD arrives as a body. Without a length the HTTP library
-/// would leave it out, and a filter with it. The upstream's connection is closed after the answer:
-/// a server that takes such a body for the next request would read it with another client's
-/// identity. Over HTTP/2 both fields are left out, where frames say all this.
+/// Ensures that the body of a GET or HEAD arrives as a body. Without a length the HTTP library
+/// would leave it out, and so would a filter. The upstream's connection is closed after the
+/// response: a server that takes such a body for the next request would read it with another
+/// client's identity. Over HTTP/2 both fields are left out, as frames carry this information.
 fn frame_body(method: &Method, headers: &mut HeaderMap) {
     if !seldom_has_body(method) {
         return;
@@ -267,14 +267,14 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
     lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"trailers"))
 }
 
-fn kind_of(headers: &HeaderMap) -> meters::Kind {
+fn kind_of(headers: &HeaderMap) -> metrics::Kind {
     let events = headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     if events {
-        meters::Kind::EventStream
+        metrics::Kind::EventStream
     } else {
-        meters::Kind::Response
+        metrics::Kind::Response
     }
 }
 
@@ -285,7 +285,8 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     if let Some(prefix) = &upstream.rewrite.told {
         headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
-    // an unknown client is named so: without the header the upstream would take us for the client
+    // an unknown client is sent as such: without the header the upstream would take Portico for
+    // the client
     if added.client != ClientAddress::Internal
         && let Ok(client) = HeaderValue::try_from(added.client.text())
     {
@@ -293,7 +294,7 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     }
     for (name, mut value) in added.identity {
         value.set_sensitive(true);
-        // what a client said under this name has been removed; a list may have several lines
+        // the client's own headers of this name have been removed; a list may have several lines
         headers.append(name, value);
     }
 }

@@ -1,10 +1,10 @@
-//! Which headers may pass, in which direction.
+//! Filters headers of requests and responses.
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use super::private;
+use super::cache_control;
 use crate::session::cookie;
 
-/// RFC 9110 section 7.6.1, and what proxies add to it by habit.
+/// Returns whether the header is hop-by-hop: RFC 9110 section 7.6.1, and others that proxies use.
 fn is_hop_by_hop(name: &str) -> bool {
     matches!(
         name,
@@ -21,7 +21,8 @@ fn is_hop_by_hop(name: &str) -> bool {
     )
 }
 
-/// What some upstream or middleware takes for identity or for the client's address if it begins so.
+/// Prefixes of headers that some upstream or middleware takes for identity or for the client's
+/// address.
 const SPOOFABLE_PREFIXES: [&str; 7] = [
     "portico-",
     "remote-",
@@ -32,7 +33,7 @@ const SPOOFABLE_PREFIXES: [&str; 7] = [
     "sec-portico-",
 ];
 
-/// The same after `x-`.
+/// Further such prefixes after `x-`.
 const SPOOFABLE_AFTER_X: [&str; 42] = [
     "portico",
     "forwarded",
@@ -78,7 +79,7 @@ const SPOOFABLE_AFTER_X: [&str; 42] = [
     "is-admin",
 ];
 
-/// Names that pass for such a thing as they are.
+/// Returns whether the whole name is such a header.
 fn is_spoofable_name(name: &str) -> bool {
     matches!(
         name,
@@ -119,10 +120,10 @@ fn is_spoofable_name(name: &str) -> bool {
     )
 }
 
-/// A WebSocket subprotocol that is a bearer token for a Kubernetes API server.
+/// A WebSocket subprotocol that carries a bearer token for a Kubernetes API server.
 const BEARER_PROTOCOL: &str = "base64url.bearer.authorization.k8s.io.";
 
-/// What only the browser's own host may tell it, and an app must not.
+/// Returns whether a response header affects more than the app, so that apps must not set it.
 fn is_forbidden_from_apps(name: &str) -> bool {
     matches!(
         name,
@@ -135,9 +136,9 @@ fn is_forbidden_from_apps(name: &str) -> bool {
     )
 }
 
-/// What the panel's responses carry unless it says otherwise.
+/// Headers of the panel's responses, unless it sets them itself.
 const ADDED_TO_PANEL: [(HeaderName, &str); 5] = [
-    // the back button must not show somebody's pages after their sign-out
+    // the back button must not show a user's pages after their sign-out
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
@@ -151,15 +152,15 @@ const ADDED_TO_PANEL: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// Where a response comes from: our own panel, or an app that is trusted with nothing.
+/// The origin of a response: the panel, or an app, which is untrusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
     Panel,
     App,
 }
 
-/// Removes what is unwanted. Looking at each name that is there costs less than looking for each
-/// that might be.
+/// Removes unwanted headers. Checking each present name costs less than looking up each unwanted
+/// one.
 fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
     let names: Vec<HeaderName> = headers
         .keys()
@@ -171,7 +172,7 @@ fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
     }
 }
 
-/// Removes what `Connection` names (RFC 9110 7.6.1).
+/// Removes the headers named in `Connection` (RFC 9110 7.6.1).
 fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -184,12 +185,13 @@ fn remove_named_by_connection(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a client's header of this name could pass for something that the gateway says. Servers
-/// that make variables of headers take some characters for others: `_` and `.` for `-`.
+/// Returns whether a client's header of this name could be mistaken for one of the gateway's.
+/// Servers that turn headers into variables do not distinguish some characters: `_` and `.` from
+/// `-`.
 fn is_spoofable(name: &str) -> bool {
     let begins_so = |rest: &str, prefixes: &[&str]| {
         let first = rest.as_bytes().first();
-        // one byte tells most of them apart
+        // the first byte excludes most of them
         let mut prefixes = prefixes
             .iter()
             .filter(|prefix| prefix.as_bytes().first() == first);
@@ -204,7 +206,7 @@ fn is_spoofable(name: &str) -> bool {
 }
 
 /// Cleans a request's headers for an upstream: `named` are the headers that carry identity to it,
-/// and those that its configuration removes. What the gateway adds goes in afterwards.
+/// and those that its configuration removes. The gateway adds its own headers afterwards.
 pub(crate) fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
     remove_named_by_connection(headers);
     remove(headers, |name| {
@@ -218,7 +220,7 @@ pub(crate) fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
     }
 }
 
-/// A token among the subprotocols is a credential like the one in `Authorization`.
+/// Removes tokens from the subprotocols, which are credentials like the one in `Authorization`.
 fn remove_bearer_protocol(headers: &mut HeaderMap) {
     if !headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL) {
         return;
@@ -253,7 +255,7 @@ fn remove_bearer_protocol(headers: &mut HeaderMap) {
     }
 }
 
-/// Cleans the trailers of a response: what they say belongs into headers, or nowhere.
+/// Cleans the trailers of a response: fields that belong in headers are removed.
 pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
     remove_named_by_connection(trailers);
     remove(trailers, |name| {
@@ -268,7 +270,7 @@ pub(crate) fn clean_trailers(trailers: &mut HeaderMap) {
     });
 }
 
-/// What is between gateway and upstream only.
+/// Returns whether the header is only for the gateway and the upstream.
 fn is_internal(name: &str) -> bool {
     name.starts_with("portico-") || name.starts_with("x-accel-")
 }
@@ -280,13 +282,13 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
     remove(headers, |name| {
         is_hop_by_hop(name)
             || is_internal(name)
-            // RFC 2965: no browser reads it
+            // RFC 2965: not supported by any browser
             || name == "set-cookie2"
-            || (of_app && (is_forbidden_from_apps(name) || private::is_for_shared_caches(name)))
+            || (of_app && (is_forbidden_from_apps(name) || cache_control::is_for_shared_caches(name)))
     });
     clean_set_cookie(headers);
     if of_app {
-        private::mark(headers);
+        cache_control::make_private(headers);
     } else {
         for (name, value) in ADDED_TO_PANEL {
             headers
@@ -301,7 +303,7 @@ pub(crate) fn clean_response(headers: &mut HeaderMap, trust: Trust) {
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
 }
 
-/// Drops cookies of our names and makes the others host-only.
+/// Drops cookies with Portico's names and makes the others host-only.
 fn clean_set_cookie(headers: &mut HeaderMap) {
     if !headers.contains_key(header::SET_COOKIE) {
         return;
@@ -320,8 +322,8 @@ fn clean_set_cookie(headers: &mut HeaderMap) {
 fn host_only(value: &HeaderValue) -> Option<HeaderValue> {
     let mut parts = value.as_bytes().split(|b| *b == b';');
     let pair = parts.next()?;
-    // browsers send a cookie without a name as its value alone, which could be `portico=…`; without
-    // an equals sign it has none
+    // browsers send a cookie without a name as its value alone, which could be `portico=…`;
+    // without an equals sign it has none
     let name = pair.iter().position(|b| *b == b'=');
     let name = pair.get(..name.unwrap_or_default())?;
     if name.trim_ascii().is_empty() || is_ours(name) {
@@ -342,7 +344,7 @@ fn is_ours(name: &[u8]) -> bool {
     std::str::from_utf8(name).is_ok_and(cookie::is_ours)
 }
 
-/// The bytes that names and values take, for the limit on requests.
+/// Returns the size of names and values in bytes, for the limit on requests.
 pub(crate) fn size(headers: &HeaderMap) -> usize {
     headers
         .iter()

@@ -1,6 +1,6 @@
-//! Asks servers regularly whether they work, where the configuration says so.
+//! Runs the configured health checks of backends.
 //!
-//! Nobody's identity goes with these requests, and their answers are read by nobody.
+//! The requests carry no user's identity, and the bodies of their responses are discarded.
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -11,7 +11,7 @@ use hyper::body::Body as _;
 use super::{backend::Backend, send::Head, upstream::Upstream};
 use crate::{config::upstream::HealthConfig, hosts::App};
 
-/// Asks every server of these apps, for as long as it is polled.
+/// Checks every backend of these apps, for as long as it is polled.
 pub(crate) async fn watch(apps: Vec<Arc<App>>) {
     let watched = apps.iter().filter_map(|app| {
         let health = app.upstream.health.as_ref()?;
@@ -54,7 +54,7 @@ impl Upstream {
         let sent = backend.request(request, false);
         match tokio::time::timeout(health.timeout, sent).await {
             Ok(Some(Ok((answer, mut lease)))) => {
-                // what a longer answer says is not read
+                // a longer body is not read
                 if answer.body().is_end_stream() {
                     lease.ended();
                 }
@@ -65,7 +65,7 @@ impl Upstream {
     }
 }
 
-/// Answers of one kind in a row.
+/// Consecutive results of one kind.
 #[derive(Debug, Default)]
 struct Count {
     good: bool,
@@ -73,7 +73,7 @@ struct Count {
 }
 
 impl Count {
-    /// What is known after another answer, where it suffices.
+    /// Adds a result; returns the new state when there are enough of its kind.
     fn add(&mut self, good: bool, health: &HealthConfig) -> Option<bool> {
         if self.good != good {
             self.in_a_row = 0;

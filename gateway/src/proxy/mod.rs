@@ -1,22 +1,21 @@
-//! The streaming reverse proxy: it passes on what has been decided, and adds who is asking.
+//! The streaming reverse proxy: forwards permitted requests, and adds the user's identity.
 pub(crate) mod address;
 mod backend;
-mod choice;
+mod cache_control;
+pub(crate) mod connection_pool;
 pub(crate) mod connections;
 mod connector;
-mod driven;
 mod event_stream;
 pub(crate) mod forward;
 pub(crate) mod headers;
 pub(crate) mod health;
-pub(crate) mod kept;
+mod inline_connection;
+mod load_balancer;
 mod panel_audit;
 mod pass_on;
 pub(crate) mod path;
 mod path_route;
-mod private;
 mod project;
-mod relay;
 mod request_body;
 pub(crate) mod rewrite;
 pub(crate) mod routes;
@@ -25,3 +24,4 @@ mod trailers;
 pub(crate) mod upgrade;
 pub(crate) mod upstream;
 mod upstream_tls;
+mod websocket_tunnel;

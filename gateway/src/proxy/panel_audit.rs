@@ -1,8 +1,8 @@
-//! What the panel did for a user: recorded here, since the panel has no store.
+//! Records the audit events of the panel, which has no store of its own.
 //!
-//! The panel reports by a response header ([`portico_assertion::audit_report`]), which is read from
-//! the panel's responses only. A request that may change something is carried through to the panel's
-//! answer even if the client leaves meanwhile, so that leaving in time hides nothing.
+//! The panel reports them in a response header ([`portico_assertion::audit_report`]), which is read
+//! from the panel's responses only. A request that may change something is completed even if the
+//! client disconnects meanwhile, so that disconnecting hides nothing.
 use std::{panic::resume_unwind, sync::Arc};
 
 use axum::{body::Body, response::Response};
@@ -22,16 +22,16 @@ use crate::{
     state::{Context, Gateway, Shared},
 };
 
-/// For whom a request goes to the panel.
+/// The user for whom a request goes to the panel.
 #[derive(Clone)]
 pub(super) struct OnBehalf {
     pub session: Arc<Session>,
-    /// The project of the URL, where the user has a role in it.
+    /// The project of the URL, if the user has a role in it.
     pub project: Option<String>,
 }
 
 impl Gateway {
-    /// Passes a request on to the panel and records what the panel reports.
+    /// Forwards a request to the panel and records the audit events that it reports.
     pub(super) async fn forward_to_panel(
         &self,
         context: &Context,
@@ -103,7 +103,7 @@ async fn forward(
     if let Err(error) = &result
         && may_change
     {
-        // the panel may have done it: the API server's audit log says
+        // the panel may have done it: see the API server's audit log
         let reason = format!("no answer from the panel: {error}");
         let event = Event::new("panel.request", Outcome::Failed)
             .session(&on_behalf.session)

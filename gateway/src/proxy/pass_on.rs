@@ -1,4 +1,4 @@
-//! Passes a decided request on, measured, traced and tied to whatever has opened it.
+//! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
 use std::time::Instant;
 
 use axum::{body::Body, response::Response};
@@ -13,17 +13,17 @@ use super::{
     upstream::Upstream,
 };
 use crate::{
-    access::line,
-    guard::Stop,
+    access::access_log,
+    authentication::Interrupt,
+    error_response::Problem,
     hosts::App,
-    meters,
-    problem::Problem,
+    metrics,
     session::live::Caller,
     state::{Context, Gateway},
 };
 
 impl Gateway {
-    /// What the panel answers, or why it does not.
+    /// Forwards a request to the panel. Returns its response, or the problem.
     pub(super) async fn pass_on_to_panel(
         &self,
         context: &Context,
@@ -31,14 +31,14 @@ impl Gateway {
         on_behalf: OnBehalf,
         identity: Vec<(HeaderName, HeaderValue)>,
         request: Request<Body>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let upstream = &self.panel;
         let added = self.added(context, upstream, identity);
         let forwarding = self.forward_to_panel(context, request, added, connection, on_behalf);
         self.measured(upstream, forwarding).await
     }
 
-    /// What the upstream answers, or why it does not.
+    /// Forwards a request to an upstream. Returns its response, or the problem.
     pub(super) async fn pass_on(
         &self,
         context: &Context,
@@ -47,7 +47,7 @@ impl Gateway {
         trust: Trust,
         identity: Vec<(HeaderName, HeaderValue)>,
         request: Request<Body>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let added = self.added(context, upstream, identity);
         let forwarding =
             self.forwarder
@@ -73,7 +73,7 @@ impl Gateway {
         &self,
         upstream: &Upstream,
         forwarding: impl Future<Output = Result<Response, ForwardError>>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let started = Instant::now();
         let span = tracing::debug_span!(
             "upstream",
@@ -82,11 +82,11 @@ impl Gateway {
             http.response.status_code = Empty
         );
         let result = forwarding.instrument(span.clone()).await;
-        meters::upstream(&upstream.id, started.elapsed());
+        metrics::upstream(&upstream.id, started.elapsed());
         if let Ok(response) = &result {
             let status = i64::from(response.status().as_u16());
             span.record("http.response.status_code", status);
-            line::passed_on();
+            access_log::passed_on();
         }
         result.map_err(|error| {
             let problem = Problem::forwarding(&upstream.name, &error);
@@ -97,14 +97,13 @@ impl Gateway {
         })
     }
 
-    /// Passes a request on without anything that says who sends it, and without a body where it is
-    /// a preflight.
+    /// Forwards a request without any identity, and without a body if it is a preflight.
     pub(super) async fn pass_on_bare(
         &self,
         context: &Context,
         app: &App,
         mut request: Request<Body>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         request.headers_mut().remove(header::COOKIE);
         if request.method() == Method::OPTIONS {
             request.headers_mut().remove(header::CONTENT_LENGTH);
@@ -116,7 +115,8 @@ impl Gateway {
             .await
     }
 
-    /// What a request opens: it ends with the session, or, of nobody, with the rules that let it.
+    /// Registers the connection of a request: it ends with the session, or, without a user, when
+    /// the rules that permit it change.
     pub(super) fn connection(&self, app: &App, caller: Option<&Caller>) -> Connection {
         match caller {
             Some(caller) => caller.live.connections.open(),

@@ -25,10 +25,10 @@ pub(crate) enum PathFault {
     TooDeep,
 }
 
-/// Paths that are encoded more often than this are refused.
-pub(crate) const DEEPEST: usize = 4;
+/// Paths that are percent-encoded more often than this are refused.
+pub(crate) const MAX_DECODINGS: usize = 4;
 
-/// Checks the raw path of a request, before anything is decided on it.
+/// Checks the raw path of a request, before any decision is based on it.
 pub(crate) fn check(path: &str) -> Result<(), PathFault> {
     if !path.starts_with('/') {
         return Err(PathFault::NotAbsolute);
@@ -36,7 +36,7 @@ pub(crate) fn check(path: &str) -> Result<(), PathFault> {
     if path.starts_with("//") {
         return Err(PathFault::DoubleSlash);
     }
-    // all bytes at once: looking for the first one that is forbidden takes longer
+    // all bytes at once: a search for the first forbidden one takes longer
     let forbidden = path.bytes().fold(false, |forbidden, b| {
         forbidden | (b <= b' ') | (b == 0x7f) | (b == b'\\') | (b == b'#')
     });
@@ -58,11 +58,11 @@ pub(crate) fn check(path: &str) -> Result<(), PathFault> {
     Ok(())
 }
 
-/// What comes to light by decoding: once, and as often as it goes, since somebody behind us may
-/// decode once more. Overlong forms of a slash or dot are no UTF-8.
+/// Checks the decoded path: decoded once, and completely, as an upstream may decode once more.
+/// Overlong forms of a slash or dot are not UTF-8.
 fn check_decoded(path: &str) -> Result<(), PathFault> {
     let mut text = path.to_owned();
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DECODINGS {
         let decoded = percent_decode_str(&text)
             .decode_utf8()
             .map_err(|_| PathFault::NotText)?;
@@ -85,15 +85,15 @@ fn check_decoded(path: &str) -> Result<(), PathFault> {
     }
 }
 
-/// Decoded text, and what it becomes for whoever takes compatible letters for the same (a wide
-/// slash for a slash).
+/// Checks decoded text, and its form after compatibility normalization (a full-width slash becomes
+/// a slash).
 fn check_text(text: &str) -> Result<(), PathFault> {
     let compatible: Cow<'_, str> = if text.is_ascii() {
         text.into()
     } else {
         text.nfkc().collect::<String>().into()
     };
-    // spaces around a name are none for some file systems
+    // some file systems ignore spaces around a name
     let mut names = compatible
         .split('/')
         .filter_map(|segment| segment.split(';').next())
@@ -130,7 +130,7 @@ fn check_escapes(path: &str) -> Result<(), PathFault> {
         decoded.push(byte);
         at += 3;
     }
-    // a second decoding somewhere behind us must not turn %252e or %25%32%66 into more than a letter
+    // a second decoding by an upstream must not turn %252e or %25%32%66 into more than a letter
     let again = (0..decoded.len())
         .filter(|at| decoded.get(*at) == Some(&b'%'))
         .filter_map(|at| decode(&decoded, at))
@@ -155,7 +155,8 @@ fn decode(bytes: &[u8], at: usize) -> Option<u8> {
     Some(digit(1)? * 16 + digit(2)?)
 }
 
-/// `.`, `..`, their encoded forms, and either before a `;` parameter, which some servers drop.
+/// Returns whether a segment is `.`, `..`, one of their encoded forms, or either before a `;`
+/// parameter, which some servers drop.
 fn is_dot_segment(segment: &str) -> bool {
     let name = segment.split(';').next().unwrap_or_default();
     if name.len() > 6 || !name.starts_with(['.', '%']) {

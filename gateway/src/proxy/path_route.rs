@@ -1,21 +1,20 @@
-//! A trusted app under a path of the panel's host (decision 9 of the design): what it may say to
-//! the browser there.
+//! Restricts the responses of a trusted app under a path of the panel's host (decision 9 of the
+//! design).
 //!
-//! Its scripts run on the panel's origin, and nothing here changes that: the operator has said
-//! that they may (`apps.trusted`). What is taken away is what would reach beyond its path by
-//! accident.
+//! Its scripts run on the panel's origin, and nothing here changes that: the operator has permitted
+//! it (`apps.trusted`). What is removed is what would reach beyond its path by accident.
 use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
 use super::rewrite::below;
 
-/// Browsers send it with the request for a service worker's script, and no script can.
+/// Browsers send it with the request for a service worker's script, and scripts cannot.
 const SERVICE_WORKER: HeaderName = HeaderName::from_static("service-worker");
 
-/// Where an app is on the panel's host.
+/// The path of an app on the panel's host.
 #[derive(Clone, Debug)]
 pub(crate) struct PathRoute {
     path: String,
-    /// Whether the app does not know of the path, so that its own `/` is this.
+    /// Whether the path is removed from requests, so that the app's own `/` is this path.
     stripped: bool,
 }
 
@@ -27,14 +26,14 @@ impl PathRoute {
         }
     }
 
-    /// Whether a browser asks for a service worker whose scope would reach beyond the app's path: the
-    /// scope is the folder of the script (Service Workers, 5.1), and that of `/grafana` is `/`, the
-    /// panel's.
+    /// Returns whether a browser requests a service worker whose scope would reach beyond the app's
+    /// path: the scope is the folder of the script (Service Workers, 5.1), and that of `/grafana`
+    /// is `/`, the panel's.
     pub fn reaches_beyond<B>(&self, request: &Request<B>) -> bool {
         request.uri().path() == self.path && request.headers().contains_key(SERVICE_WORKER)
     }
 
-    /// Confines the cookies that an answer sets to the app's path.
+    /// Restricts the cookies that a response sets to the app's path.
     pub fn confine(&self, headers: &mut HeaderMap) {
         if !headers.contains_key(header::SET_COOKIE) {
             return;
@@ -53,7 +52,7 @@ impl PathRoute {
     fn confined(&self, line: &HeaderValue) -> Option<HeaderValue> {
         let mut parts = line.as_bytes().split(|b| *b == b';');
         let pair = parts.next()?;
-        // such a name holds for the whole host (RFC 6265bis 4.1.3.2)
+        // a cookie with such a name is for the whole host (RFC 6265bis 4.1.3.2)
         let whole_host = pair
             .trim_ascii_start()
             .get(..7)
@@ -79,7 +78,7 @@ impl PathRoute {
         HeaderValue::from_bytes(&confined).ok()
     }
 
-    /// The cookie's path as browsers see it, never above the app's.
+    /// Returns the cookie's path as browsers see it, never above the app's.
     fn inside(&self, path: Option<&[u8]>) -> String {
         let path = path
             .and_then(|path| std::str::from_utf8(path).ok())

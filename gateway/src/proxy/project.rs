@@ -1,9 +1,9 @@
-//! Which project a request to the panel is about.
+//! Determines the project of a request to the panel.
 use http::{HeaderName, Request, Uri};
 
 const PORTICO_PROJECT: HeaderName = HeaderName::from_static("portico-project");
 
-/// The project that a request to the panel is about: in the path, the query or a header.
+/// Returns the project of a request to the panel: from the path, the query or a header.
 pub(super) fn project_of<B>(request: &Request<B>) -> Option<String> {
     in_path(request.uri())
         .or_else(|| in_query(request.uri()))

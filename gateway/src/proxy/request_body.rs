@@ -1,5 +1,5 @@
-//! The body of a request on its way to an upstream: counted, watched, and given back untouched
-//! where nobody has read from it.
+//! The body of a request to an upstream: limited, monitored for progress, and reusable while it is
+//! unread.
 use std::{
     pin::Pin,
     sync::{
@@ -22,24 +22,24 @@ use crate::session::lock::Lock;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How a body, or whatever else streams, gets on.
+/// The progress of a body or another stream.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct TransferProgress {
     began: Instant,
-    /// When a part of it went on last, in milliseconds since it began.
+    /// When a part was last forwarded, in milliseconds since the beginning.
     moved: AtomicU64,
-    /// Whether it is the client that the next part is awaited from.
+    /// Whether the next part is awaited from the client.
     awaits_client: AtomicBool,
 }
 
-/// Who held a body up.
+/// The side that stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holdup {
+pub(super) enum StalledSide {
     Client,
     Upstream,
 }
 
-impl Flow {
+impl TransferProgress {
     pub fn new() -> Self {
         Self {
             began: Instant::now(),
@@ -48,8 +48,9 @@ impl Flow {
         }
     }
 
-    /// Comes when nothing has gone on for so long. A large upload may take its time.
-    pub async fn stalls(&self, after: Duration) -> Holdup {
+    /// Resolves when there has been no progress for this long. A large upload may take any time in
+    /// total.
+    pub async fn stalls(&self, after: Duration) -> StalledSide {
         loop {
             let moved = Duration::from_millis(self.moved.load(Ordering::Relaxed));
             let due = self.began + moved + after;
@@ -59,13 +60,13 @@ impl Flow {
             sleep_until(due).await;
         }
         if self.awaits_client.load(Ordering::Relaxed) {
-            Holdup::Client
+            StalledSide::Client
         } else {
-            Holdup::Upstream
+            StalledSide::Upstream
         }
     }
 
-    /// Notes that something has gone on.
+    /// Records progress.
     pub fn moves(&self) {
         let since = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.moved.store(since, Ordering::Relaxed);
@@ -73,11 +74,11 @@ impl Flow {
     }
 }
 
-/// A body with a limit, whose parts and trailers are cleaned and noted as they go on.
+/// A body with a limit, whose parts and trailers are cleaned and recorded as they are forwarded.
 pub(super) struct RequestBody {
     body: Limited<Body>,
-    flow: Arc<Flow>,
-    /// What its trailers may not say, where the upstream takes any.
+    flow: Arc<TransferProgress>,
+    /// Headers that its trailers may not contain, where the upstream accepts trailers.
     trailers: Option<Arc<[HeaderName]>>,
 }
 
@@ -85,7 +86,7 @@ impl RequestBody {
     pub fn new(
         body: Body,
         most: u64,
-        flow: Arc<Flow>,
+        flow: Arc<TransferProgress>,
         trailers: Option<Arc<[HeaderName]>>,
     ) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -133,14 +134,14 @@ impl http_body::Body for RequestBody {
     }
 }
 
-/// A body that is lent to a request, so that another can have it if the first has not begun to
-/// read it.
+/// A body lent to a request, so that another request can have it if the first has not begun to read
+/// it.
 pub(super) struct Lent {
     owner: Arc<Lock<Option<Body>>>,
     taken: Option<Body>,
 }
 
-/// Who lends a body.
+/// The owner of a lent body.
 pub(super) struct Lender(Arc<Lock<Option<Body>>>);
 
 impl Lender {
@@ -155,7 +156,7 @@ impl Lender {
         })
     }
 
-    /// Whether nobody has begun to read it.
+    /// Returns whether no part of it has been read.
     pub fn is_untouched(&self) -> bool {
         self.0.lock().is_some()
     }
@@ -219,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_goes_on_is_not_overdue() {
-        let flow = Arc::new(Flow::new());
+        let flow = Arc::new(TransferProgress::new());
         let slow = futures::stream::unfold(0, |n| async move {
             tokio::time::sleep(Duration::from_millis(100)).await;
             (n < 3).then_some((
@@ -237,13 +238,13 @@ mod tests {
             "{:?}",
             began.elapsed()
         );
-        assert_eq!(holdup, Holdup::Upstream);
+        assert_eq!(holdup, StalledSide::Upstream);
         assert!(reading.await.expect("read").is_ok());
-        let flow = Arc::new(Flow::new());
+        let flow = Arc::new(TransferProgress::new());
         let stuck = Body::from_stream(futures::stream::pending::<Result<Bytes, BoxError>>());
         let sent = RequestBody::new(stuck, 10, Arc::clone(&flow), None);
         tokio::spawn(sent.collect());
         let holdup = flow.stalls(Duration::from_millis(100)).await;
-        assert_eq!(holdup, Holdup::Client);
+        assert_eq!(holdup, StalledSide::Client);
     }
 }

@@ -1,14 +1,14 @@
-//! Paths that an upstream gets otherwise than they were asked for.
+//! Rewrites request paths for an upstream.
 use http::{HeaderValue, Uri, uri::PathAndQuery};
 
 use super::path::{self, PathFault};
 
-/// What is taken off a path, and what is put in front of it.
+/// The prefix to remove from a path, and the one to add.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rewrite {
     strip: String,
     add: String,
-    /// What was taken off, for the upstream (`X-Forwarded-Prefix`).
+    /// The removed prefix, for the upstream (`X-Forwarded-Prefix`).
     pub told: Option<HeaderValue>,
 }
 
@@ -32,7 +32,7 @@ impl Rewrite {
         }
     }
 
-    /// What a path becomes; `None` where it stays as it is, or cannot become anything.
+    /// Returns the rewritten path; `None` where it is unchanged or cannot be rewritten.
     pub fn path(&self, path: &str) -> Option<String> {
         if self.strip.is_empty() && self.add.is_empty() {
             return None;
@@ -41,8 +41,8 @@ impl Rewrite {
         Some(target.path().to_owned())
     }
 
-    /// The target that the upstream gets, checked like the one that came in; `None` where it is
-    /// the same.
+    /// Returns the target for the upstream, checked like the original one; `None` where it is the
+    /// same.
     pub fn apply(&self, uri: &Uri) -> Result<Option<Uri>, RewriteFault> {
         if self.strip.is_empty() && self.add.is_empty() {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Rewrite {
     }
 }
 
-/// What follows a prefix of whole segments: empty, or a path of its own.
+/// Returns what follows a prefix of whole segments: empty, or a path of its own.
 pub(crate) fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     path.strip_prefix(prefix)
         .filter(|rest| rest.is_empty() || rest.starts_with('/'))

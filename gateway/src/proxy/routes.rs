@@ -1,4 +1,5 @@
-//! Everything that is not the gateway's own: the panel on the main host, the apps on theirs.
+//! Routes everything that is not the gateway's own: the panel on the main host, the apps on their
+//! hosts.
 use std::sync::Arc;
 
 use axum::{Extension, body::Body, extract::State, response::Response};
@@ -9,24 +10,23 @@ use portico_assertion::claims::OpenApps;
 use super::{headers::Trust, panel_audit::OnBehalf, project::project_of};
 use crate::{
     access::origin::OriginFault,
-    api_callers::{Bearer, watch},
-    dispatch::FromElsewhere,
-    forward_auth,
-    guard::{Missing, Stop},
-    handover,
+    authentication::{Interrupt, NoSession},
+    bearer::{Bearer, watch},
+    dispatch::CrossOrigin,
+    error_response::Problem,
+    forward_auth, handover,
     hosts::{App, Site},
-    problem::Problem,
     rules::{Asked, Decision, Refusal},
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
 };
 
-/// Everything on the main host that no other route takes.
+/// Handles every request to the main host that no other route takes.
 pub(crate) async fn panel(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     request: Request<Body>,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let browser = gateway
         .browser(&context, request.headers(), request.uri())
         .await;
@@ -35,7 +35,7 @@ pub(crate) async fn panel(
         Err(stop) => return Err(Box::pin(gateway.keep_form(&context, request, stop)).await),
     };
     if !caller.live.root().has_keystone() {
-        return Box::pin(gateway.without_keystone(&context, &caller)).await;
+        return Box::pin(gateway.oidc_only_user(&context, &caller)).await;
     }
     let token = match project_of(&request) {
         Some(project) => gateway.project_token(&caller.live, &project).await?,
@@ -64,12 +64,12 @@ pub(crate) async fn panel(
         .await
 }
 
-/// Everything on an app's host that no other route takes.
+/// Handles every request to an app's host that no other route takes.
 pub(crate) async fn app(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     request: Request<Body>,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
@@ -80,7 +80,7 @@ pub(crate) async fn app(
     if route.is_some_and(|route| route.reaches_beyond(&request)) {
         return Err(Problem::service_worker(&app.config.name).into());
     }
-    if let Some(elsewhere) = request.extensions().get::<FromElsewhere>() {
+    if let Some(elsewhere) = request.extensions().get::<CrossOrigin>() {
         let fault = elsewhere.0;
         return Box::pin(anonymous(&gateway, &context, app, fault, request)).await;
     }
@@ -106,7 +106,7 @@ pub(crate) async fn app(
             return Box::pin(gateway.pass_on_bare(&context, app, request)).await;
         }
         (Decision::Open(_), None) | (Decision::SignIn, _) => {
-            let missing = known.err().unwrap_or(Missing::NoCookie);
+            let missing = known.err().unwrap_or(NoSession::NoCookie);
             return Err(Box::pin(gateway.sign_in_for(&context, app, request, missing)).await);
         }
         (Decision::SignInAgain(refusal), _) => {
@@ -138,29 +138,30 @@ fn asked<'r>(context: &Context, request: &'r Request<Body>) -> Asked<'r> {
     }
 }
 
-/// A request that a page of another origin has sent: only where everybody may send it, and then
-/// without anything that says who does.
+/// Handles a request by a page of another origin: permitted only where a rule permits every client,
+/// and forwarded without identity.
 async fn anonymous(
     gateway: &Shared,
     context: &Context,
     app: &App,
     fault: OriginFault,
     request: Request<Body>,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     match gateway.decide(app, &asked(context, &request), None).await? {
         Decision::Public | Decision::Preflight => gateway.pass_on_bare(context, app, request).await,
         _ => Err(Problem::foreign_origin(fault).into()),
     }
 }
 
-/// A request of a program with a bearer: the same rules, and no way to sign in.
+/// Handles a request with a bearer token: the same rules apply, but it is never redirected to
+/// sign-in.
 async fn program(
     gateway: Shared,
     context: &Context,
     app: &App,
     bearer: Arc<Bearer>,
     request: Request<Body>,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = bearer.caller();
     app.limits.admit(context, Some(caller))?;
     let decision = gateway
@@ -171,7 +172,7 @@ async fn program(
         Decision::Public => None,
         Decision::Preflight => return gateway.pass_on_bare(context, app, request).await,
         Decision::SignIn => return Err(Problem::signed_out().into()),
-        // nobody knows when whoever made the bearer signed in
+        // it is unknown when the owner of the bearer token signed in
         Decision::SignInAgain(refusal) | Decision::Refused(refusal) => {
             return Ok(gateway
                 .refuse_api_caller(context, caller, app, Some(&refusal))
@@ -194,20 +195,20 @@ async fn program(
 }
 
 impl Gateway {
-    /// Who opens an app: by the session of the app's host, or, where the app is on the main host,
-    /// by that of the main host.
+    /// Returns the user who opens an app: by the session of the app's host, or, where the app is on
+    /// the main host, by that of the main host.
     async fn app_caller(
         &self,
         context: &Context,
         app: &App,
         headers: &HeaderMap,
         uri: &Uri,
-    ) -> Result<Result<Caller, Missing>, Stop> {
+    ) -> Result<Result<Caller, NoSession>, Interrupt> {
         let caller = match self.lookup(headers, app.cookie_of()).await? {
             Ok(caller) => caller,
             Err(missing) => return Ok(Err(missing)),
         };
-        if let Err(missing) = self.standing(context, &caller).await? {
+        if let Err(missing) = self.ensure_valid(context, &caller).await? {
             return Ok(Err(missing));
         }
         if !app.has_own_host() {
@@ -216,15 +217,15 @@ impl Gateway {
         Ok(Ok(caller))
     }
 
-    /// Leads somebody to sign-in who opens an app: by the hand-over to the app's host, or, where
-    /// the app is on the main host, at once; a form that they have sent is kept there.
+    /// Redirects a user who opens an app to sign-in: by the hand-over to the app's host, or, where
+    /// the app is on the main host, directly; a submitted form is saved there.
     async fn sign_in_for(
         &self,
         context: &Context,
         app: &App,
         request: Request<Body>,
-        missing: Missing,
-    ) -> Stop {
+        missing: NoSession,
+    ) -> Interrupt {
         if app.has_own_host() {
             return handover::begin(self, context, app, &request);
         }
@@ -232,19 +233,20 @@ impl Gateway {
         self.keep_form(context, request, stop).await
     }
 
-    /// Leads somebody at a page to where they confirm who they are, and tells everything else.
+    /// Redirects a browser to the page where the user confirms their identity; answers other
+    /// clients with an error.
     fn confirm_for(
         &self,
         context: &Context,
         app: &App,
         request: &Request<Body>,
         refusal: &Refusal,
-    ) -> Stop {
+    ) -> Interrupt {
         if !(context.navigation && request.method().is_safe()) {
             return self.ask_to_sign_in_again(app, refusal).into();
         }
         if app.has_own_host() {
-            // the main host asks on the way
+            // the main host asks for it during the hand-over
             return handover::begin(self, context, app, request);
         }
         let query = url::form_urlencoded::Serializer::new(String::new())
@@ -258,7 +260,7 @@ impl Gateway {
             .into()
     }
 
-    /// Remembers the project for the user's next visit, in the background.
+    /// Stores the project for the user's next visit, in the background.
     fn remember_project(&self, caller: &Caller, project: &str) {
         if caller.live.root().last_project.as_deref() == Some(project) {
             return;
@@ -277,9 +279,9 @@ impl Gateway {
     }
 }
 
-/// The path and query of a request, as a place to come back to.
+/// Returns the path and query of a request as a return path.
 pub(crate) fn here<B>(request: &Request<B>) -> String {
-    // what was sent once must not be sent again by coming back
+    // a return must not submit again what was submitted once
     if request.method().is_safe() {
         request
             .uri()

@@ -1,11 +1,11 @@
-//! Sends a request to one of an upstream's servers, and to another where nothing can come of it
-//! twice.
+//! Sends a request to one of an upstream's backends, and to another one where it is safe to repeat
+//! it.
 //!
-//! A request whose connection could not be made has not been seen by anybody, so another server
-//! may have it, whatever its method, as long as nobody has begun to read its body. Once a byte
-//! has been sent, it is sent again only where it asks for something and brings nothing (GET, HEAD,
-//! OPTIONS without a body) and a connection that had served before is lost without a byte of an
-//! answer (RFC 9110 9.2.2, RFC 9112 9.3.1): once. Never after bytes of an answer.
+//! If no connection could be made, the backend has seen nothing of the request, so another one may
+//! get it, whatever its method, as long as its body is unread. Once a byte has been sent, the
+//! request is repeated only if it is safe and has no body (GET, HEAD, OPTIONS) and a connection
+//! that had served before is lost without a byte of a response (RFC 9110 9.2.2, RFC 9112 9.3.1),
+//! and only once. It is never repeated after bytes of a response.
 use std::{error::Error, fmt};
 
 use axum::body::Body;
@@ -17,18 +17,18 @@ use hyper::body::{Body as _, Incoming};
 
 use super::{
     backend::Backend,
-    choice::Tried,
-    connector::{BoxError, is_kept_connection_lost},
-    kept::{Lease, RequestError},
+    connection_pool::{Lease, RequestError},
+    connector::{BoxError, is_reused_connection_closed},
+    load_balancer::Tried,
     request_body::Lender,
     upstream::Upstream,
 };
-use crate::{config::upstream::HostHeader, meters};
+use crate::{config::upstream::HostHeader, metrics};
 
-/// How many servers one request is tried with.
-const MOST_TRIES: usize = 3;
+/// Bounds the backends that one request is tried with.
+const MAX_TRIES: usize = 3;
 
-/// A request, as far as it is the same for every server.
+/// The parts of a request that are the same for every backend.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub method: Method,
@@ -45,14 +45,14 @@ pub(super) enum SendError {
     NoSockets,
     #[error(transparent)]
     Target(#[from] http::Error),
-    /// Nobody has seen the request.
+    /// No backend has received the request.
     #[error(transparent)]
     Connect(BoxError),
     #[error(transparent)]
     Broken(BoxError),
 }
 
-/// An error with all its causes, in one line.
+/// An error with all its causes, on one line.
 pub(super) struct Causes<'e>(pub &'e dyn Error);
 
 impl fmt::Display for Causes<'_> {
@@ -67,13 +67,13 @@ impl fmt::Display for Causes<'_> {
     }
 }
 
-/// The body, for as many tries as it can serve.
+/// The body, for as many tries as possible.
 enum Load {
-    /// Nothing, as often as wanted.
+    /// No body, for any number of tries.
     Nothing,
     /// For one try.
     Once(Option<Body>),
-    /// For another try while nobody has read it.
+    /// For another try while it is unread.
     Lent(Lender),
 }
 
@@ -106,7 +106,7 @@ impl Load {
 }
 
 impl Upstream {
-    /// The response of the first server that has one.
+    /// Returns the response of the first backend that has one.
     pub(super) async fn send(
         &self,
         head: Head,
@@ -119,9 +119,9 @@ impl Upstream {
         let mut head = Some(head);
         let mut tried = Tried::default();
         let mut tries = 1;
-        let (mut at, mut backend) = self.pick(tried).ok_or(SendError::NoneHealthy)?;
+        let (mut at, mut backend) = self.select(tried).ok_or(SendError::NoneHealthy)?;
         loop {
-            let others = tries < MOST_TRIES.min(self.backends.len());
+            let others = tries < MAX_TRIES.min(self.backends.len());
             let spare = if others || may_repeat {
                 head.clone()
             } else {
@@ -141,27 +141,27 @@ impl Upstream {
                 Err(RequestError::Unsent(error)) => {
                     self.failed(backend, &*error);
                     tried.note(at);
-                    let next = self.pick(tried).filter(|_| others && load.is_untouched());
+                    let next = self.select(tried).filter(|_| others && load.is_untouched());
                     let Some(next) = next else {
                         return Err(SendError::Connect(error));
                     };
                     (at, backend) = next;
                     tries += 1;
-                    meters::sent_again(&self.id, "connect");
+                    metrics::upstream_retry(&self.id, "connect");
                 }
                 Err(RequestError::Broken(error)) => {
-                    if !may_repeat || !is_kept_connection_lost(&*error) {
+                    if !may_repeat || !is_reused_connection_closed(&*error) {
                         return Err(SendError::Broken(error));
                     }
                     may_repeat = false;
-                    meters::sent_again(&self.id, "kept_connection");
+                    metrics::upstream_retry(&self.id, "reused_connection");
                 }
             }
             head = spare;
         }
     }
 
-    /// The request as this server gets it.
+    /// Returns the request as this backend gets it.
     pub(super) fn addressed(
         &self,
         backend: &Backend,

@@ -1,12 +1,13 @@
-//! Trailer fields (RFC 9110 6.5): a second header section, which nothing has been decided on.
+//! Filters trailer fields (RFC 9110 6.5): a second header section, on which no decision is based.
 use http::{HeaderName, header};
 use http_body::Frame;
 
 use super::headers;
 
-/// A frame of a request. Its trailers pass where the upstream takes any (`named`: what only the
-/// gateway may say to it), and say nothing there that headers may not: some programs merge them
-/// into the headers that they take identity from. Elsewhere they go no further.
+/// Returns a frame of a request. Its trailers are forwarded if the upstream accepts any (`named`:
+/// headers that only the gateway may send to it), without fields that clients may not send as
+/// headers: some programs merge trailers into the headers that they read identity from. Other
+/// upstreams get no trailers.
 pub(crate) fn of_request<D>(frame: Frame<D>, named: Option<&[HeaderName]>) -> Option<Frame<D>> {
     match frame.into_trailers() {
         Ok(mut trailers) => {
@@ -20,7 +21,7 @@ pub(crate) fn of_request<D>(frame: Frame<D>, named: Option<&[HeaderName]>) -> Op
     }
 }
 
-/// A frame of a response, its trailers without what a response may not say either.
+/// Returns a frame of a response, its trailers without fields that a response may not contain.
 pub(crate) fn cleaned<D>(frame: Frame<D>) -> Frame<D> {
     match frame.into_trailers() {
         Ok(mut trailers) => {
@@ -57,7 +58,7 @@ mod tests {
         };
         assert!(of_request(trailers(), None).is_none());
         let named = [HeaderName::from_static("x-grafana-user")];
-        let frame = of_request(trailers(), Some(&named)).expect("the twin");
+        let frame = of_request(trailers(), Some(&named)).expect("the control case");
         let left = frame.into_trailers().expect("trailers");
         assert_eq!(
             left.keys().map(HeaderName::as_str).collect::<Vec<_>>(),

@@ -1,6 +1,7 @@
-//! WebSocket pass-through. Over HTTP/1.1 only: browsers open a connection of its own for one.
+//! Forwards WebSocket upgrades. Over HTTP/1.1 only: browsers open a separate connection for each
+//! WebSocket.
 //!
-//! No byte of the client's goes to the upstream before it has answered 101, and no other
+//! No byte of the client is forwarded to the upstream before it has answered 101, and no other
 //! protocol is switched to.
 use std::time::Duration;
 
@@ -17,14 +18,14 @@ use super::{
     connections::Connection,
     forward::{ForwardError, Forwarder},
     headers::{self, Trust},
-    relay::{Ending, relay},
-    request_body::Flow,
+    request_body::TransferProgress,
+    websocket_tunnel::{Ending, tunnel},
 };
-use crate::meters;
+use crate::metrics;
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
-/// Whether the request asks to become a WebSocket.
+/// Returns whether the request asks for a WebSocket.
 pub(crate) fn asked<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     let mut protocols = headers.get_all(header::UPGRADE).iter();
@@ -44,15 +45,15 @@ fn connection_upgrades(headers: &HeaderMap) -> bool {
         .any(|name| name.trim().eq_ignore_ascii_case("upgrade"))
 }
 
-/// How long both halves may take to come together once the process stops.
-const LATE: Duration = Duration::from_millis(500);
+/// How long both halves of an upgrade may take to complete once the process stops.
+const UPGRADE_TIMEOUT: Duration = Duration::from_millis(500);
 
 async fn overdue(draining: &CancellationToken) {
     draining.cancelled().await;
-    tokio::time::sleep(LATE).await;
+    tokio::time::sleep(UPGRADE_TIMEOUT).await;
 }
 
-/// A client that asked for a WebSocket and waits for the answer.
+/// A client that has requested a WebSocket and waits for the response.
 pub(crate) struct Handshake {
     client: OnUpgrade,
 }
@@ -76,7 +77,7 @@ impl Handshake {
         headers.remove(header::CONTENT_LENGTH);
     }
 
-    /// Joins both halves, until either closes, the session ends, nothing has come for `idle` or
+    /// Connects both halves, until either closes, the session ends, `idle` passes without data, or
     /// the process stops.
     pub fn join(
         self,
@@ -95,13 +96,14 @@ impl Handshake {
         }
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
-        let open = meters::open(meters::Kind::WebSocket);
+        let open = metrics::open(metrics::Kind::WebSocket);
         let draining = forwarder.draining.clone();
         forwarder.relays.spawn(async move {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
                 _ = connection.closed() => return,
-                // whoever was let in just before a stop is told of it like all others
+                // a client admitted just before the process stops gets a close frame like all
+                // others
                 () = overdue(&draining) => return,
             };
             match halves {
@@ -109,9 +111,9 @@ impl Handshake {
                     let ending = Ending {
                         connection: &connection,
                         draining: &draining,
-                        silence: idle.map(|after| (Flow::new(), after)),
+                        silence: idle.map(|after| (TransferProgress::new(), after)),
                     };
-                    relay(TokioIo::new(client), TokioIo::new(upstream), ending).await;
+                    tunnel(TokioIo::new(client), TokioIo::new(upstream), ending).await;
                 }
                 Err(error) => tracing::debug!(%error, "an upgrade was not completed"),
             }

@@ -1,4 +1,4 @@
-//! What is behind the gateway: an upstream's servers, and what holds for all of them.
+//! Upstreams: the backends of the panel or an app, and the settings that they share.
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::{Duration, Instant},
@@ -10,7 +10,7 @@ use url::Url;
 
 use super::{
     address::Address,
-    backend::{Backend, Manner},
+    backend::{Backend, ClientOptions},
     path_route::PathRoute,
     rewrite::{Rewrite, RewriteFault},
     upstream_tls::{Contents, TlsFiles, UpstreamTlsError},
@@ -20,35 +20,35 @@ use crate::{
         AppConfig, LimitsConfig,
         upstream::{HealthConfig, HostHeader, UpstreamConfig},
     },
-    meters,
+    metrics,
     session::lock::Lock,
 };
 
-/// Where requests go.
+/// The destination of requests: the panel or an app.
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    /// The audience of assertions for it, and the label of its metrics.
+    /// The audience of its assertions, and the label of its metrics.
     pub id: String,
-    /// The name that people know it by.
+    /// The display name.
     pub name: String,
     pub limits: Limits,
     pub health: Option<HealthConfig>,
-    /// Where it shares the panel's host.
+    /// The path, if it shares the panel's host.
     pub route: Option<PathRoute>,
     pub(super) host: HostHeader,
-    /// The host that browsers ask for.
+    /// The host that browsers request.
     pub(super) public: Authority,
     pub(super) public_host: HeaderValue,
     pub(super) rewrite: Rewrite,
     pub(super) backends: Vec<Backend>,
     pub(super) next: AtomicUsize,
-    /// The beginning of the clock that backends are left out by.
+    /// The start of the clock for excluded backends.
     pub(super) since: Instant,
-    manner: Manner,
+    options: ClientOptions,
     tls: Option<Reloading>,
 }
 
-/// What holds for its requests and responses.
+/// The limits for its requests and responses.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     pub headers: usize,
@@ -56,21 +56,21 @@ pub(crate) struct Limits {
     pub response: Duration,
     /// How long an ordinary response may pause.
     pub idle: Option<Duration>,
-    /// How long a WebSocket or an event stream may be silent.
+    /// How long a WebSocket or an event stream may pass without data.
     pub stream_idle: Option<Duration>,
 }
 
-/// The files of its TLS, and what they held when they were read last.
+/// The TLS files, and their contents when they were last read.
 #[derive(Debug)]
 struct Reloading {
     files: TlsFiles,
     name: Option<ServerName<'static>>,
     contents: Lock<Contents>,
-    /// Whether it has been said that the new ones cannot be used.
+    /// Whether an error about the new ones has been logged.
     failing: AtomicBool,
 }
 
-/// An upstream cannot be reached as it is configured.
+/// Why an upstream's configuration is not usable.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidUpstream {
     #[error("{0} is not the address of an upstream")]
@@ -87,7 +87,7 @@ pub enum InvalidUpstream {
 }
 
 impl Upstream {
-    /// An app, for browsers that ask for this origin.
+    /// Returns the upstream of an app, for browsers that request this origin.
     pub fn of_app(
         app: &AppConfig,
         origin: &str,
@@ -103,7 +103,7 @@ impl Upstream {
         Ok(upstream)
     }
 
-    /// A single server that nothing more is said about.
+    /// Returns an upstream with a single backend and default settings.
     pub fn plain(
         id: &str,
         name: &str,
@@ -130,7 +130,7 @@ impl Upstream {
             idle: config.idle,
             stream_idle: config.stream_idle,
         };
-        let manner = Manner {
+        let options = ClientOptions {
             protocol: config.protocol,
             connect: config.connect.unwrap_or(defaults.connect),
             keep_alive: config.keep_alive,
@@ -161,7 +161,7 @@ impl Upstream {
             } else {
                 None
             };
-            backends.push(Backend::new(address, tls, &manner));
+            backends.push(Backend::new(address, tls, &options));
         }
         let upstream = Self {
             id: id.to_owned(),
@@ -176,7 +176,7 @@ impl Upstream {
             backends,
             next: AtomicUsize::new(0),
             since: Instant::now(),
-            manner,
+            options,
             tls: contents.map(|contents| Reloading {
                 files,
                 name: server_name,
@@ -186,42 +186,42 @@ impl Upstream {
         };
         if upstream.is_watched() {
             for backend in &upstream.backends {
-                meters::backend(&upstream.id, &backend.label, true);
+                metrics::backend(&upstream.id, &backend.label, true);
             }
         }
         Ok(upstream)
     }
 
-    /// Whether anybody wants to know which of its servers work.
+    /// Returns whether the health of its backends is reported.
     fn is_watched(&self) -> bool {
         self.backends.len() > 1 || self.health.is_some()
     }
 
-    /// The target that the upstream gets; `None` where it is the one that was asked for.
+    /// Returns the target for the upstream; `None` where it is the requested one.
     pub fn rewritten(&self, uri: &Uri) -> Result<Option<Uri>, RewriteFault> {
         self.rewrite.apply(uri)
     }
 
-    /// Whether some connection to it may speak HTTP/2.
+    /// Returns whether a connection to it may use HTTP/2.
     pub(super) fn may_speak_http2(&self) -> bool {
         self.backends
             .iter()
             .any(|backend| backend.address.prior_knowledge || backend.address.tls)
     }
 
-    /// Closes connections that have been kept for long enough.
+    /// Closes connections that have been idle for too long.
     pub fn prune(&self) {
         for backend in &self.backends {
             backend.prune();
         }
     }
 
-    /// Whether its TLS is made of files.
+    /// Returns whether its TLS uses files.
     pub fn has_files(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| !tls.files.is_empty())
     }
 
-    /// Reads the files of its TLS again, and says so where there is something to say.
+    /// Reads the TLS files again, and logs changes and errors.
     pub fn follow_files(&self) {
         let Some(tls) = &self.tls else {
             return;
@@ -230,10 +230,10 @@ impl Upstream {
             Ok(changed) => {
                 tls.failing.store(false, Ordering::Relaxed);
                 if changed {
-                    tracing::info!(upstream = self.id, "certificates read again");
+                    tracing::info!(upstream = self.id, "certificates reloaded");
                 }
             }
-            // certificate and key are often replaced one after the other: say it once
+            // certificate and key are often replaced one after the other: log it once
             Err(error) if !tls.failing.swap(true, Ordering::Relaxed) => {
                 tracing::warn!(upstream = self.id, %error, "new certificates not usable, the old ones stay");
             }
@@ -241,7 +241,7 @@ impl Upstream {
         }
     }
 
-    /// Takes changed files over; says whether there were any. From then on every connection is a
+    /// Applies changed files; returns whether there were any. From then on every connection is a
     /// new one.
     fn reload(&self, tls: &Reloading) -> Result<bool, UpstreamTlsError> {
         let read = tls.files.read()?;
@@ -252,7 +252,7 @@ impl Upstream {
         for backend in &self.backends {
             let own = || name_of(&backend.address);
             if let Some(name) = tls.name.clone().or_else(own) {
-                backend.renew(configs.clone(), name, &self.manner);
+                backend.renew(configs.clone(), name, &self.options);
             }
         }
         *tls.contents.lock() = read;
@@ -264,7 +264,7 @@ fn name_of(address: &Address) -> Option<ServerName<'static>> {
     ServerName::try_from(address.host_name().to_owned()).ok()
 }
 
-/// The host of an origin, for targets and for headers.
+/// Returns the host of an origin, for targets and for headers.
 fn host_of(origin: &str) -> Result<(Authority, HeaderValue), InvalidUpstream> {
     let host = origin.split_once("://").map_or(origin, |(_, host)| host);
     let authority = host.parse::<Authority>().ok();

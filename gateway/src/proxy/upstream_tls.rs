@@ -1,5 +1,5 @@
-//! The TLS of an upstream: whom it must be, and who we are to it, from files that are read again
-//! when they change.
+//! The TLS of an upstream: trusted authorities and client certificate, from files that are read
+//! again when they change.
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -10,7 +10,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::config::upstream::{Protocol, UpstreamConfig};
 
-/// What an upstream's TLS is made of.
+/// The files that an upstream's TLS uses.
 #[derive(Clone, Debug)]
 pub(super) struct TlsFiles {
     ca: Option<PathBuf>,
@@ -19,11 +19,11 @@ pub(super) struct TlsFiles {
     protocol: Protocol,
 }
 
-/// What the files held, to notice when they change.
+/// The contents of the files, to detect changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contents(Vec<Vec<u8>>);
 
-/// The TLS of an upstream cannot be set up.
+/// Why the TLS of an upstream cannot be configured.
 #[derive(Debug, thiserror::Error)]
 pub enum UpstreamTlsError {
     #[error("cannot read {}: {source}", path.display())]
@@ -42,11 +42,11 @@ pub enum UpstreamTlsError {
     Tls(#[from] rustls::Error),
 }
 
-/// The same trust and identity, for requests and for what becomes a WebSocket.
+/// The TLS configurations with the same trust and identity, for requests and for WebSockets.
 #[derive(Clone, Debug)]
 pub(super) struct Configs {
-    pub usual: Arc<ClientConfig>,
-    /// HTTP/1.1 only; `None` where only HTTP/2 may be spoken.
+    pub primary: Arc<ClientConfig>,
+    /// HTTP/1.1 only; `None` where only HTTP/2 is permitted.
     pub sockets: Option<Arc<ClientConfig>>,
 }
 
@@ -95,7 +95,7 @@ impl TlsFiles {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots);
-        let mut usual = match (&self.identity, contents.next(), contents.next()) {
+        let mut primary = match (&self.identity, contents.next(), contents.next()) {
             (Some((chain_file, key_file)), Some(chain), Some(key)) => {
                 let chain = certificates(chain_file, chain)?;
                 let key = private_key(key_file, key)?;
@@ -107,15 +107,15 @@ impl TlsFiles {
         };
         let http2 = b"h2".to_vec();
         let http1 = b"http/1.1".to_vec();
-        let mut sockets = usual.clone();
+        let mut sockets = primary.clone();
         sockets.alpn_protocols = vec![http1.clone()];
-        usual.alpn_protocols = match self.protocol {
+        primary.alpn_protocols = match self.protocol {
             Protocol::Auto => vec![http2, http1],
             Protocol::Http1 => vec![http1],
             Protocol::Http2 => vec![http2],
         };
         Ok(Configs {
-            usual: Arc::new(usual),
+            primary: Arc::new(primary),
             sockets: (self.protocol != Protocol::Http2).then(|| Arc::new(sockets)),
         })
     }

@@ -1,33 +1,33 @@
-//! `[[tests]]` of a rules file: what its author expects, run before the file is used.
+//! The `[[tests]]` of a rules file: expected decisions, checked before the file is used.
 use std::{net::IpAddr, time::Duration};
 
 use http::Method;
 use portico_domain::access::{GroupOfProvider, RoleInProject};
 use serde::Deserialize;
 
-use super::policy::{Asking, Outcome, Policy, Somebody};
+use super::policy::{Asking, Outcome, Policy, Subject};
 
-/// A request and what must become of it.
+/// A request and its expected decision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseConfig {
-    /// What is tested, in a few words.
+    /// The name of the test.
     pub name: String,
     /// Method and path: `POST /api/v2/silences`.
     pub request: String,
-    /// Who asks; without it nobody is signed in.
+    /// The user; without it, no user is signed in.
     #[serde(default)]
     pub user: Option<UserOfCase>,
     /// The client's address.
     #[serde(default)]
     pub address: Option<IpAddr>,
     pub expect: Expected,
-    /// The rule that must decide.
+    /// The rule that is expected to decide.
     #[serde(default)]
     pub rule: Option<String>,
 }
 
-/// Somebody made up.
+/// The user of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct UserOfCase {
@@ -36,13 +36,13 @@ pub(super) struct UserOfCase {
     pub domain: String,
     pub roles: Vec<RoleInProject>,
     pub groups: Vec<GroupText>,
-    /// How long ago they signed in; without it: just now.
+    /// How long ago the user signed in; without it: just now.
     #[serde(with = "humantime_serde::option")]
     pub signed_in_ago: Option<Duration>,
     pub factors: Vec<String>,
 }
 
-/// A group of a provider, as it is written.
+/// A group of a provider, as written in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GroupText {
@@ -50,34 +50,34 @@ pub(super) struct GroupText {
     pub provider: String,
 }
 
-/// What may become of a request.
+/// The expected decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Expected {
-    /// Somebody may.
+    /// The user has access.
     Open,
-    /// Everybody may.
+    /// A rule permits every client.
     Public,
-    /// Nobody is signed in: they are led to sign-in.
+    /// No user is signed in: redirected to sign-in.
     SignIn,
-    /// They must confirm who they are.
+    /// The user must confirm their identity.
     SignInAgain,
     Refused,
     /// No rule decides: `apps.allow` does.
     AllowList,
-    /// The path can be read in two ways.
+    /// The path is ambiguous.
     BadRequest,
 }
 
 impl CaseConfig {
-    /// Why the test fails; nothing when it does not.
+    /// Returns why the test fails; `None` if it passes.
     pub fn fails(&self, policy: &Policy) -> Option<String> {
         let (method, path) = match self.request.split_once(' ') {
             Some((method, path)) => (method, path.trim()),
             None => return Some("request: write method and path, such as GET /x".to_owned()),
         };
         let Ok(method) = Method::from_bytes(method.as_bytes()) else {
-            return Some(format!("request: {method:?} is no method"));
+            return Some(format!("request: {method:?} is not a method"));
         };
         let somebody = self.user.as_ref().map(|user| user.somebody(policy));
         let outcome = policy.decide(&Asking {
@@ -109,7 +109,7 @@ impl CaseConfig {
 }
 
 impl UserOfCase {
-    fn somebody(&self, policy: &Policy) -> Somebody {
+    fn somebody(&self, policy: &Policy) -> Subject {
         let roles = self.roles.iter().map(|role| RoleInProject {
             role: role.role.clone(),
             project: policy.project(&role.project),
@@ -118,12 +118,12 @@ impl UserOfCase {
             group: text.group.clone(),
             provider: text.provider.clone(),
         });
-        Somebody {
+        Subject {
             roles: roles.collect(),
             groups: groups.collect(),
             signed_in_ago: self.signed_in_ago.or(Some(Duration::ZERO)),
             factors: self.factors.clone(),
-            ..Somebody::named(&self.user_id, &self.user, &self.domain)
+            ..Subject::named(&self.user_id, &self.user, &self.domain)
         }
     }
 }

@@ -1,11 +1,11 @@
-//! The rules that count now, for each app, and the files that they are read again from.
+//! The current rules of each app, and the files that they are read from.
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use super::{
     error::RulesError,
     file::{self, Print},
     lint::Severity,
-    meters,
+    metrics,
     policy::Policy,
     set::RuleSet,
 };
@@ -16,10 +16,10 @@ use crate::{
     session::lock::Lock,
 };
 
-/// A file that was not changed for so long is complete.
-const SETTLED: Duration = Duration::from_secs(1);
+/// A file whose last change is at least this old is complete.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
-/// Every app's rules.
+/// The rules of every app.
 #[derive(Debug)]
 pub(crate) struct Rules {
     apps: HashMap<String, OfApp>,
@@ -31,29 +31,29 @@ pub(crate) struct Rules {
 struct OfApp {
     config: AppConfig,
     current: Lock<Arc<RuleSet>>,
-    /// What the file was when it was looked at last, good or bad; none without a file.
+    /// The content hash of the file when it was last read, valid or not; `None` without a file.
     seen: Lock<Option<Print>>,
-    /// What people open who are not signed in.
+    /// The open connections of clients that are not signed in.
     connections: Connections,
 }
 
-/// What became of a file of rules that was looked at again.
+/// The result of reading a rules file again.
 #[derive(Debug)]
 pub struct Reloaded {
     pub app: String,
-    /// Whether other rules count now.
+    /// Whether the rules have changed.
     pub outcome: Result<bool, RulesError>,
 }
 
 impl Rules {
-    /// Reads every app's rules, and says what they are.
+    /// Reads every app's rules, and logs them.
     pub fn load(apps: &[AppConfig], providers: &[ProviderConfig]) -> Result<Self, RulesError> {
         let mut all = HashMap::with_capacity(apps.len());
         for app in apps {
             let policy = Policy::load(app, providers)?;
             announce(&policy);
             if app.rules_file.is_some() {
-                meters::begin(&app.id);
+                metrics::begin(&app.id);
             }
             let of_app = OfApp {
                 config: app.clone(),
@@ -70,16 +70,16 @@ impl Rules {
         })
     }
 
-    /// The rules of an app as they are now.
+    /// Returns the current rules of an app.
     pub fn of(&self, app: &App) -> Arc<RuleSet> {
         match self.apps.get(&app.config.id) {
             Some(of_app) => Arc::clone(&of_app.current.lock()),
-            // every app has some; one without would be closed
+            // every app has rules; one without would be closed
             None => Arc::clone(&self.none),
         }
     }
 
-    /// Something that nobody in particular opens; it ends when other rules come to count.
+    /// Registers a connection without a user; it ends when the rules change.
     pub fn open(&self, app: &App) -> Connection {
         match self.apps.get(&app.config.id) {
             Some(of_app) => of_app.connections.open(),
@@ -87,7 +87,7 @@ impl Rules {
         }
     }
 
-    /// Looks at each file again. What cannot be used changes nothing.
+    /// Reads each file again. Invalid files change nothing.
     pub fn reload(&self) -> Vec<Reloaded> {
         let with_file = self
             .apps
@@ -95,7 +95,7 @@ impl Rules {
             .filter(|app| app.config.rules_file.is_some());
         let looked = with_file.map(|of_app| {
             let outcome = self.reload_one(of_app);
-            meters::looked(&of_app.config.id, &outcome);
+            metrics::looked(&of_app.config.id, &outcome);
             Reloaded {
                 app: of_app.config.id.clone(),
                 outcome,
@@ -126,13 +126,13 @@ impl Rules {
     }
 }
 
-/// Whether a file was changed just now: half of it may look like all of it.
+/// Returns whether a file was changed just now, so that it may be incomplete.
 fn is_being_written(path: &Path) -> bool {
     let changed = std::fs::metadata(path).and_then(|file| file.modified());
-    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|ago| ago < SETTLED))
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|ago| ago < SETTLE_TIME))
 }
 
-/// One line for each rule, so that nobody has to guess what it is about.
+/// Logs one line for each rule with its meaning.
 fn announce(policy: &Policy) {
     let app = policy.app();
     for (rule, words) in policy.in_words() {

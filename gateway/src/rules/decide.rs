@@ -1,4 +1,4 @@
-//! May they? Asked by the proxy and by forward auth alike.
+//! Decides whether a request is permitted, for the proxy and for forward auth alike.
 use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, Method};
@@ -10,15 +10,15 @@ use portico_domain::{
 use portico_store::Session;
 
 use super::{
-    facts::{Fit, Person, RequestFacts, proves},
     preflight,
     refusal::Refusal,
-    set::{Naming, Otherwise, RuleSet, Verdict},
+    request_context::{Fit, Person, RequestFacts, proves},
+    set::{Fallback, MatchedRules, RuleDecision, RuleSet},
 };
 use crate::{
     access::{
+        access_log::{self, RuleName},
         client_address::ClientAddress,
-        line::{self, RuleName},
         rules::Key,
     },
     config::rules::Who,
@@ -30,32 +30,32 @@ use crate::{
     state::Gateway,
 };
 
-/// What is asked for: the request line that is decided on, from whom.
+/// The request to decide on: the request line and the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'r> {
     pub method: &'r Method,
-    /// Raw, and already through [`crate::proxy::path::check`].
+    /// The raw path, already checked by [`crate::proxy::path::check`].
     pub path: &'r str,
     pub headers: &'r HeaderMap,
-    /// The client's address, as far as it is believed.
+    /// The client's address, as far as it is trusted.
     pub client: ClientAddress,
 }
 
-/// What becomes of a request.
+/// The decision about a request.
 #[derive(Debug)]
 pub(crate) enum Decision {
-    /// Somebody signed in, and what opens it for them.
+    /// Permitted for a signed-in user, with what gives them access.
     Open(Key),
-    /// Open to everybody (`public`); the caller, if any, is known.
+    /// Permitted for every client (`public`); the caller, if any, is known.
     Public,
-    /// A CORS preflight that passes: without identity, cookies and body.
+    /// A CORS preflight that is forwarded: without identity, cookies and body.
     Preflight,
-    /// Nobody is signed in, and it is not public: sign-in (or 401).
+    /// No user is signed in, and the request is not public: sign-in (or 401).
     SignIn,
-    /// Somebody is signed in who must confirm who they are: the sign-in is too long ago. By the
-    /// rule that says so.
+    /// The user must confirm their identity, as their sign-in is too long ago for the rule in the
+    /// refusal.
     SignInAgain(Refusal),
-    /// Refused; also somebody who is not signed in, where no sign-in would help.
+    /// Refused; also without a signed-in user, where no sign-in would help.
     Refused(Refusal),
 }
 
@@ -70,10 +70,10 @@ impl<'r> Asked<'r> {
 }
 
 impl Gateway {
-    /// Decides on a request to an app, and notes the rule for the access log.
+    /// Decides on a request to an app, and records the rule for the access log.
     ///
     /// # Errors
-    /// When nobody can say: Keystone or the store does not answer, and it depends on that.
+    /// When the decision depends on Keystone or the store, and it does not respond.
     pub async fn decide(
         &self,
         app: &App,
@@ -82,13 +82,13 @@ impl Gateway {
     ) -> Result<Decision, TokenError> {
         let (decision, rule) = self.weigh(app, asked, caller).await?;
         if let Some(rule) = rule {
-            line::rule(rule);
+            access_log::rule(rule);
         }
         Ok(decision)
     }
 
-    /// Decides without noting anything: also what nobody has asked for yet. With what the access
-    /// log calls the rule.
+    /// Decides without recording anything, also ahead of a request. Returns the decision with the
+    /// name of its rule for the access log.
     pub(super) async fn weigh(
         &self,
         app: &App,
@@ -108,37 +108,37 @@ impl Gateway {
         let known = self.known_of(&rules, naming, caller).await;
         let verdict = rules.verdict(&request, naming, Some(&known));
         let otherwise = match verdict {
-            Verdict::Refused(index) => return Ok(refused(rules, index)),
-            Verdict::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
-            Verdict::Public(index) => return Ok((Decision::Public, name_of(&rules, index))),
-            Verdict::Open(index, entry) => {
+            RuleDecision::Refused(index) => return Ok(refused(rules, index)),
+            RuleDecision::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
+            RuleDecision::Public(index) => return Ok((Decision::Public, name_of(&rules, index))),
+            RuleDecision::Open(index, entry) => {
                 let key = known.key(&rules, index, entry);
                 return Ok((Decision::Open(key), name_of(&rules, index)));
             }
-            Verdict::Unknown(_) => return Err(known.why_unknown()),
-            Verdict::SignIn(_) => return Ok((Decision::SignIn, None)),
-            Verdict::List(otherwise) => otherwise,
+            RuleDecision::Unknown(_) => return Err(known.why_unknown()),
+            RuleDecision::SignIn(_) => return Ok((Decision::SignIn, None)),
+            RuleDecision::List(otherwise) => otherwise,
         };
-        // whoever the list lets in needs nothing else
+        // users whom the list permits need nothing else
         match (self.by_list(&rules, &caller.live).await, otherwise) {
             (Ok(Some((key, label))), _) => Ok((Decision::Open(key), Some(label.into()))),
             (Err(error), _) => Err(error),
-            (Ok(None), Otherwise::Unknown(_)) => Err(known.why_unknown()),
-            (Ok(None), Otherwise::SignInAgain(index)) => Ok(sign_in_again(rules, index)),
-            (Ok(None), Otherwise::Nothing) => {
+            (Ok(None), Fallback::Unknown(_)) => Err(known.why_unknown()),
+            (Ok(None), Fallback::SignInAgain(index)) => Ok(sign_in_again(rules, index)),
+            (Ok(None), Fallback::Nothing) => {
                 let refusal = Refusal::of_nothing(rules, naming);
                 Ok((Decision::Refused(refusal), None))
             }
         }
     }
 
-    /// Whether an app's answers depend on more than who asks.
+    /// Returns whether access to an app depends on more than `apps.allow`.
     pub fn has_rules(&self, app: &App) -> bool {
         !self.rules.of(app).rules.is_empty()
     }
 
-    /// Whether a request from a page of another origin may go on without anything that says who
-    /// sends it: where everybody may send it from anywhere.
+    /// Returns whether a request by a page of another origin may be forwarded without identity:
+    /// where a rule permits every client to send it from any network.
     pub fn is_open_to_pages_elsewhere(&self, app: &App, asked: &Asked<'_>) -> bool {
         let rules = self.rules.of(app);
         let request = asked.facts(&rules);
@@ -147,8 +147,8 @@ impl Gateway {
         }
         let naming = rules.naming(&request);
         match rules.verdict(&request, naming, None) {
-            // within its networks a browser is no better than a page that it shows
-            Verdict::Public(index) => {
+            // a browser inside these networks may send the request for a page of any origin
+            RuleDecision::Public(index) => {
                 let bound = rules
                     .rules
                     .get(index)
@@ -159,7 +159,7 @@ impl Gateway {
         }
     }
 
-    /// What opens the app by `apps.allow`, a role before a group; with what the log calls it.
+    /// Returns what `apps.allow` gives access by, a role before a group, with its name in the log.
     async fn by_list(
         &self,
         rules: &RuleSet,
@@ -188,7 +188,7 @@ impl Gateway {
             let token = match self.project_token(live, &role.project).await {
                 Ok(Some(token)) => token,
                 Ok(None) => continue,
-                // a group needs no word of Keystone's
+                // a group does not depend on Keystone
                 Err(error) => return by_group().map_or(Err(error), |key| Ok(Some(key))),
             };
             let fits = |one: &&super::set::Listed| {
@@ -201,8 +201,8 @@ impl Gateway {
         Ok(by_group())
     }
 
-    /// Asks for the roles that the rules about a request depend on.
-    async fn known_of(&self, rules: &RuleSet, naming: Naming, caller: &Caller) -> Known {
+    /// Fetches the roles that the rules about a request depend on.
+    async fn known_of(&self, rules: &RuleSet, naming: MatchedRules, caller: &Caller) -> Known {
         let mut known = Known {
             root: caller.live.root(),
             tokens: Vec::new(),
@@ -231,13 +231,13 @@ impl Gateway {
     }
 }
 
-/// A decision with what the access log calls its rule; a refusal notes its own.
+/// A decision with the name of its rule in the access log; a refusal records its own.
 type Weighed = (Decision, Option<RuleName>);
 
-fn without_caller(rules: Arc<RuleSet>, verdict: Verdict) -> Weighed {
+fn without_caller(rules: Arc<RuleSet>, verdict: RuleDecision) -> Weighed {
     match verdict {
-        Verdict::Refused(index) => refused(rules, index),
-        Verdict::Public(index) => (Decision::Public, name_of(&rules, index)),
+        RuleDecision::Refused(index) => refused(rules, index),
+        RuleDecision::Public(index) => (Decision::Public, name_of(&rules, index)),
         _ => (Decision::SignIn, None),
     }
 }
@@ -256,7 +256,8 @@ fn sign_in_again(rules: Arc<RuleSet>, index: usize) -> Weighed {
     (Decision::SignInAgain(Refusal::of_rule(rules, index)), name)
 }
 
-/// What no browser of these years leaves out when a page makes it send something.
+/// Returns whether the request has none of the headers that every current browser sends when a page
+/// makes it send a request.
 fn is_no_browser(headers: &HeaderMap) -> bool {
     !["origin", "cookie", "sec-fetch-site", "sec-fetch-mode"]
         .iter()
@@ -281,15 +282,15 @@ fn is_in(root: &Session, group: &GroupOfProvider) -> bool {
     })
 }
 
-/// What was said about a token for a project.
-type Told = Result<Option<Arc<ProjectToken>>, NoAnswer>;
+/// The result of a request for a project token.
+type TokenResult = Result<Option<Arc<ProjectToken>>, NoAnswer>;
 
 struct NoAnswer;
 
-/// A caller with the roles that were asked for.
+/// A caller with the roles that were fetched.
 struct Known {
     root: Arc<Session>,
-    tokens: Vec<(String, Told)>,
+    tokens: Vec<(String, TokenResult)>,
     failed: Option<TokenError>,
 }
 
@@ -338,7 +339,7 @@ impl Person for Known {
 
     fn signed_in_for(&self) -> Option<Duration> {
         let ago = Timestamp::now().duration_since(self.root.authenticated_at?);
-        // a clock that runs behind makes nobody's sign-in older
+        // a clock that is behind does not make a sign-in older
         Some(Duration::try_from(ago).unwrap_or(Duration::ZERO))
     }
 

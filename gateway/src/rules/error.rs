@@ -1,18 +1,18 @@
-//! What is wrong with rules, and where.
+//! Errors in rules, with their position.
 use std::path::PathBuf;
 
-/// A rule that cannot be used.
+/// An error in a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rule {rule:?}: {fault}")]
 pub struct RuleError {
-    /// Which of its list, counted from zero.
+    /// The index of the rule in its list.
     pub index: usize,
     /// Its name.
     pub rule: String,
     pub fault: Fault,
 }
 
-/// Why it cannot be used.
+/// Why a rule is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("a name has 1 to 64 printable characters")]
@@ -28,22 +28,25 @@ pub enum Fault {
     #[error("{0} holds more than {1} entries")]
     Many(&'static str, usize),
     #[error(
-        "who: whom does it let in? For everybody who is signed in write [{{ signed_in = true }}]"
+        "who is missing: name whom the rule allows. For everybody who is signed in write [{{ \
+         signed_in = true }}]"
     )]
     Nobody,
     #[error("{0}: a {1} rule has none")]
     OutOfPlace(&'static str, &'static str),
     #[error("except: it is empty; name who, networks, signed_in_within or factors")]
     EmptyException,
-    #[error("signed_in_within: at least 60s, so that whoever confirms who they are gets in")]
+    #[error(
+        "signed_in_within: at least 60s, so that a user who has just signed in again gets access"
+    )]
     TooSoon,
-    #[error("factors: {0:?} is no word for a factor, such as totp, amr:otp or mfa")]
+    #[error("factors: {0:?} is not the name of a factor, such as totp, amr:otp or mfa")]
     Factor(String),
     #[error("who: {0}")]
     Group(String),
 }
 
-/// Rules that cannot be used, or a test of theirs that fails.
+/// An invalid rule, or a failing test in a rules file.
 #[derive(Debug, thiserror::Error)]
 pub enum RulesError {
     #[error("apps.rules of {app}: {source}")]

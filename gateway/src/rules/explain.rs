@@ -1,52 +1,52 @@
-//! Which rule decides about a request, and why the others do not.
+//! Explains which rule decides about a request, and why the others do not.
 use std::{fmt, net::IpAddr};
 
 use http::Method;
 
 use super::{
-    facts::{Fit, RequestFacts},
-    policy::{Asking, Outcome, Policy, Somebody},
+    policy::{Asking, Outcome, Policy, Subject},
     refusal::conditions,
+    request_context::{Fit, RequestFacts},
     rule::Rule,
 };
 use crate::config::rules::{Effect, Who};
 
-/// A request that somebody asks about.
+/// A request to explain.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub method: Method,
     pub path: String,
-    /// The client's address; `None`: not known.
+    /// The client's address; `None` if unknown.
     pub client: Option<IpAddr>,
-    /// `None`: nobody is signed in.
-    pub person: Option<Somebody>,
+    /// The user; `None` without a signed-in user.
+    pub person: Option<Subject>,
 }
 
-/// What becomes of it, and what each rule has to do with it.
+/// The decision, and the effect of each rule on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
     pub outcome: Outcome,
-    /// For each rule: its name, what it is about in words, and its part.
+    /// For each rule: its name, its meaning as text, and its effect.
     pub steps: Vec<(String, String, Step)>,
 }
 
-/// What a rule has to do with a request.
+/// The effect of a rule on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It decides.
     Decides,
-    /// It fits, and another counts more.
+    /// It matches, but another one takes precedence.
     FitsToo,
     OtherMethod,
     OtherPath,
     OtherAddress,
-    /// It is about other people.
+    /// It applies to other users.
     OtherPeople,
-    /// It is about people who are signed in.
+    /// It applies to signed-in users only.
     Nobody,
-    /// A `deny` that lets them past.
+    /// A `deny` with an exception that matches.
     LetsPast,
-    /// They signed in too long ago for it.
+    /// The user signed in too long ago for it.
     TooLongAgo,
 }
 
@@ -54,14 +54,14 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Decides => "decides",
-            Self::FitsToo => "fits too, but the one that decides counts before it",
+            Self::FitsToo => "matches too, but the deciding rule takes precedence",
             Self::OtherMethod => "is about other methods",
             Self::OtherPath => "is about other paths",
             Self::OtherAddress => "is about other addresses",
             Self::OtherPeople => "is about other people, or about another way to sign in",
             Self::Nobody => "is about people who are signed in",
-            Self::LetsPast => "lets them past",
-            Self::TooLongAgo => "asks for a sign-in that is not so long ago",
+            Self::LetsPast => "exempts them",
+            Self::TooLongAgo => "requires a more recent sign-in",
         })
     }
 }
@@ -98,14 +98,14 @@ impl Policy {
         }
     }
 
-    /// Each rule with what it is about.
+    /// Returns each rule's name with its meaning as text.
     pub fn in_words(&self) -> impl Iterator<Item = (&str, String)> {
         let rules = self.rules.rules.iter();
         rules.map(|rule| (&*rule.name, words(rule)))
     }
 }
 
-fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Somebody>) -> Step {
+fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Subject>) -> Step {
     if !rule.about_method(request.method) {
         return Step::OtherMethod;
     }
@@ -139,7 +139,7 @@ fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Somebody>) -> S
     }
 }
 
-/// A rule in one sentence.
+/// Returns a rule as one sentence.
 fn words(rule: &Rule) -> String {
     let mut text = format!("{} {}", rule.effect.as_str(), rule.requests_in_words());
     let with = conditions(rule.signed_in_within, &rule.factors, &[]);

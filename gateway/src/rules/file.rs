@@ -1,4 +1,4 @@
-//! `apps.rules_file`: rules and their tests in a file of their own.
+//! Reads `apps.rules_file`: rules and their tests in a separate file.
 use std::path::Path;
 
 use serde::Deserialize;
@@ -8,12 +8,12 @@ use toml::Spanned;
 use super::{case::CaseConfig, error::RulesError};
 use crate::config::{AppConfig, rules::RuleConfig};
 
-const LARGEST: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// What a file was when it was read, to see whether it has changed.
+/// The hash of a file when it was read, to detect changes.
 pub(super) type Print = [u8; 32];
 
-/// A file as it is written.
+/// A rules file as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
@@ -23,7 +23,7 @@ struct Text {
     tests: Vec<Spanned<CaseConfig>>,
 }
 
-/// A file that could be read.
+/// A valid rules file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RulesFile {
     pub rules: Vec<RuleConfig>,
@@ -32,7 +32,7 @@ pub(super) struct RulesFile {
     lines_of_tests: Vec<usize>,
 }
 
-/// The bytes of a file of rules.
+/// Reads the bytes of a rules file.
 pub(super) fn read(app: &AppConfig, path: &Path) -> Result<Vec<u8>, RulesError> {
     std::fs::read(path).map_err(|source| RulesError::Unreadable {
         app: app.id.clone(),
@@ -53,7 +53,7 @@ impl RulesFile {
             line,
             message: message.to_owned(),
         };
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_FILE_BYTES {
             return Err(fault(None, "it is larger than 1 MiB"));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| fault(None, "it is not UTF-8"))?;
@@ -65,7 +65,7 @@ impl RulesFile {
             )
         })?;
         if parsed.rules.is_empty() {
-            // an emptied file must not open what its rules closed
+            // an emptied file must not permit what its rules refused
             return Err(fault(
                 None,
                 "it holds no [[rules]]; take rules_file out where none are wanted",

@@ -1,28 +1,28 @@
-//! What rules do and their author probably did not mean.
+//! Finds effects of rules that are probably unintended.
 use std::fmt;
 
 use super::{
-    facts::OF_PROVIDER,
     pattern::PathPattern,
     policy::Policy,
+    request_context::PROVIDER_FACTOR_PREFIX,
     rule::{KNOWN_FACTORS, Rule},
 };
 use crate::config::rules::{Effect, Who};
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
+    /// For information.
     Note,
-    /// More is open than it seems, or a part has no effect.
+    /// More is permitted than it seems, or a part has no effect.
     Warning,
 }
 
-/// One remark.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
-    /// The rule's name; empty for all of them together.
+    /// The rule's name; empty for the rules as a whole.
     pub rule: String,
     pub message: String,
 }
@@ -42,7 +42,7 @@ impl fmt::Display for Finding {
 }
 
 impl Policy {
-    /// Looks for what opens by accident, and for what has no effect.
+    /// Returns the rules that permit more than intended or have no effect.
     pub fn lint(&self) -> Vec<Finding> {
         let mut found = Found::default();
         for rule in &self.rules.rules {
@@ -52,7 +52,7 @@ impl Policy {
             words(rule, &mut found);
             if let Some(by) = self.shadow_of(rule) {
                 found.warn(format!(
-                    "never decides: the rule {:?} counts before it wherever it fits",
+                    "never decides: the rule {:?} takes precedence wherever it matches",
                     by.name
                 ));
             }
@@ -61,14 +61,14 @@ impl Policy {
         found.rule = String::new();
         if self.app.rules_file.is_some() && self.file.tests.is_empty() {
             found.note(
-                "the file has no [[tests]]: nothing is tried before it is used, and half of a file \
-                 that is still being written may look like all of it",
+                "the file has no [[tests]]: it is used without being tested, and a file that is \
+                 only half written may look complete",
             );
         }
         found.all
     }
 
-    /// The rule because of which another never decides.
+    /// Returns the rule because of which another one never decides.
     fn shadow_of(&self, rule: &Rule) -> Option<&Rule> {
         self.rules.rules.iter().find(|by| {
             let counts_before = match by.effect {
@@ -77,8 +77,8 @@ impl Policy {
                 Effect::Allow => false,
             };
             let itself = by.name == rule.name;
-            let twin = by.effect == rule.effect && covers(rule, by);
-            counts_before && !itself && !twin && covers(by, rule)
+            let equivalent = by.effect == rule.effect && covers(rule, by);
+            counts_before && !itself && !equivalent && covers(by, rule)
         })
     }
 
@@ -87,8 +87,8 @@ impl Policy {
         let bound = rule.signed_in_within.is_some() || !rule.factors.is_empty();
         if rule.effect == Effect::Allow && listed && bound {
             found.warn(
-                "whoever is in apps.allow gets in without it: where they shall not, write a deny \
-                 with the same under `except`",
+                "users in apps.allow have access without it: to prevent that, write a deny rule \
+                 with the same entries under `except`",
             );
         }
         if rule.effect == Effect::Deny && !rule.who.is_empty() {
@@ -96,7 +96,8 @@ impl Policy {
             let mut public = public.filter(|other| other.effect == Effect::Public);
             if let Some(public) = public.find(|public| meet(rule, public)) {
                 found.warn(format!(
-                    "whom it refuses may sign out, and see what the rule {:?} opens to everybody",
+                    "a user whom it refuses can sign out and see what the rule {:?} opens to \
+                     everybody",
                     public.name
                 ));
             }
@@ -135,8 +136,8 @@ fn breadth(rule: &Rule, found: &mut Found) {
             found.warn("opens every path of the app to everybody");
         }
         Effect::Public if everywhere => found.warn(
-            "opens every path of the app to whoever is in these networks: every program, and every \
-             page in every browser there",
+            "opens every path of the app to every client in these networks: every program, and \
+             every page in every browser there",
         ),
         Effect::Deny if everywhere && rule.who.is_empty() && rule.except.is_none() => {
             if rule.methods.is_every() && rule.networks.is_empty() {
@@ -166,7 +167,7 @@ fn paths(rule: &Rule, found: &mut Found) {
                 }
                 if path.contains('=') || path.contains('!') {
                     found.note(format!(
-                        "{path} is a path, to the letter: = and ! mean nothing"
+                        "{path} is compared literally: = and ! have no special meaning"
                     ));
                 }
             }
@@ -186,8 +187,8 @@ fn paths(rule: &Rule, found: &mut Found) {
 fn expression(text: &str, found: &mut Found) {
     if !text.starts_with('^') || !text.ends_with('$') {
         found.warn(format!(
-            "regex:{text} is matched with the whole path, as all are: write ^ and $, so that nobody \
-             reads it in another way"
+            "regex:{text} is matched with the whole path, as all are: write ^ and $ to make that \
+             explicit"
         ));
     }
     let inner = text.trim_start_matches('^').trim_end_matches('$');
@@ -204,15 +205,16 @@ fn expression(text: &str, found: &mut Found) {
 
 fn words(rule: &Rule, found: &mut Found) {
     for method in rule.methods.unusual() {
-        found.note(format!("{method} is no common method"));
+        found.note(format!("{method} is not a common method"));
     }
     let except = rule.except.as_ref();
     let factors = except.into_iter().flat_map(|except| &except.factors);
     for factor in rule.factors.iter().chain(factors) {
-        if !factor.starts_with(OF_PROVIDER) && !KNOWN_FACTORS.contains(&factor.as_str()) {
+        if !factor.starts_with(PROVIDER_FACTOR_PREFIX) && !KNOWN_FACTORS.contains(&factor.as_str())
+        {
             found.warn(format!(
-                "nobody signs in with {factor:?}: Keystone's words are {}; a provider's begin with \
-                 {OF_PROVIDER}",
+                "no sign-in has the factor {factor:?}: Keystone's names are {}; a provider's begin \
+                 with {PROVIDER_FACTOR_PREFIX}",
                 KNOWN_FACTORS.join(", ")
             ));
         }
@@ -221,13 +223,14 @@ fn words(rule: &Rule, found: &mut Found) {
     for who in rule.who.iter().chain(who) {
         if let Who::UserName { name, domain } = who {
             found.note(format!(
-                "{name}@{domain} may be somebody else tomorrow: user_id never is"
+                "{name}@{domain} can be given to another user later: a user_id cannot"
             ));
         }
     }
 }
 
-/// Whether everything that `rule` is about, `by` is about too, as far as that can be seen.
+/// Returns whether `by` applies to everything that `rule` applies to, as far as that can be
+/// determined.
 fn covers(by: &Rule, rule: &Rule) -> bool {
     let paths = by.is_about_every_path()
         || (!rule.paths.is_empty()
@@ -244,7 +247,7 @@ fn covers(by: &Rule, rule: &Rule) -> bool {
     paths && networks && by.methods.cover(&rule.methods)
 }
 
-/// Whether two rules are about some paths in common, as far as that can be seen.
+/// Returns whether two rules have some paths in common, as far as that can be determined.
 fn meet(one: &Rule, other: &Rule) -> bool {
     covers(one, other)
         || covers(other, one)

@@ -1,4 +1,4 @@
-//! Which methods a rule names.
+//! Matches the methods of a rule.
 use std::fmt;
 
 use http::Method;
@@ -17,14 +17,14 @@ enum MethodPattern {
 }
 
 impl Methods {
-    /// Reads `methods`.
+    /// Parses `methods`.
     pub fn parse(texts: &[String]) -> Result<Self, Fault> {
         texts
             .iter()
             .map(|text| match text.as_str() {
                 "safe" => Ok(MethodPattern::Safe),
                 "unsafe" => Ok(MethodPattern::Unsafe),
-                // a method in lower case is another method (RFC 9110 9.1)
+                // methods are case-sensitive (RFC 9110 9.1)
                 text if !text.is_empty()
                     && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-') =>
                 {
@@ -39,19 +39,19 @@ impl Methods {
             .map(Self)
     }
 
-    /// Whether the method is surely meant: for what opens.
+    /// Returns whether the method matches exactly, for rules that permit.
     pub fn surely(&self, method: &Method) -> bool {
         self.0.is_empty() || self.0.iter().any(|one| one.is(method))
     }
 
-    /// Whether the method is meant by somebody who overlooks its case: for what closes.
+    /// Returns whether the method matches without regard to case, for rules that refuse.
     pub fn perhaps(&self, method: &Method) -> bool {
         self.surely(method)
             || Method::from_bytes(method.as_str().to_ascii_uppercase().as_bytes())
                 .is_ok_and(|upper| self.surely(&upper))
     }
 
-    /// Whether this very method is written in the rule; `safe` and `unsafe` name none.
+    /// Returns whether the rule names this method explicitly; `safe` and `unsafe` name none.
     pub fn spell_out(&self, method: &Method) -> bool {
         let is_it = |one: &MethodPattern| matches!(one, MethodPattern::One(one) if one == method);
         self.0.iter().any(is_it)
@@ -61,7 +61,7 @@ impl Methods {
         self.0.is_empty()
     }
 
-    /// Whether everything that `other` names is named here too.
+    /// Returns whether everything that `other` matches is matched here too.
     pub fn cover(&self, other: &Self) -> bool {
         self.0.is_empty()
             || (!other.0.is_empty()
@@ -71,7 +71,7 @@ impl Methods {
                     .all(|one| self.0.iter().any(|all| all.covers(one))))
     }
 
-    /// Those that are no standard methods (RFC 9110 9.3, RFC 5789).
+    /// Returns the methods that are not standard (RFC 9110 9.3, RFC 5789).
     pub fn unusual(&self) -> impl Iterator<Item = &Method> {
         self.0.iter().filter_map(|one| match one {
             MethodPattern::One(method)
@@ -87,8 +87,8 @@ impl Methods {
     }
 }
 
-/// Whether the method is one of RFC 9110, PATCH, QUERY, or one that the IANA registry has for `WebDAV`
-/// and its kin. `CONNECT` is for proxies and never arrives here.
+/// Returns whether the method is one of RFC 9110, PATCH, QUERY, or one that the IANA registry has
+/// for `WebDAV` and its extensions. `CONNECT` is for proxies and is never received here.
 pub(crate) fn is_registered(method: &Method) -> bool {
     matches!(
         method.as_str(),

@@ -1,5 +1,5 @@
-//! Which apps are open to somebody before they ask: for the launchpad, and for what the panel reads
-//! of an app on its own pages. Asked of the same rules as a request would be.
+//! Determines which apps are open to a user ahead of a request: for the launchpad, and for what the
+//! panel reads from an app on its own pages. The same rules apply as to a request.
 use http::{HeaderMap, Method};
 use portico_assertion::claims::{AppAccess, OpenApps};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Gateway {
-    /// The apps of a project that are open to somebody at an address.
+    /// Returns the apps of a project that are open to a user at an address.
     pub async fn open_apps(
         &self,
         project: &str,
@@ -26,7 +26,7 @@ impl Gateway {
         open
     }
 
-    /// How far an app is open to somebody; `None` where it is not.
+    /// Returns the user's access to an app; `None` without access.
     pub async fn access_to(
         &self,
         app: &App,
@@ -43,7 +43,7 @@ impl Gateway {
         };
         match self.weigh(app, &asked, Some(caller)).await {
             Ok((Decision::Open(_) | Decision::Public, _)) => {
-                // of a registry the panel reads more paths than the first
+                // the panel reads more paths of a registry than the first one
                 let deeper = app.config.kind == AppKind::Registry
                     && self.rules.of(app).tells_paths_apart(&Method::GET);
                 Some(if deeper {

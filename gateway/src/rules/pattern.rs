@@ -1,4 +1,4 @@
-//! Which paths a rule names.
+//! Matches the paths of a rule.
 use std::fmt;
 
 use regex::{Regex, RegexBuilder};
@@ -8,33 +8,33 @@ use super::{
     reading::{Readings, lenient},
 };
 
-/// Bytes that a compiled expression may take.
-const LARGEST_REGEX: usize = 256 << 10;
-const LONGEST_PATH: usize = 1024;
+/// Bounds the memory of a compiled expression, in bytes.
+const MAX_REGEX_BYTES: usize = 256 << 10;
+const MAX_PATTERN_BYTES: usize = 1024;
 
-/// A path, or many.
+/// A pattern for one path or several.
 #[derive(Clone, Debug)]
 pub(crate) enum PathPattern {
     Exact(String),
-    /// Everything below; ends with a slash.
+    /// Every path below; ends with a slash.
     Below(String),
     Prefix(String),
-    /// The whole path; with the expression as it was written.
+    /// The whole path; with the expression as written.
     Regex(Regex, String),
 }
 
 impl PathPattern {
-    /// Reads an entry of `paths`.
+    /// Parses an entry of `paths`.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let bad = |why| Fault::Path(text.to_owned(), why);
-        if text.len() > LONGEST_PATH {
+        if text.len() > MAX_PATTERN_BYTES {
             return Err(bad("it is longer than 1024 bytes"));
         }
         if let Some(expression) = text.strip_prefix("regex:") {
-            // the engine takes linear time whatever the expression
+            // the engine takes linear time for any expression
             let whole = RegexBuilder::new(&format!("^(?:{expression})$"))
-                .size_limit(LARGEST_REGEX)
-                .dfa_size_limit(LARGEST_REGEX)
+                .size_limit(MAX_REGEX_BYTES)
+                .dfa_size_limit(MAX_REGEX_BYTES)
                 .build()
                 .map_err(|error| Fault::Regex(text.to_owned(), error.to_string()))?;
             return Ok(Self::Regex(whole, expression.to_owned()));
@@ -58,13 +58,13 @@ impl PathPattern {
         })
     }
 
-    /// Whether some reading of a path is meant: for what closes. A slash more or less at the end
+    /// Returns whether some reading of a path matches, for rules that refuse. A trailing slash
     /// makes no difference.
     pub fn perhaps(&self, path: &Readings<'_>) -> bool {
         path.any(|text| self.names(text) || self.names_without_slash(text))
     }
 
-    /// Whether one reading of a path is meant.
+    /// Returns whether one reading of a path matches.
     pub fn names(&self, text: &str) -> bool {
         match self {
             Self::Exact(path) => text == path,
@@ -86,7 +86,8 @@ impl PathPattern {
         }
     }
 
-    /// Whether everything that `other` names is named here too, as far as that can be seen.
+    /// Returns whether everything that `other` matches is matched here too, as far as that can be
+    /// determined.
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Prefix(path), _) if path == "/" => true,
@@ -103,7 +104,7 @@ impl PathPattern {
         }
     }
 
-    /// Whether it names every path there is.
+    /// Returns whether it matches every path.
     pub fn is_everything(&self) -> bool {
         match self {
             Self::Prefix(path) => path == "/",
@@ -124,13 +125,13 @@ impl fmt::Display for PathPattern {
             Self::Exact(path) => write!(f, "{path}"),
             Self::Below(path) => write!(f, "everything below {path}"),
             Self::Prefix(path) if path == "/" => f.write_str("everything"),
-            Self::Prefix(path) => write!(f, "whatever begins with {path}"),
+            Self::Prefix(path) => write!(f, "every path that begins with {path}"),
             Self::Regex(_, expression) => write!(f, "what matches {expression} as a whole"),
         }
     }
 }
 
-/// A path that says one thing only.
+/// Returns the path if it is unambiguous.
 fn checked(path: &str) -> Result<String, &'static str> {
     if !path.starts_with('/') {
         return Err("it must begin with /, exact:/, prefix:/ or regex:");
@@ -162,7 +163,7 @@ fn checked(path: &str) -> Result<String, &'static str> {
         return Err("it holds a . or .. segment, which no request that is let through has");
     }
     if lenient(path).is_some_and(|lenient| lenient != path) {
-        return Err("some servers read it in another way: no //, and no dot or space before a /");
+        return Err("some servers interpret it differently: no //, and no dot or space before a /");
     }
     Ok(path.to_owned())
 }

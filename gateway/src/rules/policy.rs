@@ -1,4 +1,4 @@
-//! The rules of one app away from any request: read, tested, asked what they would say.
+//! The rules of one app apart from any request: to parse, test and explain them.
 use std::{fmt, net::IpAddr, path::Path, time::Duration};
 
 use http::Method;
@@ -9,9 +9,9 @@ use portico_domain::{
 
 use super::{
     error::{Fault, RulesError},
-    facts::{Fit, Person, RequestFacts, SEVERAL_FACTORS},
     file::{self, Print, RulesFile},
-    set::{Otherwise, RuleSet, Verdict},
+    request_context::{Fit, MULTI_FACTOR, Person, RequestFacts},
+    set::{Fallback, RuleDecision, RuleSet},
 };
 use crate::{
     config::{
@@ -22,7 +22,7 @@ use crate::{
     proxy::path,
 };
 
-/// The rules of an app, those of its file too.
+/// The rules of an app, including those of its file.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) app: AppConfig,
@@ -31,40 +31,40 @@ pub struct Policy {
     pub(super) print: Option<Print>,
 }
 
-/// What becomes of a request, and which rule says so.
+/// The decision about a request, and its rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Open to whoever asks, by an `allow` or an entry of `apps.allow`.
+    /// Permitted for the user, by an `allow` or an entry of `apps.allow`.
     Open { by: String, by_list: bool },
-    /// Open to everybody.
+    /// Permitted for every client.
     Public { rule: String },
-    /// Nobody is signed in. With the `deny` that somebody may get past.
+    /// No user is signed in. With the `deny` that a user may be excepted from.
     SignIn { rule: Option<String> },
-    /// They signed in too long ago.
+    /// The user signed in too long ago.
     SignInAgain { rule: String },
-    /// By a `deny`; or because nothing opens.
+    /// By a `deny`, or because no rule permits the request.
     Refused { rule: Option<String> },
-    /// The path can be read in two ways.
+    /// The path is ambiguous.
     BadRequest { why: String },
 }
 
-/// A request as it is made up for a question.
+/// A request to evaluate.
 pub(super) struct Asking<'a> {
     pub method: &'a Method,
     pub path: &'a str,
     pub client: Option<IpAddr>,
-    pub person: Option<&'a Somebody>,
+    pub person: Option<&'a Subject>,
 }
 
-/// Somebody as they are made up for a question.
+/// A user to evaluate rules for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Somebody {
+pub struct Subject {
     pub user: User,
     pub roles: Vec<RoleInProject>,
     pub groups: Vec<GroupOfProvider>,
-    /// How long ago they signed in; `None`: nobody knows.
+    /// How long ago the user signed in; `None` if unknown.
     pub signed_in_ago: Option<Duration>,
-    /// What they signed in with, in the words of rules.
+    /// What the user signed in with, as rules name it.
     pub factors: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Policy {
     /// Reads the rules of an app and runs the tests of its file.
     ///
     /// # Errors
-    /// When a rule cannot be used, or a test fails.
+    /// Like [`Self::read`], and [`RulesError::File`] for the first test that fails.
     pub fn load(app: &AppConfig, providers: &[ProviderConfig]) -> Result<Self, RulesError> {
         Self::read(app, providers)?.tested()
     }
@@ -85,10 +85,11 @@ impl Policy {
         }
     }
 
-    /// The same without running the tests.
+    /// Reads the rules of an app without running the tests.
     ///
     /// # Errors
-    /// When a rule cannot be used.
+    /// [`RulesError::Rule`] and [`RulesError::Many`] for rules of the configuration,
+    /// [`RulesError::Unreadable`] and [`RulesError::File`] for those of a file.
     pub fn read(app: &AppConfig, providers: &[ProviderConfig]) -> Result<Self, RulesError> {
         match &app.rules_file {
             None => Self::of(app, providers, None),
@@ -135,27 +136,27 @@ impl Policy {
         })
     }
 
-    /// The app's ID.
+    /// Returns the app's ID.
     pub fn app(&self) -> &str {
         &self.app.id
     }
 
-    /// How many rules there are.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         self.rules.rules.len()
     }
 
-    /// Whether `apps.allow` decides alone.
+    /// Returns whether there are no rules, so that `apps.allow` decides alone.
     pub fn is_empty(&self) -> bool {
         self.rules.rules.is_empty()
     }
 
-    /// How many tests the file holds.
+    /// Returns the number of tests in the file.
     pub fn tests(&self) -> usize {
         self.file.tests.len()
     }
 
-    /// The tests that fail: which, counted from zero, and what happens in place of what is expected.
+    /// Returns the failing tests: the index of each, and the actual decision.
     pub fn failures(&self) -> impl Iterator<Item = (usize, String)> {
         let tests = self.file.tests.iter().enumerate();
         tests.filter_map(|(index, test)| {
@@ -181,12 +182,12 @@ impl Policy {
         }
     }
 
-    /// The line of a failing test.
+    /// Returns the line of a test in the file.
     pub fn line_of_test(&self, index: usize) -> Option<usize> {
         self.file.line_of_test(index)
     }
 
-    /// A project, where it may be the app's.
+    /// Returns a project's ID, with `$app` replaced by the app's project.
     pub fn project(&self, text: &str) -> String {
         if text == PROJECT_OF_THE_APP {
             self.app.project.clone()
@@ -195,7 +196,7 @@ impl Policy {
         }
     }
 
-    /// What would become of a request.
+    /// Returns the decision about a request.
     pub(super) fn decide(&self, asking: &Asking<'_>) -> Outcome {
         if let Err(fault) = path::check(asking.path) {
             let why = fault.to_string();
@@ -213,29 +214,29 @@ impl Policy {
             rule.map(|rule| rule.name.to_string()).unwrap_or_default()
         };
         match self.rules.verdict(&request, naming, person) {
-            Verdict::Refused(index) => Outcome::Refused {
+            RuleDecision::Refused(index) => Outcome::Refused {
                 rule: Some(name(index)),
             },
-            // somebody made up holds a role or does not
-            Verdict::SignInAgain(index) | Verdict::Unknown(index) => {
+            // the roles of a test's user are always known
+            RuleDecision::SignInAgain(index) | RuleDecision::Unknown(index) => {
                 Outcome::SignInAgain { rule: name(index) }
             }
-            Verdict::SignIn(index) => Outcome::SignIn {
+            RuleDecision::SignIn(index) => Outcome::SignIn {
                 rule: index.map(name),
             },
-            Verdict::Public(index) => Outcome::Public { rule: name(index) },
-            Verdict::Open(index, _) => Outcome::Open {
+            RuleDecision::Public(index) => Outcome::Public { rule: name(index) },
+            RuleDecision::Open(index, _) => Outcome::Open {
                 by: name(index),
                 by_list: false,
             },
-            Verdict::List(otherwise) => self.by_list(asking.person, otherwise, name),
+            RuleDecision::List(otherwise) => self.by_list(asking.person, otherwise, name),
         }
     }
 
     fn by_list(
         &self,
-        person: Option<&Somebody>,
-        otherwise: Otherwise,
+        person: Option<&Subject>,
+        otherwise: Fallback,
         name: impl Fn(usize) -> String,
     ) -> Outcome {
         let lets_in = |rule: &portico_domain::access::Rule| {
@@ -250,14 +251,14 @@ impl Policy {
                 by: one.label.to_string(),
                 by_list: true,
             },
-            (None, Otherwise::SignInAgain(index)) => Outcome::SignInAgain { rule: name(index) },
+            (None, Fallback::SignInAgain(index)) => Outcome::SignInAgain { rule: name(index) },
             (None, _) => Outcome::Refused { rule: None },
         }
     }
 }
 
 impl Outcome {
-    /// The rule that decides, where one does.
+    /// Returns the rule that decides, if there is one.
     pub fn rule(&self) -> Option<&str> {
         match self {
             Self::Open { by_list: true, .. } | Self::BadRequest { .. } => None,
@@ -268,7 +269,7 @@ impl Outcome {
         }
     }
 
-    /// Whether no rule decides, so that `apps.allow` does.
+    /// Returns whether no rule decides, so that `apps.allow` does.
     pub fn is_of_the_list(&self) -> bool {
         matches!(
             self,
@@ -276,7 +277,7 @@ impl Outcome {
         )
     }
 
-    /// Whether the request goes on to the app.
+    /// Returns whether the request is forwarded to the app.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Open { .. } | Self::Public { .. })
     }
@@ -290,17 +291,17 @@ impl fmt::Display for Outcome {
             }
             Self::Open { by, .. } => write!(f, "open by the rule {by:?}"),
             Self::Public { rule } => write!(f, "open to everybody by the rule {rule:?}"),
-            Self::SignIn { rule: None } => f.write_str("nobody is signed in: led to sign-in"),
+            Self::SignIn { rule: None } => f.write_str("not signed in: redirected to sign-in"),
             Self::SignIn { rule: Some(rule) } => {
                 write!(
                     f,
-                    "nobody is signed in: led to sign-in by the rule {rule:?}"
+                    "not signed in: redirected to sign-in by the rule {rule:?}"
                 )
             }
             Self::SignInAgain { rule } => {
                 write!(
                     f,
-                    "signed in too long ago for the rule {rule:?}: must confirm who it is"
+                    "signed in too long ago for the rule {rule:?}: must sign in again"
                 )
             }
             Self::Refused { rule: Some(rule) } => write!(f, "refused by the rule {rule:?}"),
@@ -312,8 +313,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-impl Somebody {
-    /// Somebody without any right.
+impl Subject {
+    /// Returns a user without roles or groups.
     pub fn named(id: &str, name: &str, domain: &str) -> Self {
         Self {
             user: User {
@@ -332,7 +333,7 @@ impl Somebody {
     }
 }
 
-impl Person for Somebody {
+impl Person for Subject {
     fn user(&self) -> &User {
         &self.user
     }
@@ -352,7 +353,6 @@ impl Person for Somebody {
     fn has_factor(&self, factor: &str) -> bool {
         let used = |word: &str| self.factors.iter().any(|used| used == word);
         used(factor)
-            || (factor == SEVERAL_FACTORS
-                && (used("amr:mfa") || (used("password") && used("totp"))))
+            || (factor == MULTI_FACTOR && (used("amr:mfa") || (used("password") && used("totp"))))
     }
 }

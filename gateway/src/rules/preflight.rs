@@ -1,13 +1,13 @@
-//! CORS preflights (Fetch standard, 4.8): the one request that a browser sends ahead of a call
-//! from another origin. It carries no credentials and no body, so it cannot prove who sends it.
+//! CORS preflights (Fetch standard, 4.8): the request that a browser sends ahead of a call from
+//! another origin. It has no credentials and no body, so it cannot prove who sends it.
 use http::{HeaderMap, HeaderValue, Method, header};
 
-use super::{decide::Asked, facts::RequestFacts, set::RuleSet};
+use super::{decide::Asked, request_context::RequestFacts, set::RuleSet};
 
-/// Whether a request is a preflight, and one that may pass. Everything else that is `OPTIONS` is a
-/// request like any other.
+/// Returns whether a request is a preflight that may be forwarded. Any other `OPTIONS` request is
+/// handled like every method.
 pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestFacts<'_>) -> bool {
-    // the cheap question first: hardly any app has one
+    // the cheap check first: few apps permit preflights
     if asked.method != Method::OPTIONS
         || !(rules.preflight || rules.rules.iter().any(|rule| rule.preflight))
     {
@@ -23,7 +23,7 @@ pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestFacts<
     rules.passes_preflight(&wanted) && !rules.closes_to_everybody(request)
 }
 
-/// The method that a preflight asks for; `None` where it is none.
+/// Returns the method that a preflight asks for; `None` if the request is not a preflight.
 fn asks_for(headers: &HeaderMap) -> Option<Method> {
     one(headers, header::ORIGIN)?;
     let method = one(headers, header::ACCESS_CONTROL_REQUEST_METHOD)?;

@@ -1,27 +1,27 @@
-//! How a path may be read, by us and by whatever is behind us.
+//! The possible readings of a path, by Portico and by upstreams.
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A path as rules see it. What opens must fit every reading, what closes any one: an upstream
-/// that is more lenient than we are opens nothing by it.
+/// A path as rules see it. Rules that permit must match every reading, rules that refuse any one:
+/// an upstream that reads paths more leniently than Portico grants no additional access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Readings<'r> {
-    /// Percent-decoded once, and nothing else: what a careful upstream sees.
+    /// Percent-decoded once, and otherwise unchanged: what a careful upstream sees.
     plain: Cow<'r, str>,
     lenient: Option<String>,
     /// The lenient reading up to a decoded `#` or `?`: what a server sees that decodes before it
     /// looks for a fragment or a query.
     cut: Option<String>,
-    /// The same of the path that the app gets, where that is another.
+    /// The readings of the path that the app gets, if it is another.
     rewritten: Option<Box<Readings<'static>>>,
 }
 
 impl<'r> Readings<'r> {
-    /// The readings of a raw path that has passed [`crate::proxy::path::check`].
+    /// Returns the readings of a raw path that has passed [`crate::proxy::path::check`].
     pub fn of(raw: &'r str) -> Self {
-        // the check has made sure that it is UTF-8
+        // the check has ensured that it is UTF-8
         let plain = percent_decode_str(raw).decode_utf8_lossy();
         let lenient = lenient(&plain).filter(|lenient| *lenient != plain);
         let cut = cut(&plain);
@@ -33,7 +33,7 @@ impl<'r> Readings<'r> {
         }
     }
 
-    /// The readings of a path and of what becomes of it on the way.
+    /// Returns the readings of a path and of its rewritten form.
     pub fn with(raw: &'r str, rewritten: &str) -> Self {
         let Readings {
             plain,
@@ -64,20 +64,20 @@ impl<'r> Readings<'r> {
             .chain(self.cut.as_deref())
     }
 
-    /// Whether every reading is `wanted`.
+    /// Returns whether every reading is `wanted`.
     pub fn all(&self, wanted: impl Fn(&str) -> bool) -> bool {
         self.each().all(wanted)
     }
 
-    /// Whether some reading is `wanted`.
+    /// Returns whether some reading is `wanted`.
     pub fn any(&self, wanted: impl Fn(&str) -> bool) -> bool {
         self.each().any(wanted)
     }
 }
 
-/// The path as the most lenient of servers would have it: decoded as often as it goes, without
-/// parameters (`;x=1`), in the plainest of compatible letters, without dots and spaces at the ends of segments, with single slashes.
-/// `None` where nothing of that can make a difference.
+/// Returns the path as the most lenient server reads it: decoded until nothing is left to decode,
+/// without parameters (`;x=1`), with compatible characters normalized, without dots and spaces at
+/// the ends of segments, with single slashes. `None` where none of this can make a difference.
 pub(super) fn lenient(plain: &str) -> Option<String> {
     if !may_differ(plain.as_bytes()) {
         return None;
@@ -85,8 +85,8 @@ pub(super) fn lenient(plain: &str) -> Option<String> {
     Some(as_lenient_servers_have_it(&compatible(plain)))
 }
 
-/// The lenient reading up to the first `#` or `?` that decoding brings to light; `None` where it
-/// brings none.
+/// Returns the lenient reading up to the first `#` or `?` that decoding reveals; `None` where it
+/// reveals none.
 fn cut(plain: &str) -> Option<String> {
     let plain_enough = |byte: u8| !matches!(byte, b'#' | b'?' | b'%') && byte.is_ascii();
     if plain.bytes().all(plain_enough) {
@@ -97,7 +97,7 @@ fn cut(plain: &str) -> Option<String> {
     decoded.get(..end).map(as_lenient_servers_have_it)
 }
 
-/// The path decoded as often as it goes, in the plainest of compatible letters.
+/// Returns the path decoded completely, with compatible characters normalized.
 fn compatible(plain: &str) -> Cow<'_, str> {
     let decoded = decoded_wholly(plain);
     if decoded.is_ascii() {
@@ -107,8 +107,8 @@ fn compatible(plain: &str) -> Cow<'_, str> {
     }
 }
 
-/// The decoded path without parameters, without dots and spaces at the ends of segments, with
-/// single slashes.
+/// Returns the decoded path without parameters, without dots and spaces at the ends of segments,
+/// with single slashes.
 fn as_lenient_servers_have_it(decoded: &str) -> String {
     let mut text = String::with_capacity(decoded.len());
     for segment in decoded.split('/') {
@@ -136,10 +136,10 @@ fn may_differ(bytes: &[u8]) -> bool {
             .any(|pair| matches!(pair, [b'/' | b'.' | b' ', b'/']))
 }
 
-/// Decoded until there is nothing left to decode; the check bounds how often.
+/// Returns the text decoded until nothing is left to decode; the check bounds how often.
 fn decoded_wholly(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
-    for _ in 0..crate::proxy::path::DEEPEST {
+    for _ in 0..crate::proxy::path::MAX_DECODINGS {
         let again = percent_decode_str(&text).decode_utf8_lossy();
         if again == text {
             break;

@@ -1,4 +1,4 @@
-//! Who is refused learns which rule did it, and what would open it.
+//! Explains refusals: which rule refused the request, and what would give access.
 use std::{sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse as _, Response};
@@ -9,20 +9,20 @@ use portico_store::Outcome;
 
 use super::{
     rule::{Rule, networks_in_words},
-    set::{Naming, RuleSet},
+    set::{MatchedRules, RuleSet},
 };
 use crate::{
-    access::line,
+    access::access_log,
     audit::Event,
     config::rules::{Effect, Who},
+    error_response::Problem,
     hosts::App,
-    pages::app::{Door, Refused, Visitor},
-    problem::Problem,
+    pages::app::{AccessRequirement, Refused, RequiredSubject},
     session::live::{Caller, Live},
     state::{Context, Gateway},
 };
 
-/// Why somebody is refused.
+/// Why a user is refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     rules: Arc<RuleSet>,
@@ -31,10 +31,10 @@ pub(crate) struct Refusal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// A rule.
+    /// A rule refuses.
     Rule(usize),
-    /// No `allow` that names the request fits, and `apps.allow` lets them in neither.
-    Nothing(Naming),
+    /// No `allow` that applies to the request matches the user, and neither does `apps.allow`.
+    Nothing(MatchedRules),
 }
 
 impl Refusal {
@@ -45,7 +45,7 @@ impl Refusal {
         }
     }
 
-    pub(super) fn of_nothing(rules: Arc<RuleSet>, naming: Naming) -> Self {
+    pub(super) fn of_nothing(rules: Arc<RuleSet>, naming: MatchedRules) -> Self {
         Self {
             rules,
             by: By::Nothing(naming),
@@ -59,38 +59,41 @@ impl Refusal {
         }
     }
 
-    /// The rule that refuses; none where nothing opens.
+    /// Returns the rule that refuses; `None` where no rule permits the request.
     pub fn rule(&self) -> Option<&Arc<str>> {
         self.rule_itself().map(|rule| &rule.name)
     }
 
-    /// Why, for the audit log.
+    /// Returns the reason, for the audit log.
     pub fn reason(&self) -> String {
         self.rule().map_or_else(
-            || "no role or group that opens it".to_owned(),
+            || "no role or group that grants access".to_owned(),
             |rule| format!("rule {rule}"),
         )
     }
 
-    /// Notes it for the access log.
+    /// Records the refusal for the access log.
     pub fn note(&self) {
-        line::refused("app_refused");
+        access_log::refused("app_refused");
         if let Some(rule) = self.rule() {
-            line::refused_by(Arc::clone(rule));
+            access_log::refused_by(Arc::clone(rule));
         }
     }
 
-    /// The same as JSON for a program.
-    pub fn problem(&self, app: &App, doors: &[Door]) -> Problem {
+    /// Returns the refusal as JSON for a program.
+    pub fn problem(&self, app: &App, requirements: &[AccessRequirement]) -> Problem {
         let name = &app.config.name;
-        let words: Vec<String> = doors.iter().map(Door::in_words).collect();
+        let words: Vec<String> = requirements
+            .iter()
+            .map(AccessRequirement::in_words)
+            .collect();
         let words = words.join(", ");
-        let detail = match (self.rule(), doors) {
+        let detail = match (self.rule(), requirements) {
             (Some(rule), []) => format!("The rule \"{rule}\" of {name} refuses this request."),
             (Some(rule), _) => {
-                format!("The rule \"{rule}\" of {name} refuses this request, save for: {words}.")
+                format!("The rule \"{rule}\" of {name} refuses this request, except for: {words}.")
             }
-            (None, _) => format!("{name} opens for: {words}."),
+            (None, _) => format!("{name} is open to: {words}."),
         };
         let mut problem = Problem::downstream(
             StatusCode::FORBIDDEN,
@@ -104,7 +107,7 @@ impl Refusal {
 }
 
 impl Gateway {
-    /// Says what opens the app, and which rule refuses, on a page or in JSON.
+    /// Refuses a request, with the rule and what would give access, as a page or in JSON.
     pub async fn refuse_app(
         &self,
         context: &Context,
@@ -122,22 +125,23 @@ impl Gateway {
         }
         self.audit(context, event).await;
         refusal.note();
-        let doors = self.doors(refusal, caller.map(|caller| &*caller.live));
+        let requirements = self.requirements(refusal, caller.map(|caller| &*caller.live));
         if context.navigation {
             let page = Refused {
                 app: &app.config.name,
                 user: caller.map(|caller| caller.session.user.name.as_str()),
                 rule: refusal.rule().map(|rule| &**rule),
-                doors: &doors,
+                requirements: &requirements,
                 home: &format!("{}/", self.hosts.main()),
                 request_id: &context.request_id_text(),
             };
             return page.page().into_response();
         }
-        refusal.problem(app, &doors).into_response()
+        refusal.problem(app, &requirements).into_response()
     }
 
-    /// What somebody is told who has signed in too long ago, and is no person at a page.
+    /// Returns the problem for a client that has signed in too long ago and is not a browser at a
+    /// page.
     pub fn ask_to_sign_in_again(&self, app: &App, refusal: &Refusal) -> Problem {
         refusal.note();
         let mut problem = Problem::downstream(
@@ -145,30 +149,32 @@ impl Gateway {
             "sign_in_again",
             "Confirm who you are",
             format!(
-                "{} asks for a sign-in that is not long ago, and yours is.",
+                "{} requires a recent sign-in, and yours was too long ago.",
                 app.config.name
             ),
         )
         .steps([
-            "Open this address in a page of its own: it asks for your password, and comes back.",
+            "Open this address in a new tab: it asks for your password, and then returns to this \
+             address.",
         ]);
         problem.rule = refusal.rule().cloned();
         problem
     }
 
-    /// What opens what was refused, in words that fit who asks; each once.
-    pub fn doors(&self, refusal: &Refusal, live: Option<&Live>) -> Vec<Door> {
-        let mut doors = Vec::new();
-        for door in self.every_door(refusal, live) {
-            if !doors.contains(&door) {
-                doors.push(door);
+    /// Returns what would give access, without names that the user may not know; each requirement
+    /// once.
+    pub fn requirements(&self, refusal: &Refusal, live: Option<&Live>) -> Vec<AccessRequirement> {
+        let mut requirements = Vec::new();
+        for requirement in self.every_requirement(refusal, live) {
+            if !requirements.contains(&requirement) {
+                requirements.push(requirement);
             }
         }
-        doors
+        requirements
     }
 
-    fn every_door(&self, refusal: &Refusal, live: Option<&Live>) -> Vec<Door> {
-        let named = |who: &Who, with: String| self.door(who, with, live);
+    fn every_requirement(&self, refusal: &Refusal, live: Option<&Live>) -> Vec<AccessRequirement> {
+        let named = |who: &Who, with: String| self.requirement(who, with, live);
         match refusal.by {
             By::Rule(_) => {
                 let Some(rule) = refusal.rule_itself() else {
@@ -188,11 +194,11 @@ impl Gateway {
                 let with = conditions(except.signed_in_within, &except.factors, &except.networks);
                 if except.who.is_empty() {
                     let anybody = if except.needs_somebody() {
-                        Visitor::SignedIn
+                        RequiredSubject::SignedIn
                     } else {
-                        Visitor::Anybody
+                        RequiredSubject::Anybody
                     };
-                    return vec![Door { who: anybody, with }];
+                    return vec![AccessRequirement { who: anybody, with }];
                 }
                 except
                     .who
@@ -215,29 +221,29 @@ impl Gateway {
         }
     }
 
-    fn door(&self, who: &Who, with: String, live: Option<&Live>) -> Door {
+    fn requirement(&self, who: &Who, with: String, live: Option<&Live>) -> AccessRequirement {
         let who = match who {
             Who::Role(rule) => {
                 let project = live.and_then(|live| live.project(&rule.project));
-                Visitor::Role {
+                RequiredSubject::Role {
                     role: rule.role.clone(),
                     project_known: project.is_some(),
                     project: project.map_or_else(|| rule.project.clone(), |project| project.name),
                 }
             }
-            Who::Group(rule) => Visitor::Group {
+            Who::Group(rule) => RequiredSubject::Group {
                 group: rule.group.clone(),
                 provider: self.provider_name(&rule.provider),
             },
-            // whom else it opens for is nobody's business
-            Who::UserId(_) | Who::UserName { .. } => Visitor::Chosen,
-            Who::SignedIn => Visitor::SignedIn,
+            // which other users have access is not disclosed
+            Who::UserId(_) | Who::UserName { .. } => RequiredSubject::Chosen,
+            Who::SignedIn => RequiredSubject::SignedIn,
         };
-        Door { who, with }
+        AccessRequirement { who, with }
     }
 }
 
-/// What somebody needs besides being who they are.
+/// Returns what a user needs in addition to matching `who`.
 pub(super) fn conditions(
     within: Option<Duration>,
     factors: &[String],

@@ -1,4 +1,4 @@
-//! Rules as they are applied: read once, checked, and put into words.
+//! Rules as they are applied: parsed, validated, and described as text.
 use std::{collections::HashSet, fmt::Write as _, sync::Arc, time::Duration};
 
 use http::Method;
@@ -7,9 +7,12 @@ use portico_domain::access::RoleInProject;
 
 use super::{
     error::{Fault, RuleError},
-    facts::{Fit, Names, OF_PROVIDER, Person, RequestFacts, SEVERAL_FACTORS, has_proved, is_among},
     methods::Methods,
     pattern::PathPattern,
+    request_context::{
+        Fit, MULTI_FACTOR, Names, PROVIDER_FACTOR_PREFIX, Person, RequestFacts, has_proved,
+        is_among,
+    },
 };
 use crate::{
     access::client_address::{ClientAddress, is_trusted},
@@ -19,12 +22,13 @@ use crate::{
     },
 };
 
-/// Entries that one list of a rule may hold.
-const MOST_ENTRIES: usize = 256;
-const LONGEST_NAME: usize = 64;
-/// Shorter, and confirming who one is takes longer than the time that it is good for.
-const SHORTEST: Duration = Duration::from_secs(60);
-/// What Keystone calls its methods, and what we add.
+/// Bounds the entries of one list of a rule.
+const MAX_ENTRIES: usize = 256;
+const MAX_NAME_CHARS: usize = 64;
+/// The shortest `signed_in_within`: with less, a reauthentication could take longer than it is
+/// valid.
+const MIN_SIGNED_IN_WITHIN: Duration = Duration::from_secs(60);
+/// Keystone's names of authentication methods, and Portico's own.
 pub(super) const KNOWN_FACTORS: [&str; 11] = [
     "password",
     "totp",
@@ -36,7 +40,7 @@ pub(super) const KNOWN_FACTORS: [&str; 11] = [
     "openid",
     "oauth1",
     "oidc",
-    SEVERAL_FACTORS,
+    MULTI_FACTOR,
 ];
 
 /// One rule.
@@ -58,7 +62,7 @@ impl Rule {
     fn compile(config: &RuleConfig, app: &AppConfig) -> Result<Self, Fault> {
         let name = config.name.trim();
         let plain = name == config.name && !name.chars().any(char::is_control);
-        if !plain || !(1..=LONGEST_NAME).contains(&name.chars().count()) {
+        if !plain || !(1..=MAX_NAME_CHARS).contains(&name.chars().count()) {
             return Err(Fault::Name);
         }
         check_sizes(config)?;
@@ -88,7 +92,7 @@ impl Rule {
         })
     }
 
-    /// Whether the rule is about the request, whoever sends it.
+    /// Returns whether the rule applies to the request, whoever the user is.
     pub fn names(&self, request: &RequestFacts<'_>) -> bool {
         self.about_method(request.method) && self.about_path(request) && self.about_client(request)
     }
@@ -107,7 +111,7 @@ impl Rule {
                     .paths
                     .iter()
                     .any(|pattern| pattern.perhaps(&request.path)),
-                // each way to read it must be named
+                // every reading of the path must match
                 Effect::Public | Effect::Allow => request
                     .path
                     .all(|text| self.paths.iter().any(|pattern| pattern.names(text))),
@@ -118,12 +122,12 @@ impl Rule {
         self.networks.is_empty()
             || match request.client {
                 ClientAddress::Known(client) => is_trusted(client, &self.networks),
-                // it may be in any network: what closes closes, what opens does not
+                // it may be in any network: rules that refuse apply, rules that permit do not
                 ClientAddress::Unknown | ClientAddress::Internal => self.effect == Effect::Deny,
             }
     }
 
-    /// Whether the rule is about somebody.
+    /// Returns whether the rule applies to the user.
     pub fn about(&self, person: &dyn Person) -> Fit {
         match self.effect {
             Effect::Public => Fit::Yes,
@@ -134,7 +138,7 @@ impl Rule {
         }
     }
 
-    /// Whether somebody gets past the rule.
+    /// Returns whether the rule excepts the user.
     pub fn excepts(&self, request: &RequestFacts<'_>, person: &dyn Person) -> Fit {
         let Some(except) = &self.except else {
             return Fit::No;
@@ -147,7 +151,7 @@ impl Rule {
             .and(|| has_proved(person, &except.factors, except.signed_in_within))
     }
 
-    /// The roles that somebody must be asked about before the rule can be applied.
+    /// Returns the roles that must be known before the rule can be applied.
     pub fn roles(&self) -> impl Iterator<Item = &RoleInProject> {
         let excepted = self.except.iter().flat_map(|except| &except.who);
         self.who.iter().chain(excepted).filter_map(|who| match who {
@@ -156,19 +160,19 @@ impl Rule {
         })
     }
 
-    /// Whether it names every path.
+    /// Returns whether it matches every path.
     pub fn is_about_every_path(&self) -> bool {
         self.paths.is_empty() || self.paths.iter().any(PathPattern::is_everything)
     }
 
-    /// The requests that it names, in words.
+    /// Returns the requests that it applies to, as text.
     pub fn requests_in_words(&self) -> String {
         let mut text = format!("{} on ", self.methods);
         if self.paths.is_empty() {
             text.push_str("every path");
         }
         for (at, path) in self.paths.iter().enumerate() {
-            // a String takes whatever is written to it
+            // writing to a String cannot fail
             let _ = write!(text, "{}{path}", if at > 0 { ", " } else { "" });
         }
         if !self.networks.is_empty() {
@@ -179,12 +183,12 @@ impl Rule {
 }
 
 impl Except {
-    /// Whether the exception is for the client's address.
+    /// Returns whether the exception includes the client's address.
     pub(super) fn covers_client(&self, request: &RequestFacts<'_>) -> bool {
         self.networks.is_empty() || request.client.is_in(&self.networks)
     }
 
-    /// Whether nobody who is not signed in gets past.
+    /// Returns whether only signed-in users can be excepted.
     pub(super) fn needs_somebody(&self) -> bool {
         !self.who.is_empty() || self.signed_in_within.is_some() || !self.factors.is_empty()
     }
@@ -207,18 +211,24 @@ fn check_sizes(config: &RuleConfig) -> Result<(), Fault> {
         ("except.networks", except.networks.len()),
         ("except.factors", except.factors.len()),
     ] {
-        if length > MOST_ENTRIES {
-            return Err(Fault::Many(list, MOST_ENTRIES));
+        if length > MAX_ENTRIES {
+            return Err(Fault::Many(list, MAX_ENTRIES));
         }
     }
     let times = [config.signed_in_within, except.signed_in_within];
-    if times.into_iter().flatten().any(|time| time < SHORTEST) {
+    if times
+        .into_iter()
+        .flatten()
+        .any(|time| time < MIN_SIGNED_IN_WITHIN)
+    {
         return Err(Fault::TooSoon);
     }
     for factor in config.factors.iter().chain(&except.factors) {
-        let word = factor.strip_prefix(OF_PROVIDER).unwrap_or(factor);
+        let word = factor
+            .strip_prefix(PROVIDER_FACTOR_PREFIX)
+            .unwrap_or(factor);
         if word.is_empty()
-            || word.len() > LONGEST_NAME
+            || word.len() > MAX_NAME_CHARS
             || !word.bytes().all(|b| b.is_ascii_graphic())
         {
             return Err(Fault::Factor(factor.clone()));
@@ -227,7 +237,7 @@ fn check_sizes(config: &RuleConfig) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What an effect has no use for must not look as if it had one.
+/// Refuses settings that have no meaning for the rule's effect.
 fn check_places(config: &RuleConfig) -> Result<(), Fault> {
     let of_people = [
         ("signed_in_within", config.signed_in_within.is_some()),
@@ -264,7 +274,7 @@ fn check_places(config: &RuleConfig) -> Result<(), Fault> {
     fault.map_or(Ok(()), Err)
 }
 
-/// Compiles rules that stand together, in the order in which they are written.
+/// Compiles rules of one list, in the order in which they are written.
 pub(super) fn compile<'c>(
     configs: impl IntoIterator<Item = &'c RuleConfig>,
     app: &AppConfig,
@@ -273,7 +283,7 @@ pub(super) fn compile<'c>(
     let rules = configs.into_iter().enumerate().map(|(index, config)| {
         let at = |fault| RuleError {
             index,
-            rule: config.name.chars().take(LONGEST_NAME).collect(),
+            rule: config.name.chars().take(MAX_NAME_CHARS).collect(),
             fault,
         };
         let rule = Rule::compile(config, app).map_err(at)?;
@@ -368,7 +378,7 @@ mod tests {
         let rules = compile([&rule], &app(json!([]), json!([])), &mut HashSet::new());
         assert_eq!(
             rules.expect("rules")[0].requests_in_words(),
-            "GET and HEAD, unsafe methods on /x, everything below /y/, whatever begins with /z, \
+            "GET and HEAD, unsafe methods on /x, everything below /y/, every path that begins with /z, \
              what matches ^/[ab]$ as a whole from 10.0.0.0/8"
         );
     }

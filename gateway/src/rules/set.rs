@@ -1,7 +1,8 @@
-//! All rules of an app together, and what they say about a request.
+//! Evaluates all rules of an app for a request.
 //!
-//! In this order, whatever the order in the file: a `deny` that fits refuses; a `public` that fits
-//! opens; somebody must be signed in; an `allow` that fits opens; `apps.allow` decides.
+//! In this order, whatever the order in the file: a `deny` that matches refuses; a `public` that
+//! matches permits; a user must be signed in; an `allow` that matches permits; `apps.allow`
+//! decides.
 use std::{collections::HashSet, sync::Arc};
 
 use http::Method;
@@ -9,8 +10,8 @@ use portico_domain::access;
 
 use super::{
     error::{RuleError, RulesError},
-    facts::{Fit, Names, Person, RequestFacts, is_meant},
     reading::Readings,
+    request_context::{Fit, Names, Person, RequestFacts, is_meant},
     rule::{Rule, compile},
 };
 use crate::{
@@ -21,18 +22,18 @@ use crate::{
     proxy::rewrite::Rewrite,
 };
 
-/// Rules that an app may have.
-pub(super) const MOST: usize = 128;
+/// Bounds the rules of one app.
+pub(super) const MAX_RULES: usize = 128;
 
 /// The rules of an app.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleSet {
     pub rules: Vec<Rule>,
-    /// `apps.allow`, each with what the log calls it.
+    /// The entries of `apps.allow`, each with its name in the log.
     pub list: Vec<Listed>,
     /// `apps.preflight`.
     pub preflight: bool,
-    /// What becomes of paths on their way to the app: rules are about both.
+    /// How paths are rewritten for the app: rules apply to both forms.
     rewrite: Rewrite,
 }
 
@@ -43,57 +44,61 @@ pub(crate) struct Listed {
     pub label: Arc<str>,
 }
 
-/// What the rules say. Rules are named by their place in [`RuleSet::rules`].
+/// The decision of the rules. A rule is given by its index in [`RuleSet::rules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum RuleDecision {
     /// Refused by a `deny`.
     Refused(usize),
-    /// A `deny` or an `allow` would let them through, had they signed in lately enough.
+    /// A `deny` or an `allow` would permit the request if the user had signed in recently enough.
     SignInAgain(usize),
-    /// Nobody can say, because Keystone does not answer.
+    /// Unknown, because Keystone does not respond.
     Unknown(usize),
-    /// Nobody is signed in, and it is not public. With the `deny` that somebody may get past.
+    /// No user is signed in, and the request is not public. With the `deny` that a user may be
+    /// excepted from.
     SignIn(Option<usize>),
-    /// Open to everybody by a `public`.
+    /// Permitted for every client by a `public`.
     Public(usize),
-    /// Open by an `allow`, through this entry of its `who`.
+    /// Permitted by an `allow`, through this entry of its `who`.
     Open(usize, usize),
-    /// No rule decides: `apps.allow` does. With what to say where it refuses.
-    List(Otherwise),
+    /// No rule decides: `apps.allow` does. With the decision if it refuses.
+    List(Fallback),
 }
 
-/// What might have opened before `apps.allow` was asked.
+/// What could have permitted the request before `apps.allow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Otherwise {
+pub(crate) enum Fallback {
     Nothing,
-    /// An `allow`, had they signed in lately enough.
+    /// An `allow`, if the user had signed in recently enough.
     SignInAgain(usize),
-    /// Perhaps an `allow`, could Keystone be asked.
+    /// Possibly an `allow`, if Keystone responded.
     Unknown(usize),
 }
 
-/// Which rules name a request: found out once, used several times.
+/// The rules that apply to a request: determined once, used several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Naming(u128);
+pub(crate) struct MatchedRules(u128);
 
-impl Naming {
+impl MatchedRules {
     fn includes(self, index: usize) -> bool {
         self.0 & (1 << index) != 0
     }
 }
 
 impl RuleSet {
-    /// Puts rules together; those of the configuration come before those of a file.
+    /// Compiles the rules of the configuration, followed by those of a file.
     ///
     /// # Errors
-    /// With the first rule that cannot be used. `Ok(Err(_))` is one of the file's.
+    /// With the first invalid rule. `Ok(Err(_))` is one of the file's.
     pub fn compile(
         app: &AppConfig,
         of_file: &[RuleConfig],
     ) -> Result<Result<Self, RuleError>, RulesError> {
-        if app.rules.len() + of_file.len() > MOST {
+        if app.rules.len() + of_file.len() > MAX_RULES {
             let app = app.id.clone();
-            return Err(RulesError::Many { app, most: MOST });
+            return Err(RulesError::Many {
+                app,
+                most: MAX_RULES,
+            });
         }
         let mut taken = HashSet::new();
         let mut rules =
@@ -120,7 +125,7 @@ impl RuleSet {
         }))
     }
 
-    /// What opens nothing to nobody.
+    /// Returns rules that permit no request.
     pub fn nothing() -> Self {
         Self {
             rules: Vec::new(),
@@ -130,7 +135,7 @@ impl RuleSet {
         }
     }
 
-    /// A path as rules see it, with what the app gets in its place.
+    /// Returns the readings of a path, with those of the path that the app gets instead.
     pub fn readings<'r>(&self, raw: &'r str) -> Readings<'r> {
         match self.rewrite.path(raw) {
             Some(rewritten) => Readings::with(raw, &rewritten),
@@ -138,30 +143,34 @@ impl RuleSet {
         }
     }
 
-    /// The rules about a request.
-    pub fn naming(&self, request: &RequestFacts<'_>) -> Naming {
+    /// Returns the rules that apply to the request.
+    pub fn naming(&self, request: &RequestFacts<'_>) -> MatchedRules {
         let named = |(index, rule): (usize, &Rule)| rule.names(request).then(|| 1_u128 << index);
         let bits = self.rules.iter().enumerate().filter_map(named);
-        Naming(bits.fold(0, |all, bit| all | bit))
+        MatchedRules(bits.fold(0, |all, bit| all | bit))
     }
 
-    pub fn named(&self, naming: Naming) -> impl Iterator<Item = (usize, &Rule)> {
+    pub fn named(&self, naming: MatchedRules) -> impl Iterator<Item = (usize, &Rule)> {
         let rules = self.rules.iter().enumerate();
         rules.filter(move |(index, _)| naming.includes(*index))
     }
 
-    fn named_with(&self, naming: Naming, effect: Effect) -> impl Iterator<Item = (usize, &Rule)> {
+    fn named_with(
+        &self,
+        naming: MatchedRules,
+        effect: Effect,
+    ) -> impl Iterator<Item = (usize, &Rule)> {
         self.named(naming)
             .filter(move |(_, rule)| rule.effect == effect)
     }
 
-    /// What the rules say about a request of somebody, or of nobody.
+    /// Returns the decision about a request, with or without a signed-in user.
     pub fn verdict(
         &self,
         request: &RequestFacts<'_>,
-        naming: Naming,
+        naming: MatchedRules,
         person: Option<&dyn Person>,
-    ) -> Verdict {
+    ) -> RuleDecision {
         let denied = match person {
             Some(person) => self.denies(request, naming, person),
             None => self.denies_nobody(request, naming),
@@ -170,37 +179,41 @@ impl RuleSet {
             return denied;
         }
         if let Some(public) = self.public(naming) {
-            return Verdict::Public(public);
+            return RuleDecision::Public(public);
         }
         match person {
             Some(person) => self.allows(naming, person),
-            None => Verdict::SignIn(None),
+            None => RuleDecision::SignIn(None),
         }
     }
 
     fn denies(
         &self,
         request: &RequestFacts<'_>,
-        naming: Naming,
+        naming: MatchedRules,
         person: &dyn Person,
-    ) -> Option<Verdict> {
+    ) -> Option<RuleDecision> {
         let mut lesser = None;
         for (index, rule) in self.named_with(naming, Effect::Deny) {
             let verdict = match (rule.about(person), rule.excepts(request, person)) {
                 (Fit::No, _) | (_, Fit::Yes) => continue,
-                (Fit::Yes, Fit::No) => return Some(Verdict::Refused(index)),
-                (Fit::Unknown, _) | (_, Fit::Unknown) => Verdict::Unknown(index),
-                (Fit::Yes | Fit::Stale, _) => Verdict::SignInAgain(index),
+                (Fit::Yes, Fit::No) => return Some(RuleDecision::Refused(index)),
+                (Fit::Unknown, _) | (_, Fit::Unknown) => RuleDecision::Unknown(index),
+                (Fit::Yes | Fit::Stale, _) => RuleDecision::SignInAgain(index),
             };
-            // who does not know may not send anybody to sign in for nothing
-            if lesser.is_none() || matches!(verdict, Verdict::Unknown(_)) {
+            // while the decision is unknown, a redirect to sign-in may be pointless
+            if lesser.is_none() || matches!(verdict, RuleDecision::Unknown(_)) {
                 lesser = Some(verdict);
             }
         }
         lesser
     }
 
-    fn denies_nobody(&self, request: &RequestFacts<'_>, naming: Naming) -> Option<Verdict> {
+    fn denies_nobody(
+        &self,
+        request: &RequestFacts<'_>,
+        naming: MatchedRules,
+    ) -> Option<RuleDecision> {
         let mut lesser = None;
         for (index, rule) in self.named_with(naming, Effect::Deny) {
             if !rule.who.is_empty() {
@@ -209,17 +222,17 @@ impl RuleSet {
             match &rule.except {
                 Some(except) if except.covers_client(request) => {
                     if except.needs_somebody() {
-                        lesser.get_or_insert(Verdict::SignIn(Some(index)));
+                        lesser.get_or_insert(RuleDecision::SignIn(Some(index)));
                     }
                 }
-                _ => return Some(Verdict::Refused(index)),
+                _ => return Some(RuleDecision::Refused(index)),
             }
         }
         lesser
     }
 
-    /// A `public`; rather one that is not bound to networks.
-    fn public(&self, naming: Naming) -> Option<usize> {
+    /// Returns a `public`, preferably one that is not limited to networks.
+    fn public(&self, naming: MatchedRules) -> Option<usize> {
         let mut bound = None;
         for (index, rule) in self.named_with(naming, Effect::Public) {
             if rule.networks.is_empty() {
@@ -230,51 +243,51 @@ impl RuleSet {
         bound
     }
 
-    fn allows(&self, naming: Naming, person: &dyn Person) -> Verdict {
+    fn allows(&self, naming: MatchedRules, person: &dyn Person) -> RuleDecision {
         let mut open = None;
-        let mut otherwise = Otherwise::Nothing;
+        let mut otherwise = Fallback::Nothing;
         for (index, rule) in self.named_with(naming, Effect::Allow) {
             match rule.about(person) {
                 Fit::Yes => match entry(rule, person) {
-                    // a role says most about somebody, so it counts before everything else
+                    // a role is the most specific entry, so it takes precedence
                     Some(at) if matches!(rule.who.get(at), Some(Who::Role(_))) => {
-                        return Verdict::Open(index, at);
+                        return RuleDecision::Open(index, at);
                     }
                     Some(at) => {
-                        open.get_or_insert(Verdict::Open(index, at));
+                        open.get_or_insert(RuleDecision::Open(index, at));
                     }
                     None => {}
                 },
-                Fit::Stale if otherwise == Otherwise::Nothing => {
-                    otherwise = Otherwise::SignInAgain(index);
+                Fit::Stale if otherwise == Fallback::Nothing => {
+                    otherwise = Fallback::SignInAgain(index);
                 }
-                Fit::Unknown => otherwise = Otherwise::Unknown(index),
+                Fit::Unknown => otherwise = Fallback::Unknown(index),
                 Fit::Stale | Fit::No => {}
             }
         }
-        open.unwrap_or(Verdict::List(otherwise))
+        open.unwrap_or(RuleDecision::List(otherwise))
     }
 
-    /// Whether a rule names this very method.
+    /// Returns whether a rule names this method explicitly.
     pub fn spells_out(&self, method: &Method) -> bool {
         self.rules.iter().any(|rule| rule.methods.spell_out(method))
     }
 
-    /// Whether there are rules about some paths only that requests of this method are asked.
+    /// Returns whether rules about particular paths apply to requests with this method.
     pub fn tells_paths_apart(&self, method: &Method) -> bool {
         self.rules
             .iter()
             .any(|rule| !rule.is_about_every_path() && rule.about_method(method))
     }
 
-    /// Whether a request is refused whoever sends it.
+    /// Returns whether a request is refused for every client.
     pub fn closes_to_everybody(&self, request: &RequestFacts<'_>) -> bool {
         let denied = self.denies_nobody(request, self.naming(request));
-        matches!(denied, Some(Verdict::Refused(_)))
+        matches!(denied, Some(RuleDecision::Refused(_)))
     }
 
-    /// Whether a CORS preflight for `request` may pass: where the app or a rule says so, and it is
-    /// not closed to everybody.
+    /// Returns whether a CORS preflight for `request` may be forwarded: where the app or a rule
+    /// permits it, and the request is not refused for every client.
     pub fn passes_preflight(&self, request: &RequestFacts<'_>) -> bool {
         let naming = self.naming(request);
         (self.preflight || self.named(naming).any(|(_, rule)| rule.preflight))
@@ -282,7 +295,7 @@ impl RuleSet {
     }
 }
 
-/// The entry of `who` that fits, a role first.
+/// Returns the entry of `who` that matches, a role first.
 fn entry(rule: &Rule, person: &dyn Person) -> Option<usize> {
     let fits = |who: &Who| is_meant(who, person, Names::Exactly) == Fit::Yes;
     let by_role = rule
@@ -292,7 +305,7 @@ fn entry(rule: &Rule, person: &dyn Person) -> Option<usize> {
     by_role.or_else(|| rule.who.iter().position(fits))
 }
 
-/// What the log calls an entry of `apps.allow`.
+/// Returns the name of an entry of `apps.allow` in the log.
 fn label_of(rule: &access::Rule) -> String {
     match rule {
         access::Rule::Role(rule) => format!("{} in {}", rule.role, rule.project),

@@ -6,7 +6,7 @@ use portico_domain::access::{GroupOfProvider, RoleInProject};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::policy::{Asking, Outcome, Policy, Somebody};
+use super::policy::{Asking, Outcome, Policy, Subject};
 use crate::config::{AppConfig, rules::RuleConfig};
 
 /// A rule with a name unless it has one.
@@ -37,17 +37,17 @@ fn members() -> Value {
     json!([{ "role": "member", "project": "p1" }])
 }
 
-fn with_role(role: &str) -> Somebody {
-    Somebody {
+fn with_role(role: &str) -> Subject {
+    Subject {
         roles: vec![RoleInProject {
             role: role.to_owned(),
             project: "p1".to_owned(),
         }],
-        ..Somebody::named("u1", "ada", "Default")
+        ..Subject::named("u1", "ada", "Default")
     }
 }
 
-fn ask(policy: &Policy, method: &str, path: &str, person: Option<&Somebody>) -> Outcome {
+fn ask(policy: &Policy, method: &str, path: &str, person: Option<&Subject>) -> Outcome {
     ask_from(policy, method, path, person, Some("192.0.2.7"))
 }
 
@@ -55,7 +55,7 @@ fn ask_from(
     policy: &Policy,
     method: &str,
     path: &str,
-    person: Option<&Somebody>,
+    person: Option<&Subject>,
     client: Option<&str>,
 ) -> Outcome {
     policy.decide(&Asking {
@@ -189,7 +189,7 @@ fn a_sign_in_that_is_too_old_is_confirmed_and_does_not_refuse() {
         { "name": "key", "effect": "allow", "paths": ["/key"], "who": members(), "signed_in_within": "5m" },
     ]);
     let policy = policy(admins(), rules);
-    let at = |role: &str, minutes: Option<u64>| Somebody {
+    let at = |role: &str, minutes: Option<u64>| Subject {
         signed_in_ago: minutes.map(|minutes| Duration::from_secs(minutes * 60)),
         ..with_role(role)
     };
@@ -224,7 +224,7 @@ fn a_factor_must_have_been_used() {
         "name": "two", "effect": "deny", "except": { "who": admins(), "factors": ["mfa"] },
     }]);
     let policy = policy(admins(), rules);
-    let with = |factors: &[&str]| Somebody {
+    let with = |factors: &[&str]| Subject {
         factors: factors.iter().map(|factor| (*factor).to_owned()).collect(),
         ..with_role("admin")
     };
@@ -239,9 +239,9 @@ fn a_factor_must_have_been_used() {
 fn attack_33_a_name_in_another_case_escapes_no_deny_and_gets_in_nowhere() {
     let ban = json!([{ "name": "ban", "effect": "deny", "who": [{ "user": "Mallory", "domain": "Default" }] }]);
     let banned = policy(members(), ban);
-    let named = |name: &str, domain: &str| Somebody {
+    let named = |name: &str, domain: &str| Subject {
         roles: with_role("member").roles,
-        ..Somebody::named("u9", name, domain)
+        ..Subject::named("u9", name, domain)
     };
     for (name, domain) in [
         ("Mallory", "Default"),
@@ -279,12 +279,12 @@ fn a_group_counts_at_its_provider_only() {
     }))
     .expect("provider");
     let policy = Policy::read(&app, &[provider]).expect("policy");
-    let of = |provider: &str| Somebody {
+    let of = |provider: &str| Subject {
         groups: vec![GroupOfProvider {
             group: "ops".to_owned(),
             provider: provider.to_owned(),
         }],
-        ..Somebody::named("u1", "ada", "corp")
+        ..Subject::named("u1", "ada", "corp")
     };
     assert!(ask(&policy, "GET", "/", Some(&of("corp"))).is_open());
     assert!(!ask(&policy, "GET", "/", Some(&of("partner"))).is_open());
@@ -351,7 +351,7 @@ fn every_rule_says_why_it_does_not_decide() {
         method: Method::GET,
         path: "/".to_owned(),
         client: Some("192.0.2.7".parse().expect("address")),
-        person: Some(Somebody {
+        person: Some(Subject {
             signed_in_ago: Some(Duration::from_secs(120)),
             ..with_role("admin")
         }),
@@ -439,15 +439,15 @@ fn lint_finds_what_opens_by_accident_and_what_has_no_effect() {
     );
     has(
         json!([{ "name": "a", "effect": "allow", "who": admins(), "factors": ["otp"], "paths": ["/x"] }]),
-        "nobody signs in with",
+        "no sign-in has the factor",
     );
     has(
         json!([{ "name": "a", "effect": "allow", "who": admins(), "factors": ["totp"], "paths": ["/x"] }]),
-        "gets in without it",
+        "have access without it",
     );
     has(
         json!([{ "name": "a", "effect": "deny", "who": [{ "user": "x", "domain": "d" }], "paths": ["/x"] }]),
-        "user_id never is",
+        "a user_id cannot",
     );
     has(
         json!([
@@ -468,7 +468,7 @@ fn lint_finds_what_opens_by_accident_and_what_has_no_effect() {
             { "name": "a", "effect": "public", "paths": ["/x/"] },
             { "name": "b", "effect": "deny", "who": members(), "paths": ["/x/y"] },
         ]),
-        "may sign out",
+        "can sign out",
     );
     let fine = json!([
         { "name": "a", "effect": "public", "paths": ["/static/"], "methods": ["GET"] },

@@ -1,4 +1,4 @@
-//! The signed identity that upstreams get, signed once for half its life.
+//! Signs the identity that upstreams get; a signature is reused for half its lifetime.
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -15,23 +15,24 @@ use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
 use super::live::{Caller, ProjectToken};
-use crate::{problem::Problem, state::Gateway};
+use crate::{error_response::Problem, state::Gateway};
 
 const PORTICO_ASSERTION: HeaderName = HeaderName::from_static("portico-assertion");
 const PORTICO_TOKEN: HeaderName = HeaderName::from_static("portico-token");
 /// The panel as the audience of assertions.
 pub(crate) const PANEL: &str = "panel";
-/// Half the life of an assertion: what is handed out is good for at least as long again.
-pub(crate) const USED_FOR: Duration = Duration::from_secs(30);
+/// How long a signed assertion is reused: half its lifetime, so that the upstream gets at least as
+/// much.
+pub(crate) const REUSE_TTL: Duration = Duration::from_secs(30);
 
-/// Headers that say who is asking, kept with the session for a while.
+/// Signed identity headers, cached with the session.
 #[derive(Debug)]
 pub(crate) struct Signed {
     headers: Vec<(HeaderName, HeaderValue)>,
     until: Instant,
-    /// Which reading of the app's credential they were made with; see [`crate::identity`].
+    /// The revision of the app's credential that they were made with; see [`crate::identity`].
     reading: u64,
-    /// The apps that they name as open.
+    /// The apps that they list as open.
     apps: OpenApps,
 }
 
@@ -49,15 +50,15 @@ impl Signed {
         self.headers.clone()
     }
 
-    /// Whether they may be used now, with the credential of this reading.
+    /// Returns whether they may be used now, with this revision of the credential.
     pub fn is_good(&self, reading: u64) -> bool {
         self.reading == reading && Instant::now() < self.until
     }
 }
 
 impl Gateway {
-    /// The identity headers for the panel, and no other upstream's: the Keystone token, the list of
-    /// projects and the CSRF token are among them.
+    /// Returns the identity headers for the panel, and for no other upstream: they include the
+    /// Keystone token, the list of projects and the CSRF token.
     pub fn identity_headers(
         &self,
         caller: &Caller,
@@ -83,7 +84,7 @@ impl Gateway {
         Ok(headers)
     }
 
-    /// Portico's own assertion for an upstream; an app is told less than the panel.
+    /// Signs Portico's own assertion for an upstream; an app gets fewer claims than the panel.
     pub fn sign(
         &self,
         caller: &Caller,
@@ -170,14 +171,14 @@ impl Gateway {
         if let Some(token) = &token {
             headers.push((PORTICO_TOKEN, header(token)?));
         }
-        let mut signed = Signed::new(headers, Instant::now() + USED_FOR, 0);
+        let mut signed = Signed::new(headers, Instant::now() + REUSE_TTL, 0);
         signed.apps = claims.apps;
         Ok(signed)
     }
 }
 
-/// How the user signed in. What an OIDC provider calls its methods (RFC 8176) could be taken for
-/// Keystone's words.
+/// Returns how the user signed in. An OIDC provider's names of methods (RFC 8176) could be mistaken
+/// for Keystone's.
 fn auth_methods(root: &Session) -> Vec<String> {
     match &root.provider {
         None => root.auth_methods.clone(),

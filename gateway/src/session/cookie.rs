@@ -1,51 +1,51 @@
-//! The gateway's own cookies: reading, writing, and keeping them from everybody else.
+//! Reads and writes the gateway's own cookies, and keeps them from upstreams.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, header};
 use rand::TryRngCore as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 
-/// Marks are short; what is longer is not one of ours.
-const LONGEST_MARK: usize = 128;
-/// More sign-in forms than this are not open in one browser.
-const MOST_SLOTS: usize = 16;
+/// Bounds a mark, in bytes; Portico's own are shorter.
+const MAX_MARK_BYTES: usize = 128;
+/// Bounds the sign-in forms that one browser has open at once.
+const MAX_SLOTS: usize = 16;
 
-/// What a cookie of ours is for.
+/// The purpose of a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The session; on an app's host, the child session.
     Session,
-    /// A sign-in form that is open. Each has a cookie of its own, named after its value, so that tabs
-    /// that were sent to sign-in at the same time do not take it away from one another.
+    /// An open sign-in form. Each has a cookie of its own, named after its value, so that tabs that
+    /// were redirected to sign-in at the same time do not overwrite each other's.
     SignIn,
-    /// A sign-in under way.
+    /// A sign-in in progress.
     Flow,
-    /// A hand-over to an app's host under way.
+    /// A hand-over to an app's host in progress.
     Handover,
-    /// A form that waits until its user has signed in again.
+    /// A saved form that waits until its user has signed in again.
     Form,
-    /// How often signing in has led nowhere lately.
+    /// The count of recent sign-ins without success.
     Rounds,
-    /// The browser that begins sign-ins at OIDC providers.
+    /// The browser that starts sign-ins at OIDC providers.
     Provider,
     /// A browser that has signed in before.
     Browser,
-    /// Attempts to sign in that failed in this browser just now.
+    /// Sign-in attempts that recently failed in this browser.
     OwnAttempts,
 }
 
-/// How cookies are written: `__Host-` and `Secure` over HTTPS, plain names on loopback.
+/// How cookies are written: with `__Host-` and `Secure` over HTTPS, with plain names on loopback.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cookies {
     pub secure: bool,
 }
 
-/// The randomness source of the system gave nothing.
+/// The system's source of randomness failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the system has no randomness to give")]
 pub(crate) struct NoRandomness;
 
-/// 256 random bits, as text that fits cookies, forms and URLs.
+/// Returns 256 random bits, as text for cookies, forms and URLs.
 pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
     let mut bytes = [0_u8; 32];
     rand::rngs::OsRng
@@ -93,12 +93,13 @@ impl Cookies {
         }
     }
 
-    /// The cookie's value. A second cookie of the name was planted by somebody: none counts.
+    /// Returns the cookie's value. If there are two cookies of the name, one of them was planted:
+    /// neither counts.
     pub fn read(self, headers: &HeaderMap, purpose: Purpose) -> Option<SecretString> {
         secret(self.only(headers, purpose)?)
     }
 
-    /// The values of a purpose whose cookies are named after them, in the browser's order.
+    /// Returns the values of a purpose whose cookies are named after them, in the browser's order.
     pub fn read_slots(self, headers: &HeaderMap, purpose: Purpose) -> Vec<SecretString> {
         let name = self.name(purpose);
         pairs(headers)
@@ -106,11 +107,11 @@ impl Cookies {
                 let slot = key.strip_prefix(name)?.strip_prefix('-')?;
                 secret(value).filter(|value| slot_of(value) == slot)
             })
-            .take(MOST_SLOTS)
+            .take(MAX_SLOTS)
             .collect()
     }
 
-    /// A `Set-Cookie` line with a name of its own, for a step that takes minutes.
+    /// Returns a `Set-Cookie` value with a name of its own, for a step that takes minutes.
     pub fn set_slot(
         self,
         purpose: Purpose,
@@ -121,10 +122,10 @@ impl Cookies {
         self.named(&name, purpose, value.expose_secret(), Some(seconds))
     }
 
-    /// A mark that we gave the browser; see [`portico_store::BrowserMarks`].
+    /// Returns the browser's mark, which Portico has signed; see [`portico_store::BrowserMarks`].
     pub fn read_mark(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
         self.only(headers, purpose)
-            .filter(|value| value.len() <= LONGEST_MARK)
+            .filter(|value| value.len() <= MAX_MARK_BYTES)
     }
 
     fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
@@ -134,17 +135,17 @@ impl Cookies {
         found.next().is_none().then_some(value)
     }
 
-    /// A `Set-Cookie` line with a mark, for a step that takes minutes.
+    /// Returns a `Set-Cookie` value with a mark, for a step that takes minutes.
     pub fn set_mark(self, purpose: Purpose, mark: &str, seconds: u32) -> Option<HeaderValue> {
         self.line(purpose, mark, Some(seconds))
     }
 
-    /// A `Set-Cookie` line that lasts as long as the browser (or the session) does.
+    /// Returns a `Set-Cookie` value that lasts as long as the browser (or the session) does.
     pub fn set(self, purpose: Purpose, value: &SecretString) -> Option<HeaderValue> {
         self.line(purpose, value.expose_secret(), None)
     }
 
-    /// A `Set-Cookie` line for a step that takes minutes.
+    /// Returns a `Set-Cookie` value for a step that takes minutes.
     pub fn set_for(
         self,
         purpose: Purpose,
@@ -154,7 +155,7 @@ impl Cookies {
         self.line(purpose, value.expose_secret(), Some(seconds))
     }
 
-    /// A `Set-Cookie` line that removes the cookie.
+    /// Returns a `Set-Cookie` value that removes the cookie.
     pub fn clear(self, purpose: Purpose) -> Option<HeaderValue> {
         self.line(purpose, "", Some(0))
     }
@@ -175,8 +176,8 @@ impl Cookies {
             line.push_str("; Secure");
         }
         // The hand-over arrives as a POST from the main host, which is another site when the apps
-        // have a registrable domain of their own. Plain HTTP cannot say None; saying nothing lets
-        // such a POST through for two minutes.
+        // have a registrable domain of their own. `SameSite=None` needs HTTPS; over plain HTTP the
+        // attribute is left out, which permits such a POST for two minutes.
         match (purpose, self.secure) {
             (Purpose::Handover, true) => line.push_str("; SameSite=None"),
             (Purpose::Handover, false) => {}
@@ -192,13 +193,13 @@ impl Cookies {
     }
 }
 
-/// What browsers treat specially at the beginning of a name, in any spelling (RFC 6265bis 4.1.3).
-const PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
+/// Cookie name prefixes that browsers treat specially, in any case (RFC 6265bis, section 4.1.3).
+const SPECIAL_PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
 
-/// Whether a cookie name is one of ours, or could be one day, in any spelling.
+/// Returns whether a cookie name is one of Portico's, or may become one, in any case.
 pub(crate) fn is_ours(name: &str) -> bool {
     let name = name.trim();
-    let mut prefixes = PREFIXES.iter();
+    let mut prefixes = SPECIAL_PREFIXES.iter();
     let plain = prefixes
         .find_map(|prefix| without(name, prefix))
         .unwrap_or(name);
@@ -206,13 +207,13 @@ pub(crate) fn is_ours(name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// What follows this beginning, in any spelling.
+/// Returns what follows a prefix, in any case.
 fn without<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
     let (head, rest) = name.split_at_checked(beginning.len())?;
     head.eq_ignore_ascii_case(beginning).then_some(rest)
 }
 
-/// A value that has the form of our secrets.
+/// Returns a value if it has the form of Portico's secrets.
 fn secret(value: &str) -> Option<SecretString> {
     let ours = value.len() == 43
         && value
@@ -221,13 +222,13 @@ fn secret(value: &str) -> Option<SecretString> {
     ours.then(|| SecretString::from(value.to_owned()))
 }
 
-/// What names a value's own cookie, and tells nothing of the value.
+/// Returns the name suffix of a value's own cookie, which reveals nothing of the value.
 fn slot_of(value: &SecretString) -> String {
     let digest = Sha256::digest(value.expose_secret());
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
-/// The request's cookies without ours, as one line; `None` when nothing is left.
+/// Returns the request's cookies without Portico's, as one line; `None` when nothing is left.
 pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
     let mut line = Vec::new();
     for value in headers.get_all(header::COOKIE) {
@@ -249,7 +250,7 @@ pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&line).ok()
 }
 
-/// Names and values. A line that holds more than visible characters is passed over.
+/// Returns names and values. A line with other than visible characters is skipped.
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     headers
         .get_all(header::COOKIE)
@@ -259,7 +260,7 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
 }
 
-/// What is between semicolons.
+/// Returns the parts of a line between semicolons.
 fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ends = memchr::memchr_iter(b';', line).chain([line.len()]);
     let mut from = 0;
@@ -345,7 +346,7 @@ mod tests {
         );
         let many = lines[0].clone() + &format!("; {}", lines[0]).repeat(100);
         let many = cookies.read_slots(&headers(&[&many]), Purpose::SignIn);
-        assert_eq!(many.len(), MOST_SLOTS);
+        assert_eq!(many.len(), MAX_SLOTS);
     }
 
     #[test]

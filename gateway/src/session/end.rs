@@ -1,4 +1,4 @@
-//! Ending a session: its row, its connections, and every Keystone token it ever had.
+//! Ends sessions: the row, open connections, and every Keystone token of a session.
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
@@ -6,21 +6,21 @@ use jiff::{SignedDuration, Timestamp};
 use portico_store::{EndReason, PendingRevocation, SessionKind, StoreError};
 use uuid::Uuid;
 
-use crate::{meters, pages::sign_out::Ended, state::Gateway};
+use crate::{metrics, pages::sign_out::Ended, state::Gateway};
 
-/// How long a sign-out waits for Keystone before it leaves the rest to the queue.
-const PATIENCE: Duration = Duration::from_secs(4);
-/// How long one replica may take for a revocation; then another tries.
-const CLAIM: SignedDuration = SignedDuration::from_secs(15);
-const AT_ONCE: usize = 8;
+/// How long a sign-out waits for revocations before it leaves the rest to the queue.
+const REVOCATION_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long one replica may take for a revocation before another one tries.
+const CLAIM_TTL: SignedDuration = SignedDuration::from_secs(15);
+const MAX_CONCURRENT_REVOCATIONS: usize = 8;
 
 impl Gateway {
     /// Ends a session, a browser's with all its children, and revokes its tokens as far as Keystone
-    /// answers; what is left stays in the queue.
+    /// responds; the others remain in the queue.
     pub async fn end_session(&self, root: Uuid, reason: EndReason) -> Result<Ended, StoreError> {
         let now = Timestamp::now();
         let sessions = self.store.sessions().end(root, reason, now).await?;
-        meters::sessions_ended(&sessions, reason);
+        metrics::sessions_ended(&sessions, reason);
         self.registry.end(root, reason);
         let count = |kind| sessions.iter().filter(|ended| ended.kind == kind).count();
         let pending = self
@@ -30,11 +30,11 @@ impl Gateway {
             .await?;
         let total = pending.len();
         let (revoked, _) = tokio::join!(
-            tokio::time::timeout(PATIENCE, self.revoke_all(pending)),
-            tokio::time::timeout(PATIENCE, self.revoke_of_provider(root)),
+            tokio::time::timeout(REVOCATION_TIMEOUT, self.revoke_all(pending)),
+            tokio::time::timeout(REVOCATION_TIMEOUT, self.revoke_of_provider(root)),
         );
         let revoked = revoked.unwrap_or_default();
-        // what was interrupted may have been revoked all the same: the store knows what is left
+        // interrupted revocations may have succeeded: the store knows which tokens are left
         let left = self.store.keystone_tokens().pending_revocations(root).await;
         let pending = left.map_or(total - revoked, |left| left.len());
         let left_over = self.store.session_credentials().left_of_session(root).await;
@@ -47,10 +47,10 @@ impl Gateway {
         })
     }
 
-    /// Revokes tokens, several at once; answers with how many are gone.
+    /// Revokes tokens, several at once; returns how many are revoked.
     async fn revoke_all(&self, tokens: Vec<PendingRevocation>) -> usize {
-        // those that a session began with come first: what must be deleted with them has to be
-        // before another's end takes them along
+        // the tokens that a session began with come first: what must be deleted with them has to be
+        // deleted before the end of another token revokes them too
         let (first, rest): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| token.unscoped);
         self.revoke_several(first).await + self.revoke_several(rest).await
     }
@@ -58,7 +58,7 @@ impl Gateway {
     async fn revoke_several(&self, tokens: Vec<PendingRevocation>) -> usize {
         stream::iter(tokens)
             .map(|token| self.revoke_pending(token))
-            .buffer_unordered(AT_ONCE)
+            .buffer_unordered(MAX_CONCURRENT_REVOCATIONS)
             .filter(|revoked| std::future::ready(*revoked))
             .count()
             .await
@@ -66,22 +66,25 @@ impl Gateway {
 
     async fn revoke_pending(&self, pending: PendingRevocation) -> bool {
         let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
-        match tokens.claim_revocation(&pending, now + CLAIM, now).await {
+        match tokens
+            .claim_revocation(&pending, now + CLAIM_TTL, now)
+            .await
+        {
             Ok(true) => {}
-            // another replica is at it
+            // another replica revokes it
             Ok(false) => return false,
             Err(error) => {
                 tracing::warn!(%error, "a revocation cannot be claimed");
                 return false;
             }
         }
-        // the session's credential is deleted with its first token, which is no good afterwards
+        // the session's credential is deleted with its first token, which is then useless
         let deleted = !pending.unscoped
             || self
                 .delete_credentials(pending.session, &pending.token)
                 .await;
         let revoked = deleted && self.revoke(&pending.token).await;
-        meters::revocation(revoked);
+        metrics::revocation(revoked);
         let written = if revoked {
             tokens.forget(pending.id).await
         } else {
@@ -97,7 +100,7 @@ impl Gateway {
         revoked
     }
 
-    /// Works off the queue of revocations; called again and again.
+    /// Revokes the tokens in the queue; called periodically.
     pub async fn revoke_due(&self) -> Result<(), StoreError> {
         let due = self
             .store

@@ -1,8 +1,8 @@
-//! Following the store's feed of changes: what other replicas do to sessions is known here within
-//! moments, so that a session that has been read once need not be read again.
+//! Follows the store's feed of changes: this process learns within moments what other replicas do
+//! to sessions, so that a session that has been read once need not be read again.
 //!
-//! The memory is trusted only while the feed was read in full less than a second ago; else every
-//! request asks the store, and where that does not answer either, nobody can say.
+//! Sessions in memory are trusted only while the feed was read in full less than a second ago; else
+//! every request reads the store, and fails if the store does not respond.
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
@@ -14,48 +14,48 @@ use uuid::Uuid;
 use super::{lock::Lock, registry::Registry};
 
 /// How often the feed is read.
-pub(crate) const EVERY: Duration = Duration::from_millis(200);
-/// How long memory is trusted after the feed was read.
-const TRUSTED: Duration = Duration::from_secs(1);
-/// How long changes are remembered for reads that were under way; longer than any read may take.
-const REMEMBERED: Duration = Duration::from_secs(30);
+pub(crate) const READ_INTERVAL: Duration = Duration::from_millis(200);
+/// How long memory is current after the feed was read.
+const MAX_STALENESS: Duration = Duration::from_secs(1);
+/// How long changes are remembered for reads in progress; longer than any read may take.
+const CHANGE_RETENTION: Duration = Duration::from_secs(30);
 
-/// How far this process has followed.
+/// The position of this process in the feed.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
     position: Lock<Option<Position>>,
-    /// When the last look began that brought everything.
+    /// When the last complete read began.
     read: Lock<Option<Instant>>,
     recent: Lock<VecDeque<(Instant, Uuid)>>,
 }
 
 impl Feed {
-    /// Whether what was read once is still known to be so.
+    /// Returns whether sessions in memory are known to be current.
     pub fn is_current(&self) -> bool {
         self.read
             .lock()
-            .is_some_and(|read| read.elapsed() < TRUSTED)
+            .is_some_and(|read| read.elapsed() < MAX_STALENESS)
     }
 
-    /// How long ago everything was known; `None` before the first look.
+    /// Returns how long ago the feed was read in full; `None` before the first time.
     pub fn lag(&self) -> Option<Duration> {
         self.read.lock().map(|read| read.elapsed())
     }
 
-    /// Notes that a session has just changed, for whoever is reading it now.
+    /// Records that a session has just changed, for reads in progress.
     pub fn note(&self, session: Uuid) {
         let now = Instant::now();
         let mut recent = self.recent.lock();
         while recent
             .front()
-            .is_some_and(|(at, _)| now.duration_since(*at) > REMEMBERED)
+            .is_some_and(|(at, _)| now.duration_since(*at) > CHANGE_RETENTION)
         {
             recent.pop_front();
         }
         recent.push_back((now, session));
     }
 
-    /// Whether one of these sessions has changed since a read of it began.
+    /// Returns whether one of these sessions has changed since a read of it began.
     pub fn changed_since(&self, began: Instant, sessions: [Uuid; 2]) -> bool {
         self.recent
             .lock()
@@ -67,7 +67,7 @@ impl Feed {
 }
 
 impl Registry {
-    /// Reads on in the feed, to its end.
+    /// Reads the feed to its end.
     pub async fn follow(&self) -> Result<(), StoreError> {
         let store = self.store();
         loop {
@@ -75,7 +75,7 @@ impl Registry {
             let position = *self.feed.position.lock();
             let Some(position) = position else {
                 let position = store.changes().position().await?;
-                // what was read before had nobody who would have said that it changed
+                // changes to sessions that were read before may have been missed
                 self.distrust();
                 *self.feed.position.lock() = Some(position);
                 continue;
@@ -137,7 +137,7 @@ mod tests {
         assert!(!feed.is_current());
         *feed.read.lock() = Some(Instant::now());
         assert!(feed.is_current());
-        *feed.read.lock() = Instant::now().checked_sub(TRUSTED);
+        *feed.read.lock() = Instant::now().checked_sub(MAX_STALENESS);
         assert!(!feed.is_current());
     }
 }

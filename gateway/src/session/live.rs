@@ -1,4 +1,4 @@
-//! A session in memory: what a request needs of it, and what must end with it.
+//! A session in memory: its tokens, its open connections, and the state of its validation.
 use std::{
     collections::HashMap,
     sync::{
@@ -28,35 +28,34 @@ pub(crate) struct ProjectToken {
     pub expires_at: Timestamp,
 }
 
-/// A browser session with all that hangs on it: one per root, shared by its children.
+/// A browser session with everything that depends on it: one per root, shared by its children.
 #[derive(Debug)]
 pub(crate) struct Live {
     root: Lock<Arc<Session>>,
     pub id: Uuid,
     pub connections: Connections,
     pub projects: Lock<HashMap<String, Arc<ProjectToken>>>,
-    /// Projects that Keystone has refused a token for, and when it was asked.
+    /// Projects that Keystone has refused a token for, and when.
     pub refused: Lock<HashMap<String, Instant>>,
     pub signed: Lock<HashMap<SignedKey, Arc<Signed>>>,
     pub cluster_tokens: Lock<HashMap<ClusterTokenKey, SealedClusterToken>>,
-    /// Held while a token is being issued: whoever waits finds it in `projects`.
+    /// Held while a token is being issued: waiting requests find it in `projects`.
     pub issuing: tokio::sync::Mutex<()>,
-    /// Held while Keystone is being asked about the session.
+    /// Held while the session is being validated at Keystone.
     pub validating: tokio::sync::Mutex<()>,
-    /// The refresh of the provider's tokens that is under way.
+    /// The refresh of the provider's tokens that is in progress.
     pub refreshing: Refreshing,
     stale: AtomicBool,
     last_used: AtomicI64,
     last_touched: AtomicI64,
-    /// When a federated token was last asked for.
+    /// When a federated token was last requested.
     last_federated: AtomicI64,
 }
 
-/// What an assertion is kept under: its audience, the child session it names, and the project.
+/// The cache key of an assertion: its audience, the child session in it, and the project.
 pub(crate) type SignedKey = (String, Uuid, Option<String>);
 
-/// What a cluster token is kept under: each command line has its own, so that its sign-out
-/// ends them.
+/// The cache key of a cluster token: each command line has its own, so that its sign-out ends them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ClusterTokenKey {
     pub session: Uuid,
@@ -64,7 +63,7 @@ pub(crate) struct ClusterTokenKey {
     pub project: String,
 }
 
-/// Who a request comes from.
+/// The caller of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     /// The session of the cookie or bearer: the root itself or a child.
@@ -92,12 +91,12 @@ impl Live {
         }
     }
 
-    /// The root's row as it was read last.
+    /// Returns the root's row as last read.
     pub fn root(&self) -> Arc<Session> {
         Arc::clone(&self.root.lock())
     }
 
-    /// Takes over a row read anew; what was signed with other content is forgotten.
+    /// Replaces the root's row; signatures made with other content are dropped.
     pub fn set_root(&self, root: Arc<Session>) {
         let mut current = self.root.lock();
         let changed = current.projects != root.projects
@@ -113,19 +112,19 @@ impl Live {
         *current = root;
         drop(current);
         if replaced {
-            // other tokens have taken their place, perhaps by another replica's doing
+            // new tokens have replaced them, perhaps by another replica
             self.forget_tokens();
         }
         if changed {
             self.signed.lock().clear();
         }
         if other_rights {
-            // streams that were opened with groups that are gone must ask anew
+            // streams that were opened with groups that the user no longer has must reconnect
             self.connections.renew();
         }
     }
 
-    /// Forgets every token, after new ones have taken their place.
+    /// Drops every token, after new ones have replaced them.
     pub fn forget_tokens(&self) {
         self.projects.lock().clear();
         self.refused.lock().clear();
@@ -148,29 +147,30 @@ impl Live {
         }
     }
 
-    /// Notes that a request has just used the session.
+    /// Records that a request has just used the session.
     pub fn used(&self, now: Timestamp) {
         self.last_used.store(now.as_second(), Ordering::Relaxed);
     }
 
-    /// Whether somebody uses the session: a request in the last minute, or something open.
+    /// Returns whether the session is in use: by a request in the last minute, or an open
+    /// connection.
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.connections.count() > 0
             || now.as_second() - self.last_used.load(Ordering::Relaxed) < 60
     }
 
-    /// Whether a federated token was not asked for in the last `pause` seconds.
+    /// Returns whether no federated token was requested in the last `pause` seconds.
     pub fn may_federate(&self, now: Timestamp, pause: i64) -> bool {
         now.as_second() - self.last_federated.load(Ordering::Relaxed) >= pause
     }
 
-    /// Notes that a federated token is being asked for.
+    /// Records that a federated token is being requested.
     pub fn federated(&self, now: Timestamp) {
         self.last_federated
             .store(now.as_second(), Ordering::Relaxed);
     }
 
-    /// Whether it is time to write down that the session is in use; true once an interval.
+    /// Returns whether the use of the session is due to be stored; true once per interval.
     pub fn touch_is_due(&self, now: Timestamp, interval: i64) -> bool {
         let last = self.last_touched.load(Ordering::Relaxed);
         now.as_second() - last >= interval
@@ -182,7 +182,7 @@ impl Live {
 }
 
 impl ProjectToken {
-    /// A stored token; `None` for one without a project.
+    /// Returns a stored token; `None` for one without a project.
     pub fn of(stored: KeystoneToken) -> Option<Self> {
         Some(Self {
             id: stored.id,
@@ -193,7 +193,7 @@ impl ProjectToken {
         })
     }
 
-    /// The session's user with the roles that this token gives.
+    /// Returns the session's user with the roles of this token.
     pub fn identity(&self, session: &Session) -> Identity {
         Identity {
             user: session.user.clone(),

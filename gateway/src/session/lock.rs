@@ -1,4 +1,4 @@
-//! A lock that a panic elsewhere does not poison: what it guards is valid at every step.
+//! A lock that ignores poisoning by a panic: the guarded value is valid at every step.
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]

@@ -1,4 +1,5 @@
-//! Sessions as the gateway uses them: cookie to session, Keystone tokens, validation, end.
+//! Sessions in the gateway: finds the session of a cookie, manages its Keystone tokens, validates
+//! and ends it.
 pub(crate) mod assertion;
 pub(crate) mod cookie;
 pub(crate) mod end;

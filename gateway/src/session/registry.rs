@@ -1,5 +1,5 @@
-//! From a cookie to a session, with a memory as good as the feed of changes; and how the end of a
-//! session is told.
+//! Finds the session of a cookie, with a cache that is as current as the feed of changes; and
+//! reports the end of sessions.
 use std::{
     collections::{HashMap, HashSet},
     sync::{
@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::meters;
+use crate::metrics;
 
 use super::{
     feed::Feed,
@@ -23,14 +23,14 @@ use super::{
     lock::Lock,
 };
 
-/// How often a session is read that changes while it is being read.
-const READS: u32 = 3;
-/// How long an unused entry is kept.
-const KEEP: Duration = Duration::from_secs(600);
-/// How often the use of a session is written down.
-const TOUCH: i64 = 30;
+/// Bounds the reads of a session that changes while it is read.
+const MAX_READ_ATTEMPTS: u32 = 3;
+/// How long an unused entry stays in memory.
+const IDLE_TTL: Duration = Duration::from_secs(600);
+/// How often the last use of a session is stored.
+const TOUCH_INTERVAL_SECONDS: i64 = 30;
 
-/// The sessions that this process has seen lately.
+/// The sessions that this process has used recently.
 #[derive(Debug)]
 pub(crate) struct Registry {
     store: Store,
@@ -38,9 +38,9 @@ pub(crate) struct Registry {
     by_secret: Lock<HashMap<[u8; 32], Entry>>,
     by_root: Lock<HashMap<Uuid, Arc<Live>>>,
     pub(super) feed: Feed,
-    /// Set when changes may have been missed: whatever has something open is read anew.
+    /// Set when changes may have been missed: every session with open connections is read again.
     distrusted: AtomicBool,
-    /// Changed elsewhere while something is open here: read anew.
+    /// Sessions with open connections that were changed elsewhere: read again.
     pub(super) suspects: Lock<HashSet<Uuid>>,
 }
 
@@ -51,11 +51,11 @@ struct Entry {
     used: Instant,
 }
 
-/// What a cookie stands for.
+/// The result of looking up a cookie.
 #[derive(Clone, Debug)]
 pub(crate) enum Lookup {
     Signed(Caller),
-    /// It stood for a session that has ended, as this process knows.
+    /// It belonged to a session that has ended, as this process knows.
     Ended(EndReason),
     Unknown,
 }
@@ -82,12 +82,12 @@ impl Registry {
         &self.store
     }
 
-    /// Whether sessions in memory are known to be as they are in the store.
+    /// Returns whether sessions in memory are known to be current.
     pub fn is_covered(&self) -> bool {
         self.feed.is_current()
     }
 
-    /// The session of a cookie.
+    /// Returns the session of a cookie.
     pub async fn find(&self, secret: &SecretString) -> Result<Lookup, StoreError> {
         let key: [u8; 32] = Sha256::digest(secret.expose_secret()).into();
         let now = Timestamp::now();
@@ -108,10 +108,10 @@ impl Registry {
             reads += 1;
             let changed = self.has_changed(caller, began);
             if changed {
-                // what was read may be of before the change: good for this request at most
+                // the row may be older than the change: usable for this request at most
                 self.by_secret.lock().remove(&key);
             }
-            if !changed || reads == READS {
+            if !changed || reads == MAX_READ_ATTEMPTS {
                 self.note_use(&lookup, now);
                 return Ok(lookup);
             }
@@ -141,13 +141,13 @@ impl Registry {
         Ok(Lookup::Signed(caller))
     }
 
-    /// Whether the caller's session has changed since a read of it began.
+    /// Returns whether the caller's session has changed since a read of it began.
     fn has_changed(&self, caller: &Caller, began: Instant) -> bool {
         let sessions = [caller.session.id, caller.live.id];
         self.feed.changed_since(began, sessions)
     }
 
-    /// The caller behind a row whose read began at `began`; `None` when its root has ended.
+    /// Returns the caller of a row whose read began at `began`; `None` when its root has ended.
     pub async fn caller(
         &self,
         session: Session,
@@ -194,7 +194,8 @@ impl Registry {
             return Remembered::Answer(Lookup::Ended(reason));
         }
         entry.used = Instant::now();
-        // the times of a row move without a word: one that looks expired may have been used elsewhere
+        // the times of a row change without an entry in the feed: a session that looks expired may
+        // have been used elsewhere
         let good = entry.caller.session.is_live(now) && !entry.caller.live.connections.has_ended();
         if good && self.is_covered() {
             return Remembered::Answer(Lookup::Signed(entry.caller.clone()));
@@ -202,8 +203,8 @@ impl Registry {
         Remembered::AskStore
     }
 
-    /// The store knows no live session of this cookie. Where there was one, find out whether it
-    /// has ended or only has a new cookie.
+    /// Returns why the store has no live session for this cookie: the session has ended, or only
+    /// has a new cookie.
     async fn gone(&self, key: &[u8; 32], now: Timestamp) -> Result<Lookup, StoreError> {
         let Some(known) = self
             .by_secret
@@ -237,18 +238,18 @@ impl Registry {
         Ok(Lookup::Ended(reason))
     }
 
-    /// Ends a session whose time has passed, for every replica: with it go its tokens.
+    /// Ends an expired session for every replica, with its tokens.
     async fn expire(&self, root: Uuid, now: Timestamp) -> Result<(), StoreError> {
         let ended = self.store.sessions().expire(root, now).await?;
         if !ended.is_empty() {
-            meters::sessions_ended(&ended, EndReason::Expired);
+            metrics::sessions_ended(&ended, EndReason::Expired);
             self.end(root, EndReason::Expired);
         }
         Ok(())
     }
 
-    /// Tells everybody in this process that a session has ended: its connections close now. A
-    /// child's end is its own only.
+    /// Reports in this process that a session has ended: its connections close now. The end of a
+    /// child affects only itself.
     pub fn end(&self, session: Uuid, reason: EndReason) {
         self.feed.note(session);
         if let Some(live) = self.by_root.lock().remove(&session) {
@@ -264,7 +265,7 @@ impl Registry {
         }
     }
 
-    /// Forgets the cookies of a session, after it got a new one or changed otherwise.
+    /// Drops the cached cookies of a session, after it got a new one or changed otherwise.
     pub fn refresh(&self, session: Uuid) {
         self.feed.note(session);
         self.by_secret.lock().retain(|_, entry| {
@@ -273,7 +274,7 @@ impl Registry {
         });
     }
 
-    /// Forgets what was read of every session, after changes may have been missed.
+    /// Drops what was read of every session, after changes may have been missed.
     pub(super) fn distrust(&self) {
         self.by_secret
             .lock()
@@ -281,23 +282,23 @@ impl Registry {
         self.distrusted.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at everything that is open again, the next time.
+    /// Schedules every session with open connections to be read again.
     pub fn doubt(&self) {
         self.distrusted.store(true, Ordering::Relaxed);
     }
 
-    /// How long ago everything was known; `None` before the first look.
+    /// Returns how long ago the feed was read in full; `None` before the first time.
     pub fn lag(&self) -> Option<Duration> {
         self.feed.lag()
     }
 
-    /// A session in memory, by its root.
+    /// Returns a session in memory, by its root.
     pub(super) fn known(&self, root: Uuid) -> Option<Arc<Live>> {
         self.by_root.lock().get(&root).cloned()
     }
 
-    /// The sessions with something open that must be looked at again: those whose time seems to be
-    /// over, and all when the feed cannot say that they are as they were.
+    /// Returns the sessions with open connections that must be read again: those that seem expired,
+    /// and all of them when the feed is not current.
     pub fn doubtful(&self, now: Timestamp) -> Vec<Arc<Live>> {
         let all = self.distrusted.swap(false, Ordering::Relaxed) || !self.is_covered();
         let suspects = std::mem::take(&mut *self.suspects.lock());
@@ -308,12 +309,12 @@ impl Registry {
             .collect()
     }
 
-    /// Every session in memory.
+    /// Returns every session in memory.
     pub fn all(&self) -> Vec<Arc<Live>> {
         self.by_root.lock().values().cloned().collect()
     }
 
-    /// Looks at a session with open connections again: another replica may have ended it.
+    /// Reads a session with open connections again: another replica may have ended it.
     pub async fn recheck(&self, live: &Arc<Live>) -> Result<(), StoreError> {
         let now = Timestamp::now();
         match self.store.sessions().get(live.id).await? {
@@ -325,11 +326,11 @@ impl Registry {
         Ok(())
     }
 
-    /// Drops what nobody has asked for in a while.
+    /// Drops entries that have not been used for a while.
     pub fn prune(&self, now: Timestamp) {
         self.by_secret
             .lock()
-            .retain(|_, entry| entry.used.elapsed() < KEEP);
+            .retain(|_, entry| entry.used.elapsed() < IDLE_TTL);
         let known: HashSet<Uuid> = self
             .by_secret
             .lock()
@@ -348,10 +349,10 @@ impl Registry {
         self.note_use_of(caller, now);
     }
 
-    /// Moves the idle expiry, in the background and once in a while.
+    /// Stores the new idle expiry, in the background and once per interval.
     pub fn note_use_of(&self, caller: &Caller, now: Timestamp) {
         caller.live.used(now);
-        if !caller.live.touch_is_due(now, TOUCH) {
+        if !caller.live.touch_is_due(now, TOUCH_INTERVAL_SECONDS) {
             return;
         }
         let Ok(idle) = jiff::SignedDuration::try_from(self.idle) else {

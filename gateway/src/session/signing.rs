@@ -1,5 +1,5 @@
-//! The key that identity is signed with, and the one before it, which stays published until
-//! nobody holds an assertion of it any more.
+//! The key that signs identity, and the previous one, whose public key stays published until every
+//! assertion signed with it has expired.
 use std::sync::Arc;
 
 use portico_assertion::Signer;
@@ -32,7 +32,7 @@ impl Signing {
         *self.before.lock() = Some(before);
     }
 
-    /// The public keys, the current one's first.
+    /// Returns the public keys, the current one's first.
     pub fn jwks(&self) -> Value {
         let before = self.before.lock().clone();
         let keys: Vec<Value> = std::iter::once(self.now())

@@ -1,9 +1,9 @@
-//! Staying signed in: a session that outlives its token by an application credential of its own.
+//! Staying signed in: a session that outlives its token with an application credential of its own.
 //!
-//! The credential is restricted, expires, and is for one project. It is used for one thing, to
-//! fetch a token shortly before the last one ends, and never as a bearer; its secret is destroyed
-//! with the session. Deleting it takes a token of the user's own: where none lives any more it is
-//! left over, and deleted when the user signs in again.
+//! The credential is restricted, expires, and is for one project. It is only used to fetch a token
+//! shortly before the last one ends, and never as a bearer token; its secret is destroyed with the
+//! session. Deleting it takes a token of the user's own: if none is valid any more, the credential
+//! is left over, and deleted when the user signs in again.
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
@@ -22,33 +22,33 @@ use super::{
 };
 use crate::{
     audit::Event,
-    guard::Stop,
-    meters,
-    problem::Problem,
+    authentication::Interrupt,
+    error_response::Problem,
+    metrics,
     state::{Context, Gateway},
 };
 
-/// How long before the end of a token the next one is fetched.
-const AHEAD: SignedDuration = SignedDuration::from_mins(5);
-/// How long one replica may take to fetch; then another tries.
-const CLAIM: SignedDuration = SignedDuration::from_secs(15);
-/// How long a sign-in waits for what earlier sessions have left over.
-const PATIENCE: Duration = Duration::from_secs(3);
-const AT_ONCE: usize = 4;
+/// How long before a token expires the next one is fetched.
+const RENEW_AHEAD: SignedDuration = SignedDuration::from_mins(5);
+/// How long one replica may take to fetch a token before another one tries.
+const CLAIM_TTL: SignedDuration = SignedDuration::from_secs(15);
+/// How long a sign-in waits until the leftover credentials of earlier sessions are deleted.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(3);
+const MAX_CONCURRENT_FETCHES: usize = 4;
 
-/// The credential's name at Keystone.
+/// Returns the credential's name at Keystone.
 pub(crate) fn name(session: Uuid) -> String {
     format!("portico-session-{session}")
 }
 
 impl Gateway {
-    /// Lets the caller's session live on after its tokens, in one project.
+    /// Lets the caller's session continue after its tokens have ended, in one project.
     pub async fn stay(
         &self,
         context: &Context,
         caller: &Caller,
         project_id: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Interrupt> {
         let Some(longest) = self.config.session.stays() else {
             return Err(not_offered().into());
         };
@@ -65,8 +65,8 @@ impl Gateway {
         let new = NewApplicationCredential {
             user_id: &root.user.id,
             name: &name,
-            description: "Made by Portico for somebody who asked to stay signed in. It goes with \
-                          the session; deleting it ends the session.",
+            description: "Created by Portico for a user who chose to stay signed in. Portico \
+                          deletes it when the session ends; deleting it ends the session.",
             expires_at,
         };
         let made = self
@@ -85,7 +85,7 @@ impl Gateway {
         };
         let stored = credentials.store(&new, now).await;
         if !matches!(stored, Ok(true)) {
-            // without a session nobody may use it
+            // the credential must not outlive a session that could not be changed
             let deleted = self
                 .keystone
                 .delete_application_credential(&token.token, &root.user.id, &made.id)
@@ -107,8 +107,12 @@ impl Gateway {
         Ok(())
     }
 
-    /// The session is for one project from now on: tokens for others are not kept for nothing.
-    async fn drop_other_projects(&self, live: &Arc<Live>, project_id: &str) -> Result<(), Stop> {
+    /// Drops the session's tokens for other projects, as it is for one project from now on.
+    async fn drop_other_projects(
+        &self,
+        live: &Arc<Live>,
+        project_id: &str,
+    ) -> Result<(), Interrupt> {
         let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
         for token in tokens.usable(live.id, now).await? {
             if token.project.is_some_and(|other| other.id != project_id) {
@@ -121,14 +125,14 @@ impl Gateway {
         Ok(())
     }
 
-    /// Fetches tokens for sessions whose last one ends soon; called again and again.
+    /// Fetches tokens for sessions whose last one ends soon; called periodically.
     pub async fn fetch_due(&self) {
         if self.config.session.stays().is_none() {
             return;
         }
         let now = Timestamp::now();
         let credentials = self.store.session_credentials();
-        let due = match credentials.due(now + AHEAD, now).await {
+        let due = match credentials.due(now + RENEW_AHEAD, now).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "the sessions that stay signed in cannot be read");
@@ -136,15 +140,15 @@ impl Gateway {
             }
         };
         stream::iter(due)
-            .for_each_concurrent(AT_ONCE, |credential| async move {
+            .for_each_concurrent(MAX_CONCURRENT_FETCHES, |credential| async move {
                 let claimed = self
                     .store
                     .session_credentials()
-                    .claim(credential.id, now + CLAIM, now)
+                    .claim(credential.id, now + CLAIM_TTL, now)
                     .await;
                 match claimed {
                     Ok(true) => {
-                        // said in the log by the call itself; the next round tries again
+                        // the call itself logs errors; the next run retries
                         let _ = self.fetch(&credential, credential.session).await;
                     }
                     Ok(false) => {}
@@ -154,9 +158,13 @@ impl Gateway {
             .await;
     }
 
-    /// A token from the session's credential, stored for `holder` (the session or one of its
-    /// command lines). [`TokenError::SessionEnded`] when Keystone does not take the credential any
-    /// more: the user, the role or the credential itself has gone, and the session with it.
+    /// Fetches a token with the session's credential, and stores it for `holder` (the session or
+    /// one of its command lines).
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::SessionEnded`] when Keystone no longer accepts the credential: the user, the
+    /// role or the credential itself has been deleted, and the session ends with it.
     pub async fn fetch(
         &self,
         credential: &SessionCredential,
@@ -173,10 +181,10 @@ impl Gateway {
             .keystone
             .authenticate_application_credential(&login)
             .await;
-        meters::stay_fetched(match &issued {
-            Ok(_) => meters::Outcome::Succeeded,
-            Err(error) if error.is_refusal() => meters::Outcome::Refused,
-            Err(_) => meters::Outcome::Failed,
+        metrics::stay_fetched(match &issued {
+            Ok(_) => metrics::Outcome::Succeeded,
+            Err(error) if error.is_refusal() => metrics::Outcome::Refused,
+            Err(_) => metrics::Outcome::Failed,
         });
         let issued = match issued {
             Ok(issued) if issued.details.identity.user.id == credential.user_id => issued,
@@ -197,14 +205,14 @@ impl Gateway {
                 .fetched(credential, &issued.details.methods, Timestamp::now())
                 .await?;
             if let Some(live) = self.registry.known(credential.session) {
-                // the new one is used from now on, not only when the old one has ended
+                // the new one is used from now on, not only after the old one has ended
                 live.forget_tokens();
             }
         }
         Ok(issued)
     }
 
-    /// The token that speaks for a session that stays signed in, once its first one has ended.
+    /// Returns the current token of a session that stays signed in, once its first one has ended.
     pub async fn staying_token(&self, root: Uuid) -> Result<Option<SecretString>, TokenError> {
         let (now, credentials) = (Timestamp::now(), self.store.session_credentials());
         let Some(credential) = credentials.of_session(root, now).await? else {
@@ -222,8 +230,8 @@ impl Gateway {
         }
     }
 
-    /// Deletes the credentials of an ended session with a token of its user's own. False when
-    /// Keystone cannot be asked now: the token is still needed.
+    /// Deletes the credentials of an ended session with a token of its user. Returns false when
+    /// Keystone does not respond: the token is still needed.
     pub async fn delete_credentials(&self, root: Uuid, token: &SecretString) -> bool {
         match self.store.session_credentials().left_of_session(root).await {
             Ok(left) => self.delete_all(left, token).await,
@@ -234,7 +242,8 @@ impl Gateway {
         }
     }
 
-    /// Deletes what ended sessions of a user have left over, now that they have signed in again.
+    /// Deletes the credentials that ended sessions of a user have left over, after they have signed
+    /// in again.
     pub async fn delete_left_over(&self, user_id: &str, token: &SecretString) {
         let left = match self.store.session_credentials().left_of_user(user_id).await {
             Ok(left) => left,
@@ -243,7 +252,7 @@ impl Gateway {
                 return;
             }
         };
-        let deleted = tokio::time::timeout(PATIENCE, self.delete_all(left, token)).await;
+        let deleted = tokio::time::timeout(CLEANUP_TIMEOUT, self.delete_all(left, token)).await;
         if deleted != Ok(true) {
             tracing::info!(user = user_id, "credentials are still left over");
         }
@@ -267,7 +276,7 @@ impl Gateway {
                         tracing::warn!(%error, "a deleted credential is still listed");
                     }
                 }
-                // this token will not do it: the next sign-in's will
+                // this token is not sufficient: that of the next sign-in will be
                 Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => {
                     tracing::info!(%error, name = credential.name, "a credential is left over");
                 }
@@ -283,7 +292,7 @@ fn not_offered() -> Problem {
         StatusCode::FORBIDDEN,
         "stay_not_offered",
         "Staying signed in is not offered here",
-        "Whoever runs this Portico has turned it off (gateway.session.stay_signed_in).",
+        "The administrators of this Portico have turned it off (gateway.session.stay_signed_in).",
     )
 }
 
@@ -295,8 +304,8 @@ fn refused(error: keystone::Error) -> Problem {
         StatusCode::FORBIDDEN,
         "stay_refused",
         "Keystone does not let you stay signed in",
-        "Your cloud makes no application credentials for you. You are signed in all the same, \
+        "Your cloud does not let you create application credentials. You are still signed in, \
          until your Keystone token ends.",
     )
-    .leads_to("Go on", "/")
+    .leads_to("Continue", "/")
 }

@@ -1,4 +1,5 @@
-//! One Keystone token a project, issued when it is first needed and stored before it is used.
+//! Keystone tokens of sessions: one for each project, issued when it is first needed and stored
+//! before it is used.
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -16,28 +17,33 @@ use uuid::Uuid;
 
 use super::live::{Caller, Live, ProjectToken};
 use crate::{
-    meters::{self, TokenOperation},
-    problem::Problem,
+    error_response::Problem,
+    metrics::{self, TokenOperation},
     state::Gateway,
 };
 
-/// Keystone does not say whether a role or the whole session is gone, so it is not asked again
-/// with every request.
-const ASK_AGAIN: Duration = Duration::from_secs(10);
+/// How long a refusal is remembered: Keystone does not report whether the role or the whole session
+/// is gone, so it is not asked with every request.
+const REFUSAL_TTL: Duration = Duration::from_secs(10);
 
-/// A Keystone token that a command line got for itself.
+/// A Keystone token that was issued for a command line alone.
 pub(crate) struct OwnToken {
     pub token: SecretString,
     pub expires_at: Timestamp,
 }
 
-/// Keystone's name of a sign-in whose token is for one project and cannot be exchanged.
-const BOUND: &str = "application_credential";
+/// Keystone's name of the method whose tokens are for one project and cannot be exchanged.
+const BOUND_METHOD: &str = "application_credential";
 
-/// The project that a session cannot leave, because its token is an application credential's.
+/// Returns the project that a session is bound to, because its token is an application
+/// credential's.
 pub(crate) fn bound_to(root: &Session) -> Option<&Project> {
     // an OIDC provider has names of its own for methods
-    let bound = root.provider.is_none() && root.auth_methods.iter().any(|method| method == BOUND);
+    let bound = root.provider.is_none()
+        && root
+            .auth_methods
+            .iter()
+            .any(|method| method == BOUND_METHOD);
     root.projects.first().filter(|_| bound)
 }
 
@@ -72,7 +78,7 @@ impl From<TokenError> for Problem {
 }
 
 impl Gateway {
-    /// The session's token for a project; `None` when the user has no role there.
+    /// Returns the session's token for a project; `None` when the user has no role there.
     pub async fn project_token(
         &self,
         live: &Live,
@@ -92,17 +98,17 @@ impl Gateway {
             return Ok(Some(token));
         }
         let started = Instant::now();
-        // boxed, as what happens once in a while must not make every request large
+        // boxed, as this rare case must not make every request's future large
         let token = Box::pin(self.obtain(live, project)).await;
-        meters::token(
+        metrics::token(
             TokenOperation::Project,
-            meters::Outcome::of(&token),
+            metrics::Outcome::of(&token),
             started,
         );
         token
     }
 
-    /// A token from the store, or a new one of Keystone's.
+    /// Returns a token from the store, or a new one from Keystone.
     async fn obtain(
         &self,
         live: &Live,
@@ -126,7 +132,7 @@ impl Gateway {
             .refused
             .lock()
             .get(project_id)
-            .is_some_and(|asked| asked.elapsed() < ASK_AGAIN);
+            .is_some_and(|asked| asked.elapsed() < REFUSAL_TTL);
         if refused_lately {
             return Ok(None);
         }
@@ -160,7 +166,7 @@ impl Gateway {
         }
     }
 
-    /// The same for a session that stays signed in and has none left.
+    /// Returns the project token of a session that stays signed in and has no valid one left.
     async fn project_token_of_stay(
         &self,
         live: &Live,
@@ -188,7 +194,7 @@ impl Gateway {
             .ok_or(TokenError::SessionEnded)
     }
 
-    /// A token of a command line's own, which ends with it and not only with the browser session
+    /// Returns a command line's own token, which ends with it and not only with the browser session
     /// that approved it; `None` when the user has no role in the project.
     pub async fn own_token(
         &self,
@@ -208,9 +214,9 @@ impl Gateway {
         let _issuing = caller.live.issuing.lock().await;
         let started = Instant::now();
         let token = self.obtain_own(caller, project_id).await;
-        meters::token(
+        metrics::token(
             TokenOperation::CommandLine,
-            meters::Outcome::of(&token),
+            metrics::Outcome::of(&token),
             started,
         );
         token
@@ -253,8 +259,8 @@ impl Gateway {
         }
     }
 
-    /// The token that the session rests on: the unscoped one, or that of the project which it
-    /// cannot leave.
+    /// Returns the token that the session depends on: the unscoped one, or that of the project that
+    /// it is bound to.
     pub async fn root_token(
         &self,
         live: &Live,
@@ -268,7 +274,7 @@ impl Gateway {
             .await
     }
 
-    /// Stores a token that Keystone has just issued. Where that fails, or the session has ended
+    /// Stores a token that Keystone has just issued. If that fails, or the session has ended
     /// meanwhile, the token is revoked and must not be used.
     pub async fn store_token(
         &self,
@@ -306,7 +312,7 @@ impl Gateway {
         }
     }
 
-    /// Revokes a token; says whether Keystone did.
+    /// Revokes a token; returns whether Keystone did so.
     pub async fn revoke(&self, token: &SecretString) -> bool {
         match self.keystone.revoke(token).await {
             Ok(_) => true,
@@ -317,8 +323,8 @@ impl Gateway {
         }
     }
 
-    /// The project that a session's user works in when nothing says which: the last one that
-    /// still exists for them, else the first.
+    /// Returns the project that a session's user works in by default: the last used one that still
+    /// exists for them, else the first.
     pub fn home_project(live: &Live) -> Option<Project> {
         let root = live.root();
         let last = root.last_project.as_deref();

@@ -1,4 +1,4 @@
-//! Asking Keystone whether a session still stands: once an interval while it is in use.
+//! Validates sessions in use at Keystone, once per interval.
 use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,21 +12,21 @@ use super::{
 };
 use crate::{
     audit::Event,
-    meters,
-    problem::Problem,
+    error_response::Problem,
+    metrics,
     state::{Context, Gateway},
 };
 
-/// What Keystone said about a session.
+/// The result of validating a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Validity {
     Good,
     Ended,
-    /// Keystone cannot say.
+    /// Keystone does not respond.
     Unknown,
 }
 
-/// What Keystone said about a project token.
+/// The result of validating a project token.
 enum Renewed {
     AsBefore,
     OtherRoles,
@@ -35,8 +35,8 @@ enum Renewed {
 }
 
 impl Gateway {
-    /// Makes sure that Keystone has confirmed the session lately. While it does not answer, the
-    /// session lives on with its last roles for a while.
+    /// Ensures that Keystone has validated the session recently. While Keystone does not respond,
+    /// the session continues with its last known roles for a limited time.
     pub async fn ensure_standing(
         &self,
         live: &Arc<Live>,
@@ -51,55 +51,55 @@ impl Gateway {
         if age <= span(self.config.session.validate_every) {
             return Ok(());
         }
-        // the background task asks for stale sessions: people do not wait for it
-        let standing = if live.is_stale() || !self.keystone_answers() {
-            Standing::Unknown
+        // the background task validates stale sessions: requests do not wait for it
+        let validity = if live.is_stale() || !self.keystone_answers() {
+            Validity::Unknown
         } else {
             Box::pin(self.validate(live, Some(context)))
                 .await
                 .map_err(Problem::from)?
         };
-        match standing {
-            Standing::Good => Ok(()),
-            Standing::Ended => Err(Problem::signed_out()),
-            Standing::Unknown if age <= self.stale_bound() => Ok(()),
-            Standing::Unknown => Err(Problem::keystone_unavailable()),
+        match validity {
+            Validity::Good => Ok(()),
+            Validity::Ended => Err(Problem::signed_out()),
+            Validity::Unknown if age <= self.stale_bound() => Ok(()),
+            Validity::Unknown => Err(Problem::keystone_unavailable()),
         }
     }
 
-    /// How long roles may be used that Keystone has not confirmed.
+    /// Returns how long roles may be used that Keystone has not confirmed.
     pub fn stale_bound(&self) -> SignedDuration {
         span(self.config.session.stale_for) + span(self.config.session.validate_every)
     }
 
-    /// Asks Keystone about the session and its project tokens; takes over roles and projects.
+    /// Validates the session and its project tokens at Keystone; updates roles and projects.
     pub async fn validate(
         &self,
         live: &Arc<Live>,
         context: Option<&Context>,
-    ) -> Result<Standing, TokenError> {
+    ) -> Result<Validity, TokenError> {
         let before = live.root().keystone_checked_at;
         let _validating = live.validating.lock().await;
-        // somebody else asked while we waited
+        // another request validated it while this one waited
         if live.root().keystone_checked_at > before {
-            return Ok(Standing::Good);
+            return Ok(Validity::Good);
         }
         if live.connections.has_ended() {
-            return Ok(Standing::Ended);
+            return Ok(Validity::Ended);
         }
         let now = Timestamp::now();
         match self.store.sessions().get(live.id).await? {
             Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
-            // ended or expired: whoever sees it first says so
+            // ended or expired: the first process to notice reports it
             _ => {
                 self.registry.recheck(live).await?;
-                return Ok(Standing::Ended);
+                return Ok(Validity::Ended);
             }
         }
-        // another replica asked meanwhile, and has told of what changed
+        // another replica validated it meanwhile, and has reported the changes
         if live.root().keystone_checked_at > before {
             live.set_stale(false);
-            return Ok(Standing::Good);
+            return Ok(Validity::Good);
         }
         let tokens = self.store.keystone_tokens();
         let speaking = match self.root_token(live, now).await? {
@@ -112,17 +112,17 @@ impl Gateway {
         };
         let Some(speaking) = speaking else {
             self.end_refused(live, context).await?;
-            return Ok(Standing::Ended);
+            return Ok(Validity::Ended);
         };
         match self.keystone.validate(&speaking).await {
             Ok(_) => {}
             Err(error) if error.is_refusal() => {
                 self.end_refused(live, context).await?;
-                return Ok(Standing::Ended);
+                return Ok(Validity::Ended);
             }
             Err(_) => return self.cannot_say(live, context).await,
         }
-        // all of them, not only those in memory here: other replicas rely on this
+        // all of them, not only those in memory here: other replicas depend on it
         let mut changed = None;
         for stored in tokens.usable(live.id, now).await? {
             let Some(token) = ProjectToken::of(stored) else {
@@ -141,7 +141,7 @@ impl Gateway {
         }
         let stays = self.store.session_credentials().of_session(live.id, now);
         let root = live.root();
-        // a session that stays signed in is for its one project, whatever others there are
+        // a session that stays signed in is for one project, whatever others there are
         if stays.await?.is_none() && bound_to(&root).is_none() {
             match self.keystone.projects(&speaking, &root.user.domain).await {
                 Ok(projects) if projects != root.projects => {
@@ -159,19 +159,19 @@ impl Gateway {
             .set_keystone_checked(live.id, now)
             .await?;
         live.set_stale(false);
-        meters::validation(meters::Outcome::Succeeded);
+        metrics::validation(metrics::Outcome::Succeeded);
         if let Some(root) = self.store.sessions().get(live.id).await? {
             live.set_root(Arc::new(root));
         }
-        Ok(Standing::Good)
+        Ok(Validity::Good)
     }
 
-    /// Notes that the session lives on with its last roles, once in the audit log.
+    /// Records that the session continues with its last known roles, once in the audit log.
     async fn cannot_say(
         &self,
         live: &Live,
         context: Option<&Context>,
-    ) -> Result<Standing, TokenError> {
+    ) -> Result<Validity, TokenError> {
         if !live.is_stale() {
             let root = live.root();
             let event = Event::new("session.stale", Outcome::Failed)
@@ -181,11 +181,11 @@ impl Gateway {
             self.audit(context.unwrap_or(&internal), event).await;
         }
         live.set_stale(true);
-        meters::validation(meters::Outcome::Failed);
-        Ok(Standing::Unknown)
+        metrics::validation(metrics::Outcome::Failed);
+        Ok(Validity::Unknown)
     }
 
-    /// Takes over what Keystone says about a project token.
+    /// Updates the roles of a project token from Keystone.
     async fn renew_roles(&self, live: &Live, token: &ProjectToken) -> Result<Renewed, TokenError> {
         match self.keystone.validate(&token.token).await {
             Ok(details) if details.identity.roles != token.roles => {
@@ -205,7 +205,7 @@ impl Gateway {
                     .retain(|key, _| key.project != token.project.id);
                 live.signed.lock().clear();
                 self.store.keystone_tokens().forget(token.id).await?;
-                // what was opened with it must ask anew, and learn why it may not
+                // clients must reconnect, and then learn why they are refused
                 live.connections.renew();
                 Ok(Renewed::Dead)
             }
@@ -214,7 +214,7 @@ impl Gateway {
         }
     }
 
-    /// Ends a session that Keystone does not stand by any more.
+    /// Ends a session that Keystone no longer accepts.
     pub async fn refuse(&self, root: Uuid) -> Result<(), TokenError> {
         match self.store.sessions().get(root).await? {
             Some(session) => {
@@ -233,11 +233,11 @@ impl Gateway {
             .sessions()
             .end(live.id, reason, Timestamp::now())
             .await?;
-        meters::sessions_ended(&ended, reason);
-        meters::validation(meters::Outcome::Refused);
+        metrics::sessions_ended(&ended, reason);
+        metrics::validation(metrics::Outcome::Refused);
         self.registry.end(live.id, reason);
         if ended.is_empty() {
-            // somebody was faster
+            // another request or replica was faster
             return Ok(());
         }
         let event = Event::new("session.end", Outcome::Succeeded)

@@ -1,7 +1,7 @@
-//! A browser's own words about itself, in words for people.
+//! Describes a browser for users, from its user agent.
 use woothee::parser::Parser;
 
-/// "Firefox on Linux", as far as the user agent tells.
+/// Returns a description like "Firefox on Linux", as far as the user agent allows.
 pub fn words(user_agent: &str) -> String {
     let parsed = Parser::new().parse(user_agent);
     let browser = parsed.as_ref().map_or("", |known| known.name);
@@ -27,13 +27,13 @@ fn system_name(name: &str) -> Option<&str> {
     match name {
         "" | "UNKNOWN" => None,
         "Mac OSX" => Some("macOS"),
-        // browsers say 10.0 for both
+        // browsers send 10.0 for both
         "Windows 10" => Some("Windows"),
         known => Some(known),
     }
 }
 
-/// `curl/8.5.0` and the like: what stands before the version, if it is a plain word.
+/// Returns the product of a user agent like `curl/8.5.0`, if it is a plain word.
 fn first_product(user_agent: &str) -> Option<String> {
     let product = user_agent.split(['/', ' ']).next()?;
     let plain = (1..=40).contains(&product.len())

@@ -17,15 +17,15 @@ use uuid::Uuid;
 use crate::{
     access::csrf,
     audit::Event,
+    authentication::{Interrupt, check_csrf, see_other},
+    error_response::Problem,
     forms::Fields,
-    guard::{Stop, check_csrf, see_other},
     pages::{sessions::Question, sign_out::Ended},
-    problem::Problem,
     session::live::Caller,
     state::{Context, Gateway, Shared},
 };
 
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_ENDS: usize = 4;
 
 /// What has just been ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,19 +34,19 @@ pub(crate) struct Ending {
     pub tokens: usize,
 }
 
-/// Whose sessions a request is about, and with which right.
+/// Whose sessions a request is about, and by which right.
 struct Subject {
     user: User,
     by_admin: bool,
 }
 
-/// `GET`: asks before several sessions end.
+/// `GET`: asks for confirmation before several sessions end.
 pub(crate) async fn ask(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let subject = gateway
@@ -73,7 +73,7 @@ pub(crate) async fn post(
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     fields: Fields,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     check_csrf(&caller, fields.get(csrf::FIELD))?;
     let subject = gateway
@@ -83,9 +83,10 @@ pub(crate) async fn post(
     let chosen: Vec<Session> = match (fields.optional("session"), fields.get("which")) {
         (Some(id), "") => {
             let id = Uuid::parse_str(id)
-                .map_err(|_| Problem::bad_request("This is no session's ID."))?;
+                .map_err(|_| Problem::bad_request("This is not a session ID."))?;
             if id == caller.session.id {
-                // the page that asks, and that says what has ended with it
+                // the sign-out page asks for confirmation, and shows what has ended with the
+                // session
                 return Ok(see_other("/oauth2/sign_out"));
             }
             live.into_iter()
@@ -97,7 +98,7 @@ pub(crate) async fn post(
             .filter(|session| session.id != caller.session.id)
             .collect(),
         (None, "all") if subject.by_admin => live,
-        _ => return Err(Problem::bad_request("Say which session is to end.").into()),
+        _ => return Err(Problem::bad_request("Name the session to end.").into()),
     };
     let ending = gateway
         .end_chosen(&context, &caller, &subject, chosen)
@@ -116,7 +117,7 @@ impl Gateway {
         context: &Context,
         caller: &Caller,
         user: Option<&str>,
-    ) -> Result<Subject, Stop> {
+    ) -> Result<Subject, Interrupt> {
         let Some(id) = user else {
             return Ok(Subject {
                 user: caller.session.user.clone(),
@@ -132,7 +133,7 @@ impl Gateway {
                 http::StatusCode::NOT_FOUND,
                 "no_sessions",
                 "There is no such session",
-                "Nobody with this ID is signed in any more.",
+                "No user with this ID is signed in any more.",
             )
             .leads_to("Sessions", super::list::PATH)
         })?;
@@ -142,8 +143,9 @@ impl Gateway {
         })
     }
 
-    /// The sessions that can be ended by themselves: those on app hosts end with their browser's.
-    async fn endable(&self, user: &User) -> Result<Vec<Session>, Stop> {
+    /// Returns the sessions that can be ended by themselves: those on app hosts end with their
+    /// browser's.
+    async fn endable(&self, user: &User) -> Result<Vec<Session>, Interrupt> {
         let sessions = self.store.sessions();
         let mut live = sessions.list_of_user(&user.id, Timestamp::now()).await?;
         live.retain(|session| session.kind != SessionKind::App);
@@ -156,7 +158,7 @@ impl Gateway {
         caller: &Caller,
         subject: &Subject,
         chosen: Vec<Session>,
-    ) -> Result<Ending, Stop> {
+    ) -> Result<Ending, Interrupt> {
         let reason = if subject.by_admin {
             EndReason::EndedByAdministrator
         } else {
@@ -175,7 +177,7 @@ impl Gateway {
                     .await;
                 Ok(ended)
             })
-            .buffer_unordered(AT_ONCE)
+            .buffer_unordered(MAX_CONCURRENT_ENDS)
             .collect()
             .await;
         let mut tokens = 0;

@@ -1,4 +1,5 @@
-//! `GET /oauth2/sessions`: one's own sessions; with `?user=`, for administrators, somebody else's.
+//! `GET /oauth2/sessions`: lists the user's own sessions; with `?user=`, for administrators, those
+//! of another user.
 use axum::{
     Extension,
     extract::{OriginalUri, State},
@@ -13,29 +14,29 @@ use secrecy::ExposeSecret as _;
 use super::end::Ending;
 use crate::{
     audit::Event,
+    authentication::Interrupt,
     forms::Fields,
-    guard::Stop,
     pages::sessions::{Search, Sessions, Whose, search},
     session::live::Caller,
     state::{Context, Gateway, Shared},
 };
 
 pub(crate) const PATH: &str = "/oauth2/sessions";
-const LONGEST_SEARCH: usize = 255;
+const MAX_SEARCH_CHARS: usize = 255;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-) -> Result<Response, Stop> {
+) -> Result<Response, Interrupt> {
     let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let typed: String = query
         .get("user")
         .trim()
         .chars()
-        .take(LONGEST_SEARCH)
+        .take(MAX_SEARCH_CHARS)
         .collect();
     if typed.is_empty() {
         return gateway.own_sessions(&context, &caller, None).await;
@@ -55,29 +56,29 @@ pub(crate) async fn get(
 }
 
 impl Gateway {
-    /// The caller's own list, with what has just been done to it.
+    /// Returns the page with the caller's own sessions, and with what has just been ended.
     pub(super) async fn own_sessions(
         &self,
         context: &Context,
         caller: &Caller,
         ending: Option<Ending>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let user = &caller.session.user;
-        // somebody's own sessions do not depend on whether Keystone answers about roles
+        // the list of own sessions does not depend on whether Keystone responds
         let may_search = self.is_admin(caller).await.unwrap_or(false);
         let whose = Whose::Own { may_search };
         self.sessions_page(context, caller, user, whose, ending)
             .await
     }
 
-    /// Somebody else's list, for an administrator.
+    /// Returns the page with another user's sessions, for an administrator.
     pub(super) async fn sessions_of(
         &self,
         context: &Context,
         caller: &Caller,
         user: &User,
         ending: Option<Ending>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         if ending.is_none() {
             let event = Event::new("session.list", Outcome::Succeeded)
                 .session(&caller.session)
@@ -96,7 +97,7 @@ impl Gateway {
         user: &User,
         whose: Whose,
         ending: Option<Ending>,
-    ) -> Result<Response, Stop> {
+    ) -> Result<Response, Interrupt> {
         let now = Timestamp::now();
         let tokens = self.store.keystone_tokens();
         let page = Sessions {
@@ -113,7 +114,7 @@ impl Gateway {
         Ok(page.page().into_response())
     }
 
-    /// Credentials of ended sessions that somebody would still find in Keystone's list.
+    /// Returns the credentials of ended sessions that are still listed at Keystone.
     async fn left_over(
         &self,
         user: &User,
@@ -125,8 +126,8 @@ impl Gateway {
         Ok(left)
     }
 
-    /// The users that an administrator may mean: one where the ID fits.
-    async fn users_like(&self, typed: &str) -> Result<Vec<User>, Stop> {
+    /// Returns the users that match a search: only one if the ID matches.
+    async fn users_like(&self, typed: &str) -> Result<Vec<User>, Interrupt> {
         let sessions = self.store.sessions();
         let mut users = sessions.users_matching(typed, Timestamp::now()).await?;
         if let Some(exact) = users.iter().position(|user| user.id == typed) {

@@ -1,5 +1,5 @@
-//! `/oauth2/sessions`: where somebody is signed in, and ending it; for everybody about themselves,
-//! for administrators of the cloud about anybody.
+//! `/oauth2/sessions`: lists sessions and ends them: users their own, administrators of the cloud
+//! those of any user.
 pub(crate) mod device;
 pub(crate) mod end;
 pub(crate) mod list;
@@ -10,27 +10,27 @@ use portico_store::{Outcome, Session, SessionKind, StoreError};
 
 use crate::{
     audit::Event,
-    guard::Stop,
+    authentication::Interrupt,
+    error_response::Problem,
     pages::sessions::{Row, Stays},
-    problem::Problem,
     session::live::Caller,
     state::{Context, Gateway},
 };
 
 impl Gateway {
-    /// Whether the caller administers the cloud.
-    async fn is_admin(&self, caller: &Caller) -> Result<bool, Stop> {
+    /// Returns whether the caller administers the cloud.
+    async fn is_admin(&self, caller: &Caller) -> Result<bool, Interrupt> {
         let rules = &self.config.session.admins;
         Ok(!rules.is_empty() && self.fitting(rules, &caller.live).await?.is_some())
     }
 
-    /// Stops whoever is no administrator, and says who is.
+    /// Refuses callers who are not administrators, and names the required roles.
     async fn admins_only(
         &self,
         context: &Context,
         caller: &Caller,
         about: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Interrupt> {
         if self.is_admin(caller).await? {
             return Ok(());
         }
@@ -42,7 +42,7 @@ impl Gateway {
         self.audit(context, event).await;
         let rules = &self.config.session.admins;
         let detail = if rules.is_empty() {
-            "Nobody may see other people's sessions here: gateway.session.admins names nobody."
+            "No user may see other users' sessions here: gateway.session.admins is empty."
                 .to_owned()
         } else {
             let roles: Vec<String> = rules
@@ -55,7 +55,7 @@ impl Gateway {
                 })
                 .collect();
             format!(
-                "Other people's sessions are for administrators of the cloud: {}.",
+                "Only administrators of the cloud may see other users' sessions: {}.",
                 roles.join(", or ")
             )
         };
@@ -69,7 +69,8 @@ impl Gateway {
         .into())
     }
 
-    /// The user's live sessions as the page shows them: `current` first, then the latest used.
+    /// Returns the user's live sessions as the page shows them: `current` first, then the latest
+    /// used.
     async fn rows(&self, user: &User, current: Option<&Caller>) -> Result<Vec<Row>, StoreError> {
         let now = Timestamp::now();
         let all = self.store.sessions().list_of_user(&user.id, now).await?;
@@ -144,7 +145,7 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// Who vouched for the person, and how.
+    /// Returns how the user signed in, and at which provider.
     fn vouched_by(&self, session: &Session) -> String {
         let name = session.provider.as_ref().map_or_else(
             || "Keystone".to_owned(),

@@ -106,7 +106,7 @@ async fn no_bearer_counts_unless_the_app_says_so() {
     assert_eq!(
         bearer(&taking, &token).await.status,
         StatusCode::OK,
-        "the twin"
+        "the control case"
     );
     admin.delete_user(&user.id).await.expect("deleted");
 }
@@ -157,7 +157,7 @@ async fn attack_60_a_bearer_that_is_none_is_told_so_and_never_led_to_a_page() {
     assert_eq!(
         bearer(&running, &token).await.status,
         StatusCode::OK,
-        "the twin"
+        "the control case"
     );
     admin.delete_user(&user.id).await.expect("deleted");
 }

@@ -94,7 +94,7 @@ async fn attack_89_a_caching_proxy_never_gives_one_persons_answer_to_another() {
             assert!(!answer.status.is_success(), "{url} was served to nobody");
         }
     }
-    // the twin: this nginx keeps what it may, and gives it to everybody
+    // the control case: this nginx keeps what it may, and gives it to everybody
     let mut nobody = Browser::new(front.address());
     let url = format!("{MAIN}/bare/page");
     nobody.open(&url).await;

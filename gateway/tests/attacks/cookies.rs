@@ -52,7 +52,7 @@ async fn attack_46_a_planted_session_is_not_the_one_that_signs_in() {
     let answer = attacker.call(Method::GET, &userinfo, "").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{}", answer.body);
     let answer = victim.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.json()["name"], "ada", "the twin");
+    assert_eq!(answer.json()["name"], "ada", "the control case");
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn attack_46_a_password_typed_again_makes_a_new_cookie() {
     let answer = thief.call(Method::GET, &userinfo, "").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     let answer = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin");
+    assert_eq!(answer.status, StatusCode::OK, "the control case");
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn attack_47_of_two_cookies_of_our_name_none_counts() {
     }
     let line = format!("theme=dark; portico={own}");
     let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
-    assert_eq!(answer.json()["name"], "ada", "the twin");
+    assert_eq!(answer.json()["name"], "ada", "the control case");
 }
 
 #[tokio::test]
@@ -133,7 +133,11 @@ async fn attack_69_pieces_and_piles_of_cookies_cost_nothing_and_open_nothing() {
     assert!(started.elapsed() < Duration::from_secs(3));
     let line = format!("{pile}portico={}", own.expose_secret());
     let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin, under a pile");
+    assert_eq!(
+        answer.status,
+        StatusCode::OK,
+        "the control case, under a pile"
+    );
 }
 
 #[tokio::test]
@@ -147,7 +151,11 @@ async fn attack_70_separators_alone_break_nothing() {
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{noise:?}");
         let line = format!("{noise};portico={}", own.expose_secret());
         let answer = with_cookies(&stack, &[&line], "/projects/p1").await;
-        assert_eq!(answer.status, StatusCode::OK, "the twin after {noise:?}");
+        assert_eq!(
+            answer.status,
+            StatusCode::OK,
+            "the control case after {noise:?}"
+        );
         assert!(!answer.body.contains(own.expose_secret()), "{noise:?}");
     }
     for query in ["&", "&&&&", "=", "=&=", "?", "&=&", "%", "%zz"] {
@@ -189,7 +197,7 @@ async fn attack_71_no_changed_cookie_is_anybodys() {
     }
     let line = format!("portico={first}");
     let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin");
+    assert_eq!(answer.status, StatusCode::OK, "the control case");
 }
 
 #[tokio::test]
@@ -233,5 +241,5 @@ async fn attack_71_a_cookie_for_one_purpose_is_none_for_another() {
     }
     let line = format!("portico={}", own.expose_secret());
     let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin");
+    assert_eq!(answer.status, StatusCode::OK, "the control case");
 }

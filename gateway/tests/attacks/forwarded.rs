@@ -132,7 +132,7 @@ async fn attack_09_a_host_that_the_client_tells_opens_no_other_app() {
     let visitor = visitor(&stack).await;
     let own = [("x-forwarded-host", APP_HOST)];
     let answer = ask(&visitor, AUTH, APP_HOST, &own).await;
-    assert_eq!(answer.status, StatusCode::ACCEPTED, "the twin");
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "the control case");
     // the proxy of Grafana keeps its own host name, and passes on what the client says of another
     for (name, value) in [
         ("x-forwarded-host", "prometheus.apps.localhost"),
@@ -275,9 +275,13 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
                 assert!(found.next().is_none(), "{wanted} twice");
                 value
             };
-            assert_eq!(value("x-forwarded-host").as_deref(), Some(host), "the twin");
+            assert_eq!(
+                value("x-forwarded-host").as_deref(),
+                Some(host),
+                "the control case"
+            );
             assert_eq!(value("x-forwarded-proto").as_deref(), Some("http"));
-            let client = value("x-forwarded-for").expect("the twin");
+            let client = value("x-forwarded-for").expect("the control case");
             assert!(!client.contains(','), "{client}");
             assert_eq!(told["target"], "/x");
         }
@@ -336,7 +340,7 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
     let answer = nobody
         .raw_host(REDIRECT, "portico.internal", &headers)
         .await;
-    assert_eq!(answer.status, StatusCode::SEE_OTHER, "the twin");
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
     let location = answer.location();
     assert!(
         location

@@ -7,8 +7,8 @@ use crate::{
     api_server,
     support::{
         browser::{Browser, Page},
+        received_identity::{claims, header},
         stack::{APP, APP_HOST, MAIN, Stack, Wanted},
-        told::{claims, header},
         wire,
     },
 };
@@ -91,7 +91,11 @@ async fn attack_15_no_spelling_of_an_identity_header_passes() {
         }
     }
     let page = with(&mut browser, Method::GET, &[("x-theme", "dark")]).await;
-    assert_eq!(header(&page.json(), "x-theme"), ["dark"], "the twin");
+    assert_eq!(
+        header(&page.json(), "x-theme"),
+        ["dark"],
+        "the control case"
+    );
 }
 
 #[tokio::test]
@@ -136,7 +140,11 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
         assert!(!page.body.contains("forged"), "{}", page.body);
         let told = page.json();
         assert!(header(&told, "x-app-email").is_empty());
-        assert_eq!(header(&told, "x-webauth-user"), ["ada@Default"], "the twin");
+        assert_eq!(
+            header(&told, "x-webauth-user"),
+            ["ada@Default"],
+            "the control case"
+        );
     }
 }
 
@@ -174,7 +182,7 @@ async fn attack_16_on_a_path_that_is_open_to_everybody_nobodys_headers_arrive() 
             let told = page.json();
             let named = header(&told, "x-webauth-user");
             assert_eq!(named, Vec::from_iter(user), "{method}");
-            assert_eq!(header(&told, "x-theme"), ["dark"], "the twin");
+            assert_eq!(header(&told, "x-theme"), ["dark"], "the control case");
         }
     }
 }
@@ -200,7 +208,7 @@ async fn whom_an_app_cannot_be_told_about_is_nobody_where_everybody_may() {
     assert_eq!(
         page.status,
         StatusCode::FORBIDDEN,
-        "the twin: {}",
+        "the control case: {}",
         page.body
     );
 }
@@ -218,7 +226,7 @@ async fn attack_16_with_an_identity_of_none_a_client_still_says_nothing() {
         ("proxy-authorization", "Basic Zm9yZ2VkOmZvcmdlZA=="),
     ];
     let page = with(&mut browser, Method::GET, &forged).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
     assert!(
         !page.body.contains("orged") && !page.body.contains("Zm9y"),
         "{}",
@@ -248,7 +256,7 @@ async fn attack_17_a_connection_header_removes_nothing_that_we_say() {
             ["127.0.0.1"],
             "{connection}"
         );
-        assert_eq!(header(&told, "x-secret"), ["1"], "the twin");
+        assert_eq!(header(&told, "x-secret"), ["1"], "the control case");
     }
     let lines = "Connection: close, X-Secret\r\nX-Secret: 1\r\n\r\n";
     let told = wire::json(&wire::exchange(stack.address, &request(&browser, lines)).await);
@@ -291,7 +299,7 @@ async fn attack_18_of_two_lines_none_is_the_clients() {
     }
     assert_eq!(stack.app.asked(), 0);
     let page = with(&mut browser, Method::GET, &[]).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
 }
 
 #[tokio::test]
@@ -319,7 +327,7 @@ async fn attack_19_a_name_never_begins_a_line_of_its_own() {
     let claims = claims(header(&told, "x-jwt-assertion")[0]);
     assert_eq!(
         claims["name"], "ä\r\n\"}",
-        "the twin: a token holds any name"
+        "the control case: a token holds any name"
     );
 }
 
@@ -353,7 +361,7 @@ async fn attack_20_a_group_with_a_comma_is_not_two_groups() {
     let session = commas.session_of_provider("bob", &["dev", "staff"]).await;
     let (mut browser, _) = commas.at_app(&session).await;
     let told = with(&mut browser, Method::GET, &[]).await.json();
-    assert_eq!(header(&told, "x-groups"), ["dev,staff"], "the twin");
+    assert_eq!(header(&told, "x-groups"), ["dev,staff"], "the control case");
 
     let lines = stack_with(json!({ "value": "groups", "lines": true })).await;
     let session = lines.session_of_provider("bob", &["a,ops", "staff"]).await;
@@ -391,7 +399,10 @@ async fn attack_21_nobody_impersonates_at_a_cluster() {
     let told = page.json();
     let bearer = header(&told, "authorization");
     assert_eq!(bearer.len(), 1);
-    assert!(bearer[0].starts_with("Bearer portico_v1."), "the twin");
+    assert!(
+        bearer[0].starts_with("Bearer portico_v1."),
+        "the control case"
+    );
     assert_eq!(
         header(&told, "sec-websocket-protocol"),
         ["v4.channel.k8s.io"]
@@ -409,7 +420,7 @@ async fn attack_21_nobody_impersonates_at_a_cluster() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(!answer.contains("forged"), "{answer}");
         let told = wire::json(&answer);
-        assert_eq!(told["body"], "hi", "the twin");
+        assert_eq!(told["body"], "hi", "the control case");
         assert_eq!(told["trailers"], json!([]));
     }
 }
@@ -482,7 +493,7 @@ async fn attack_22_no_openstack_header_of_a_clients_arrives() {
             ("x_auth_token", "forged"),
         ];
         let page = with(&mut browser, Method::GET, &forged).await;
-        assert_eq!(page.status, StatusCode::OK, "the twin");
+        assert_eq!(page.status, StatusCode::OK, "the control case");
         assert!(!page.body.contains("forged"), "{identity}: {}", page.body);
     }
 }
@@ -505,7 +516,7 @@ async fn attack_24_our_cookies_stay_with_us_in_both_directions() {
     assert_eq!(
         header(&page.json(), "cookie"),
         ["theme=dark; lang=en"],
-        "the twin"
+        "the control case"
     );
     assert!(!page.body.contains(&own) && !page.body.contains("mine"));
 
@@ -528,7 +539,7 @@ async fn attack_24_our_cookies_stay_with_us_in_both_directions() {
     }
     let page = browser.call(Method::GET, url.as_str(), "").await;
     let set: Vec<_> = page.headers.get_all("set-cookie").iter().collect();
-    assert_eq!(set, ["theme=light; Path=/"], "the twin");
+    assert_eq!(set, ["theme=light; Path=/"], "the control case");
     assert_eq!(browser.cookie(APP_HOST, "portico"), Some(own.as_str()));
     let page = browser.call(Method::GET, &format!("{APP}/d/1"), "").await;
     assert_eq!(page.status, StatusCode::OK);

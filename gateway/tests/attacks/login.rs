@@ -45,7 +45,7 @@ async fn attack_48_no_other_site_signs_a_browser_in() {
         ("domain", "Default"),
     ];
     let page = victim.submit(MAIN, &url, &fields).await;
-    assert_eq!(page.status, StatusCode::SEE_OTHER, "the twin");
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "the control case");
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn attack_49_no_picture_or_link_signs_anybody_out() {
     assert_eq!(answer.status, StatusCode::OK, "somebody was signed out");
     browser.submit(MAIN, &url, &[("csrf_token", csrf)]).await;
     let answer = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "the twin");
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "the control case");
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn attack_51_nothing_that_somebody_chose_becomes_markup() {
     let page = browser.open(&format!("{MAIN}/oauth2/sign_out")).await;
     assert!(
         page.body.contains("&lt;/pre&gt;&lt;script&gt;"),
-        "the twin: the name is shown, {}",
+        "the control case: the name is shown, {}",
         session.id
     );
 }
@@ -170,6 +170,6 @@ async fn attack_52_nothing_of_an_upstreams_reaches_a_stranger_and_nothing_reache
     let page = browser
         .call(Method::POST, &format!("{MAIN}/projects/p1"), "body")
         .await;
-    assert_eq!(page.status, StatusCode::OK, "the twin");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
     assert_eq!(stack.panel.asked(), 1);
 }

@@ -1,6 +1,6 @@
 //! The attacks that the gateway must withstand, by their number in docs/gateway/attacks.md, on real
 //! sockets and, where sign-in is involved, against the running services (`PORTICO_TEST_ENV`). Each
-//! has a twin that succeeds, so that a dead server withstands nothing.
+//! has a control case that succeeds, so that a dead server withstands nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -162,11 +162,11 @@ async fn attack_29_what_can_be_read_in_two_ways_is_refused_or_is_one_path_for_al
                 wrong.push(format!("{text}: got through, and may be read as {seen}"));
             }
         }
-        // the twin: whoever is excepted gets through wherever it is one path
-        let twin = get(&stack, &target, &admin).await.status;
+        // the control case: whoever is excepted gets through wherever it is one path
+        let control = get(&stack, &target, &admin).await.status;
         let ambiguous = matches!(expected, 400 | 421);
-        if (ambiguous && twin != expected) || (!ambiguous && twin != 200) {
-            wrong.push(format!("{text}: {twin} for an admin"));
+        if (ambiguous && control != expected) || (!ambiguous && control != 200) {
+            wrong.push(format!("{text}: {control} for an admin"));
         }
         // nobody gets anything but what is public, however it is read
         let nobody = get(&stack, &target, "").await;

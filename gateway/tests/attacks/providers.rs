@@ -27,7 +27,10 @@ async fn attack_08_no_parameter_of_a_link_reaches_the_provider() {
         names
     };
     let expected = names(&plain);
-    assert!(expected.iter().any(|name| name == "client_id"), "the twin");
+    assert!(
+        expected.iter().any(|name| name == "client_id"),
+        "the control case"
+    );
     for extra in [
         "scope=admin",
         "client_id=evil",
@@ -72,7 +75,7 @@ async fn attack_41_an_answer_counts_once_in_the_browser_that_asked() {
     let events = corp.provider.events().await.expect("events");
     assert!(events.iter().all(|event| event.kind != "grant"));
 
-    // its twin succeeds, once
+    // its control case succeeds, once
     let page = browser.open(&callback).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     let page = browser.open(&callback).await;
@@ -105,7 +108,7 @@ async fn attack_42_a_parameter_given_twice_or_changed_is_a_bad_request() {
     assert_eq!(
         page.status,
         StatusCode::SEE_OTHER,
-        "the twin: {}",
+        "the control case: {}",
         page.body
     );
 }

@@ -19,9 +19,9 @@ impl Answer {
     }
 }
 
-/// What stands for a connection that is closed without a word: the listener cuts off whatever has
-/// two readings before there is a request to answer.
-const CUT_OFF: u16 = 400;
+/// The status that represents a connection closed without a response: the listener closes it for an
+/// ambiguous message before there is a request to answer.
+const CLOSED_STATUS: u16 = 400;
 
 /// Sends bytes and reads until the other side closes. They should ask for that.
 pub async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
@@ -33,7 +33,7 @@ pub async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let _ = read.await.expect("an answer in time");
     if bytes.is_empty() {
         return Answer {
-            status: CUT_OFF,
+            status: CLOSED_STATUS,
             body: String::new(),
         };
     }

@@ -73,8 +73,8 @@ async fn attack_01_no_spelling_of_another_host_is_led_to() {
         }
     }
     for (endpoint, url) in through_all(&stack, "/projects/p1?x=%2F").await {
-        assert_eq!(url.path(), "/projects/p1", "the twin: {endpoint}");
-        assert_eq!(url.query(), Some("x=%2F"), "the twin: {endpoint}");
+        assert_eq!(url.path(), "/projects/p1", "the control case: {endpoint}");
+        assert_eq!(url.query(), Some("x=%2F"), "the control case: {endpoint}");
     }
 }
 
@@ -101,7 +101,11 @@ async fn attack_01_an_app_hands_over_to_no_other_host() {
     let page = browser
         .submit(MAIN, &format!("{APP}/oauth2/handover"), &[("code", &code)])
         .await;
-    assert_eq!(page.location().as_str(), format!("{APP}/graph"), "the twin");
+    assert_eq!(
+        page.location().as_str(),
+        format!("{APP}/graph"),
+        "the control case"
+    );
 }
 
 #[tokio::test]
@@ -142,7 +146,7 @@ async fn attack_02_a_host_that_only_ends_alike_is_somebody_elses() {
         assert!(!page.body.contains("\"target\""), "{host} was served");
     }
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
 }
 
 #[tokio::test]
@@ -168,7 +172,11 @@ async fn attack_03_user_information_and_look_alike_letters_lead_nowhere() {
         }
     }
     for (endpoint, url) in through_all(&stack, "/user@localhost").await {
-        assert_eq!(url.path(), "/user@localhost", "the twin: {endpoint}");
+        assert_eq!(
+            url.path(),
+            "/user@localhost",
+            "the control case: {endpoint}"
+        );
     }
 }
 
@@ -203,7 +211,7 @@ async fn attack_04_no_destination_writes_a_header_line() {
     let page = browser
         .open(&format!("{MAIN}/oauth2/sign_in?rd=%2Fprojects%2Fp1"))
         .await;
-    assert_eq!(arrives(&page).path(), "/projects/p1", "the twin");
+    assert_eq!(arrives(&page).path(), "/projects/p1", "the control case");
 }
 
 #[tokio::test]
@@ -222,7 +230,7 @@ async fn attack_05_an_overlong_destination_is_dropped_whole() {
     }
     let kept = format!("/{}", "a".repeat(2_000));
     for (endpoint, url) in through_all(&stack, &kept).await {
-        assert_eq!(url.path(), kept, "the twin: {endpoint}");
+        assert_eq!(url.path(), kept, "the control case: {endpoint}");
     }
 }
 
@@ -242,7 +250,7 @@ async fn attack_06_no_token_is_put_into_a_url_that_came_with_the_request() {
         assert_eq!(asked.status, StatusCode::OK);
         let csrf = session.csrf.expose_secret();
         let page = browser.submit(MAIN, &url, &[("csrf_token", csrf)]).await;
-        assert_eq!(page.status, StatusCode::OK, "the twin: signed out");
+        assert_eq!(page.status, StatusCode::OK, "the control case: signed out");
         assert!(page.body.contains("You are signed out"));
         assert!(!page.headers.contains_key(header::LOCATION));
         for secret in ["keystone-token", "evil.example"] {
@@ -281,5 +289,9 @@ async fn attack_07_our_own_endpoints_are_no_destination() {
             "{MAIN}/oauth2/sign_in?rd=%2Foauth2%2Fdevice%3Fuser_code%3DABCD-EFGH"
         ))
         .await;
-    assert_eq!(arrives(&page).path(), "/oauth2/device", "the twin: a step");
+    assert_eq!(
+        arrives(&page).path(),
+        "/oauth2/device",
+        "the control case: a step"
+    );
 }

@@ -184,7 +184,7 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
     let events = corp.provider.events().await.expect("events");
     assert!(events.iter().any(|event| event.kind == "token.error"));
 
-    // its twin: nobody has replaced it
+    // its control case: nobody has replaced it
     expires_in(&stack, &session, -1).await;
     let mut browser = again(&browser, &stack);
     let page = browser.open(&format!("{MAIN}/")).await;

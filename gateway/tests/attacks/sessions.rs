@@ -141,5 +141,5 @@ async fn attack_75_a_revoked_session_opens_nothing_and_leaves_nothing_open() {
     let answer = owner
         .call(Method::GET, &format!("{MAIN}/projects/p1"), "")
         .await;
-    assert_eq!(answer.status, StatusCode::OK, "the twin");
+    assert_eq!(answer.status, StatusCode::OK, "the control case");
 }

@@ -65,7 +65,10 @@ async fn attack_72_no_nonce_is_used_twice_and_no_secret_stands_in_the_open() {
     ] {
         assert!(!holds(secret), "the database holds a secret in the open");
     }
-    assert!(holds(&session.id.to_string()), "the twin: rows are there");
+    assert!(
+        holds(&session.id.to_string()),
+        "the control case: rows are there"
+    );
 }
 
 #[tokio::test]
@@ -110,7 +113,11 @@ async fn attack_73_no_damaged_row_crashes_or_opens_anything() {
         }
     }
     let page = panel(&mut other).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin: others go on");
+    assert_eq!(
+        page.status,
+        StatusCode::OK,
+        "the control case: others go on"
+    );
 }
 
 #[tokio::test]
@@ -150,7 +157,7 @@ async fn attack_78_a_moved_or_swapped_secret_does_not_open() {
     assert_ne!(page.status, StatusCode::OK, "a form's token was moved");
 
     let page = panel(&mut browser_with(&stack, &adas)).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
     assert!(page.body.contains("portico-token"));
 }
 
@@ -175,5 +182,10 @@ async fn attack_78_a_hash_put_into_the_database_needs_our_key() {
     let page = panel(&mut browser_with(&stack, &chosen.into())).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     let page = panel(&mut browser_with(&stack, &cookie)).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin, {}", session.id);
+    assert_eq!(
+        page.status,
+        StatusCode::OK,
+        "the control case, {}",
+        session.id
+    );
 }

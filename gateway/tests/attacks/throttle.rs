@@ -32,7 +32,7 @@ async fn attack_56_an_unknown_user_and_a_wrong_password_look_alike() {
     assert_eq!(wrong.status, unknown.status);
     assert_eq!(seen(&wrong, "otto"), seen(&unknown, &nobody));
     let right = enter(&mut browser, "/", "otto", running.password()).await;
-    assert_eq!(right.status, StatusCode::SEE_OTHER, "the twin");
+    assert_eq!(right.status, StatusCode::SEE_OTHER, "the control case");
 }
 
 #[tokio::test]

@@ -92,7 +92,7 @@ async fn attack_60_no_bearer_is_a_session() {
         let answer = browser
             .call(Method::GET, &format!("{MAIN}{path}"), "")
             .await;
-        assert!(answer.status.is_success(), "the twin: {path}");
+        assert!(answer.status.is_success(), "the control case: {path}");
     }
 }
 
@@ -111,7 +111,7 @@ async fn attack_63_a_role_that_keystone_takes_away_opens_nothing_any_more() {
     enter(&mut browser, "/", &user.name, user.password.expose_secret()).await;
     let auth = format!("{MAIN}/oauth2/auth?app=prometheus");
     let answer = browser.open(&auth).await;
-    assert_eq!(answer.status, StatusCode::ACCEPTED, "the twin");
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "the control case");
     let revoked = admin.revoke(&user.id, &running.acme, developer).await;
     revoked.expect("revoked");
     let denied = async {
@@ -169,6 +169,6 @@ async fn attack_68_basic_credentials_are_nothing_here() {
             String::new(),
         )
         .await;
-    assert_eq!(told.status, StatusCode::OK, "the twin");
+    assert_eq!(told.status, StatusCode::OK, "the control case");
     assert!(!told.body.contains(&value), "it went on to the upstream");
 }

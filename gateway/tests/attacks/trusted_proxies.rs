@@ -65,7 +65,7 @@ async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
         assert!(answer.starts_with(start), "{answer}");
         assert!(!answer.contains("portico-assertion"), "{answer}");
     }
-    // the twin: the same over TCP, from a network that is trusted
+    // the control case: the same over TCP, from a network that is trusted
     let stream = TcpStream::connect(stack.address).await.expect("gateway");
     let answer = exchange(stream, &head("portico.internal", &told)).await;
     assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
@@ -149,5 +149,9 @@ async fn attack_25_a_broken_cookie_is_401_and_never_somebody() {
         }
     }
     let answer = visitor.open(&format!("{APP}/oauth2/auth")).await;
-    assert_eq!(answer.status, http::StatusCode::ACCEPTED, "the twin");
+    assert_eq!(
+        answer.status,
+        http::StatusCode::ACCEPTED,
+        "the control case"
+    );
 }

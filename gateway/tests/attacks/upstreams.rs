@@ -106,7 +106,7 @@ async fn attack_80_a_request_behind_an_upgrade_stays_with_the_gateway() {
         assert!(!seen.contains("smuggled"), "{upgrade}: {seen}");
         assert!(!seen.contains("internal"), "{upgrade}: {seen}");
     }
-    // the twin: what follows a plain request is a request, and is judged as one
+    // the control case: what follows a plain request is a request, and is judged as one
     let twice = raw_get("/first", "") + &raw_get("/second", "Connection: close\r\n");
     let answer = exchange(&stack, &browser, &twice).await;
     assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
@@ -239,7 +239,7 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
     let (mut other, _) = stack.signed_in(&[]).await;
     let page = other.call(Method::GET, "http://localhost:8080/", "").await;
     assert_eq!(page.status, StatusCode::OK);
-    // the twin: whoever reads on gets more
+    // the control case: whoever reads on gets more
     let mut taken = 0;
     while taken <= before {
         let frame = slow.frame().await.expect("frame").expect("frame");

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::support::{
     browser::{Browser, Page},
     log::Log,
+    received_identity::header,
     stack::{APP, APP_HOST, Stack, Wanted},
-    told::header,
 };
 
 /// A gateway behind a proxy, which is in the network that one rule opens, and that another closes.

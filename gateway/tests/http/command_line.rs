@@ -60,7 +60,7 @@ fn authorize_url(redirect: &str) -> String {
     format!("{MAIN}/oauth2/authorize?{query}")
 }
 
-const CARRIED: [&str; 8] = [
+const HIDDEN_FIELDS: [&str; 8] = [
     "csrf_token",
     "client_id",
     "response_type",
@@ -75,8 +75,8 @@ async fn decide(browser: &mut Browser, decision: &str) -> Page {
     let page = browser.open(&authorize_url(REDIRECT)).await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
     assert!(page.body.contains("portico on laptop") && page.body.contains("acme"));
-    let values: Vec<_> = CARRIED.iter().map(|name| page.field(name)).collect();
-    let mut fields: Vec<(&str, &str)> = CARRIED
+    let values: Vec<_> = HIDDEN_FIELDS.iter().map(|name| page.field(name)).collect();
+    let mut fields: Vec<(&str, &str)> = HIDDEN_FIELDS
         .iter()
         .zip(&values)
         .map(|(name, value)| (*name, value.as_str()))

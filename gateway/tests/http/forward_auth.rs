@@ -34,8 +34,8 @@ async fn ask(browser: &Browser, url: &str, host: &str, headers: &[(&str, &str)])
     browser.raw_host(url, host, &all).await
 }
 
-/// What a proxy of ours says about itself.
-const ASKS: (&str, &str) = ("sec-portico-forward-auth", "1");
+/// The header that identifies a proxy that asks by itself.
+const PROXY_HEADER: (&str, &str) = ("sec-portico-forward-auth", "1");
 const AUTH: &str = "http://portico.internal:8080/oauth2/auth";
 const REDIRECT: &str = "http://portico.internal:8080/oauth2/auth/redirect";
 const TRAEFIK: &[(&str, &str)] = &[
@@ -47,7 +47,7 @@ const TRAEFIK: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn every_proxys_way_of_asking_gets_the_same_answer() {
+async fn every_kind_of_proxy_gets_the_same_answer() {
     let stack = asked().await;
     let visitor = visitor(&stack, &["k8s_admin"]).await;
     let nobody = Browser::new(stack.address);
@@ -125,7 +125,7 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
     let told = [
         ("x-forwarded-uri", "/graph"),
         ("x-forwarded-method", "GET"),
-        ASKS,
+        PROXY_HEADER,
     ];
     let answer = ask(&visitor, AUTH, host, &told).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
@@ -138,13 +138,13 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
     assert!(!answer.headers.contains_key(header::COOKIE));
     // a browser that calls the endpoint through the same proxy
     for uri in ["/oauth2/auth", "/oauth2/auth?x=/graph", "/oauth2"] {
-        let told = [("x-forwarded-uri", uri), ASKS];
+        let told = [("x-forwarded-uri", uri), PROXY_HEADER];
         let answer = ask(&visitor, AUTH, host, &told).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED);
         assert!(!answer.headers.contains_key("portico-assertion"), "{uri}");
         assert!(!answer.headers.contains_key(header::COOKIE), "{uri}");
     }
-    let answer = ask(&visitor, AUTH, host, &[ASKS]).await;
+    let answer = ask(&visitor, AUTH, host, &[PROXY_HEADER]).await;
     assert!(!answer.headers.contains_key("portico-assertion"));
 
     let strict = Stack::start(Wanted::default()).await;
@@ -170,7 +170,7 @@ async fn a_page_is_led_to_sign_in_and_back_and_a_call_is_told_401() {
     let there = answer.location();
     let back = pass_over(&mut browser, APP, there.as_str()).await;
     assert_eq!(back.location().as_str(), format!("{APP}/graph?g0.expr=up"));
-    headers.push(ASKS);
+    headers.push(PROXY_HEADER);
     let answer = ask(&browser, REDIRECT, "portico.internal", &headers).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.headers.contains_key("portico-assertion"));
@@ -231,11 +231,11 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
     let prefix = "http://portico.internal/oauth2/ext_authz";
     for path in ["/", "/graph?g0.expr=up", "/a/b"] {
         let url = format!("{prefix}{path}");
-        let answer = ask(&visitor, &url, host, &[ASKS]).await;
+        let answer = ask(&visitor, &url, host, &[PROXY_HEADER]).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         assert!(!answer.headers.contains_key("portico-assertion"), "{path}");
         // Envoy replaces what is there: each header is, with nothing in it if need be
-        let answer = ask(&envoys, &url, host, &[ASKS]).await;
+        let answer = ask(&envoys, &url, host, &[PROXY_HEADER]).await;
         for name in [
             "x-auth-request-email",
             "x-auth-request-groups",
@@ -383,7 +383,7 @@ async fn an_app_that_another_proxy_serves_has_its_own_host_and_nothing_of_it_is_
     let back = pass_over(&mut browser, app, page.location().as_str()).await;
     assert_eq!(back.location().as_str(), format!("{app}/d"));
     let answer = browser.open(&format!("{app}/oauth2/auth")).await;
-    assert_eq!(answer.status, StatusCode::ACCEPTED, "the twin");
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "the control case");
     let page = browser.open(&format!("{app}/d")).await;
     assert_eq!(page.status, StatusCode::MISDIRECTED_REQUEST);
     assert!(page.body.contains("Another proxy serves Prometheus"));

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{
     browser::{Browser, Page},
+    received_identity::{basic, claims, header},
     stack::{APP, CLUSTER, MAIN, Stack, Wanted},
-    told::{basic, claims, header},
 };
 
 async fn telling(identity: Value) -> Stack {
@@ -147,7 +147,10 @@ async fn groups_and_a_verified_address_come_from_the_provider() {
         "{}",
         page.body
     );
-    assert!(page.body.contains("Prometheus cannot be told who you are"));
+    assert!(
+        page.body
+            .contains("Your identity cannot be passed to Prometheus")
+    );
     let events = stack.audited("app.open").await;
     let reason = events[0].detail["reason"].as_str().expect("reason");
     assert!(reason.contains("e-mail"), "{reason}");
@@ -362,6 +365,10 @@ async fn without_keystone_there_is_no_cluster_token_and_a_page_says_so() {
     let (mut browser, _) = stack.at_app(&session).await;
     let page = browser.open(&format!("{APP}/")).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
-    assert!(page.body.contains("your Keystone account"), "{}", page.body);
+    assert!(
+        page.body.contains("requires a Keystone account"),
+        "{}",
+        page.body
+    );
     assert_eq!(stack.app.asked(), 0);
 }

@@ -6,27 +6,27 @@
     reason = "in a test, whatever is not as expected ends it"
 )]
 
-mod access_lines;
+mod access_log;
 mod apps;
 mod audit;
 mod client_address;
 mod command_line;
+mod diagnostics;
 mod forward_auth;
 mod identity;
-mod kept_form;
 mod keys;
 mod limits;
-mod meters;
+mod metrics;
 mod open_apps;
 mod pages;
 mod path_routes;
 mod proxy;
 mod request_bodies;
 mod rules;
+mod saved_form;
 mod sessions;
 mod sign_out;
 mod traces;
-mod troubles;
 mod upstream_backends;
 mod upstream_streams;
 mod upstream_tls;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{
     browser::Browser,
+    received_identity::{claims, header},
     stack::{MAIN, MAIN_HOST, Stack, Wanted},
-    told::{claims, header},
 };
 
 /// An app of the project p1 that its developers open, as far as its rules say nothing else.

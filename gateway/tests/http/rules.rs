@@ -254,7 +254,11 @@ async fn a_sign_in_that_is_too_long_ago_is_confirmed_on_the_way() {
     assert!(back.starts_with("/oauth2/handover?"), "{back}");
     let page = browser.open(&format!("{MAIN}{back}")).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
-    assert!(page.body.contains("fresh proof"), "{}", page.body);
+    assert!(
+        page.body.contains("confirm who you are again"),
+        "{}",
+        page.body
+    );
 
     // and who has confirmed arrives
     let renewal = portico_store::Renewal {
@@ -359,7 +363,7 @@ async fn a_file_of_rules_is_read_again_and_a_bad_one_changes_nothing() {
         (
             "[[rules]]\nname = \"x\"\neffect = \"allow\"\n",
             "rules.toml:1:",
-            "whom does it let in",
+            "name whom the rule allows",
         ),
         (
             "[[rules]]\nname = \"x\"\neffect = \"deny\"\npath = [\"/x\"]\n",

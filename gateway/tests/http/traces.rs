@@ -86,7 +86,7 @@ fn told(page: &Page, name: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_proxys_trace() {
+async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_trace_of_the_proxy() {
     let collector = Collector::start().await;
     let traces = trace(&config(collector.url()));
     let stack = behind_a_proxy().await;
@@ -112,7 +112,7 @@ async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_pr
         format!("00-{TRACE}-{}-01", hex(&upstream.span_id))
     );
     let attributes = format!("{:?}", request.attributes);
-    for part in ["request.id", "/projects/p1", "IntValue(200)"] {
+    for part in ["request_id", "/projects/p1", "IntValue(200)"] {
         assert!(attributes.contains(part), "{part}: {attributes}");
     }
     assert!(!format!("{spans:?}").contains("confidential"));
@@ -138,7 +138,7 @@ async fn a_strangers_trace_is_not_continued_nor_passed_on() {
 }
 
 #[tokio::test]
-async fn without_traces_a_proxys_context_passes_and_a_strangers_does_not() {
+async fn without_traces_the_context_of_a_proxy_passes_and_that_of_a_client_does_not() {
     for (stack, passes) in [
         (behind_a_proxy().await, true),
         (Stack::start(Wanted::default()).await, false),

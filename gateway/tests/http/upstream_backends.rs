@@ -12,8 +12,8 @@ use crate::support::{
     stack::{APP, Stack, Wanted},
 };
 
-/// Nothing listens there.
-const DEAD: &str = "http://127.0.0.1:9";
+/// Nothing listens at this address.
+const UNREACHABLE: &str = "http://127.0.0.1:9";
 
 async fn among(backends: &[&str], more: Value) -> (Stack, Browser) {
     let mut upstream = more;
@@ -45,7 +45,7 @@ async fn requests_go_round() {
 #[tokio::test]
 async fn a_server_that_takes_no_connection_is_passed_over_with_whatever_was_sent() {
     let echo = Echo::start().await;
-    let (_stack, mut browser) = among(&[DEAD, &echo.url()], json!({})).await;
+    let (_stack, mut browser) = among(&[UNREACHABLE, &echo.url()], json!({})).await;
     for (method, body) in [
         (Method::POST, "a body"),
         (Method::GET, ""),
@@ -61,7 +61,7 @@ async fn a_server_that_takes_no_connection_is_passed_over_with_whatever_was_sent
 
 #[tokio::test]
 async fn where_no_server_takes_a_connection_each_request_tries() {
-    let (_stack, mut browser) = among(&[DEAD, "http://127.0.0.1:10"], json!({})).await;
+    let (_stack, mut browser) = among(&[UNREACHABLE, "http://127.0.0.1:10"], json!({})).await;
     for _ in 0..3 {
         let page = send(&mut browser, Method::POST, "x").await;
         assert_eq!(page.status, StatusCode::BAD_GATEWAY);

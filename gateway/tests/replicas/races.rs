@@ -19,16 +19,16 @@ use crate::{
 const ROUNDS: usize = 10;
 
 /// A browser at the other replica with the same cookies on these hosts.
-fn twin(browser: &Browser, pair: &Pair) -> Browser {
-    let mut twin = Browser::new(pair.other.address);
+fn copy_of(browser: &Browser, pair: &Pair) -> Browser {
+    let mut copy = Browser::new(pair.other.address);
     for host in [MAIN_HOST, APP_HOST] {
         for cookie in browser.cookie_line(host).split("; ") {
             if let Some((name, value)) = cookie.split_once('=') {
-                twin.set_cookie(host, name, value);
+                copy.set_cookie(host, name, value);
             }
         }
     }
-    twin
+    copy
 }
 
 async fn post(browser: &mut Browser, path: &str, fields: &[(&str, &str)]) -> Page {
@@ -50,7 +50,7 @@ async fn attack_110_a_hand_over_counts_at_one_of_two_replicas() {
         here.set_cookie(MAIN_HOST, "portico", cookie);
         let form = here.follow(APP).await;
         let code = form.field("code");
-        let mut there = twin(&here, &pair);
+        let mut there = copy_of(&here, &pair);
         let url = format!("{APP}/oauth2/handover");
         let fields = [("code", code.as_str())];
         let (one, other) = tokio::join!(
@@ -151,7 +151,7 @@ async fn attack_111_a_sign_out_here_leaves_no_token_that_is_fetched_there() {
         let now = Timestamp::now();
         let session = pair.one.store.sessions().find(cookie, now).await;
         let session = session.expect("store").expect("a session");
-        let mut there = twin(&here, &pair);
+        let mut there = copy_of(&here, &pair);
         // the project's token is fetched there while the session ends here
         let project = format!("{MAIN}/projects/{acme}");
         let sign_out = format!("{MAIN}/oauth2/sign_out");

@@ -22,11 +22,11 @@ use crate::support::{
 };
 
 const PASSWORD: &str = "for-this-test-only";
-/// The same by bcrypt, as cheaply as it goes.
-const HASH: &str = "$2b$04$LRQtdyWs2gTgSHuiRyFJ6.zReLS6FO0pPK57bCDPsYQlBjD.5PPTq";
-/// Debian's Alertmanager reads its templates from a fixed path: it gets a view of its own of that
-/// directory, as the stack's does.
-const OVERLAID: &str = "mount -t overlay overlay -o \"lowerdir=$0/usr/share:/usr/share\" /usr/share \
+/// The bcrypt hash of [`PASSWORD`], at the lowest cost.
+const PASSWORD_HASH: &str = "$2b$04$LRQtdyWs2gTgSHuiRyFJ6.zReLS6FO0pPK57bCDPsYQlBjD.5PPTq";
+/// Debian's Alertmanager reads its templates from a fixed path; the script mounts an overlay over
+/// that directory, as the stack does.
+const OVERLAY_SCRIPT: &str = "mount -t overlay overlay -o \"lowerdir=$0/usr/share:/usr/share\" /usr/share \
                         && exec \"$0/usr/bin/prometheus-alertmanager\" \"$@\"";
 
 /// A program in a directory of its own; it ends with the value.
@@ -51,7 +51,7 @@ impl Program {
         let free = TcpListener::bind("127.0.0.1:0").expect("port");
         let address = free.local_addr().expect("address").to_string();
         drop(free);
-        let users = format!("basic_auth_users: {{ portico: \"{HASH}\" }}\n");
+        let users = format!("basic_auth_users: {{ portico: \"{PASSWORD_HASH}\" }}\n");
         std::fs::write(dir.path().join("web.yml"), users).expect("written");
         let process = command(dir.path(), &address)
             .stdout(Stdio::null())
@@ -107,7 +107,7 @@ async fn opens_with_its_password(program: &Program, path: &str) -> Value {
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
     for other in [json!({ "kind": "none" }), json!({})] {
         let refused = program.opened(other, path).await;
-        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "the twin");
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "the control case");
     }
     page.json()
 }
@@ -136,7 +136,14 @@ async fn alertmanager_opens_with_its_password() {
         std::fs::write(dir.join("alertmanager.yml"), config).expect("written");
         let mut command = Command::new("unshare");
         command
-            .args(["--mount", "--propagation", "private", "sh", "-c", OVERLAID])
+            .args([
+                "--mount",
+                "--propagation",
+                "private",
+                "sh",
+                "-c",
+                OVERLAY_SCRIPT,
+            ])
             .arg(unpacked())
             .arg(format!("--config.file={}/alertmanager.yml", dir.display()))
             .arg(format!("--storage.path={}/data", dir.display()))
@@ -161,7 +168,8 @@ async fn a_container_registry_opens_with_its_password() {
             data = dir.display()
         );
         std::fs::write(dir.join("registry.yml"), config).expect("written");
-        std::fs::write(dir.join("htpasswd"), format!("portico:{HASH}\n")).expect("written");
+        std::fs::write(dir.join("htpasswd"), format!("portico:{PASSWORD_HASH}\n"))
+            .expect("written");
         let mut command = Command::new(unpacked().join("usr/bin/docker-registry"));
         command
             .arg("serve")

@@ -14,10 +14,10 @@ use crate::support::{
     stack::{MAIN, MAIN_HOST, Stack, Wanted},
 };
 
-/// What is remembered of a session is asked for again after this.
-const REMEMBERED: Duration = Duration::from_secs(2);
-/// A person does not wait longer for a page that says so.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long a session is cached before it is read again.
+const SESSION_CACHE_TTL: Duration = Duration::from_secs(2);
+/// The longest that the error page may take.
+const MAX_RESPONSE_TIME: Duration = Duration::from_secs(8);
 
 async fn gateway_on(url: &str) -> Stack {
     Stack::start(Wanted {
@@ -58,7 +58,11 @@ async fn says_so(browser: &mut Browser) {
         "{}",
         page.body
     );
-    assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < MAX_RESPONSE_TIME,
+        "{:?}",
+        started.elapsed()
+    );
     assert!(page.body.contains("cannot reach its database"));
     assert!(page.body.contains("Your session has not ended"));
     assert!(page.headers.contains_key(header::RETRY_AFTER));
@@ -115,7 +119,7 @@ async fn attack_26_a_redis_that_stands_still_signs_nobody_out() {
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
-    sleep(REMEMBERED).await;
+    sleep(SESSION_CACHE_TTL).await;
     says_so(&mut browser).await;
     says_so(&mut elsewhere).await;
     server.thaw().unwrap();
@@ -129,7 +133,7 @@ async fn attack_26_a_redis_that_is_killed_signs_nobody_out() {
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
-    sleep(REMEMBERED).await;
+    sleep(SESSION_CACHE_TTL).await;
     says_so(&mut browser).await;
     server.start_again().unwrap();
     comes_back(&mut browser).await;
@@ -144,7 +148,7 @@ async fn attack_26_a_redis_that_lost_everything_signs_nobody_out_by_itself() {
     let server = RedisServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     stack.store.revert_all().await.unwrap();
-    sleep(REMEMBERED).await;
+    sleep(SESSION_CACHE_TTL).await;
     says_so(&mut browser).await;
     // once an operator has said that it is a store, the sessions are gone for good
     stack.store.migrate().await.unwrap();
@@ -157,7 +161,7 @@ async fn attack_26_a_postgresql_that_stands_still_signs_nobody_out() {
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
-    sleep(REMEMBERED).await;
+    sleep(SESSION_CACHE_TTL).await;
     says_so(&mut browser).await;
     says_so(&mut elsewhere).await;
     server.thaw().unwrap();
@@ -171,7 +175,7 @@ async fn attack_26_a_postgresql_that_is_killed_signs_nobody_out() {
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
-    sleep(REMEMBERED).await;
+    sleep(SESSION_CACHE_TTL).await;
     says_so(&mut browser).await;
     server.start_again().unwrap();
     comes_back(&mut browser).await;

@@ -107,7 +107,11 @@ async fn whoever_signs_in_but_keeps_no_cookie_is_told_at_once() {
     assert_eq!(lost.status, StatusCode::FORBIDDEN);
     assert!(lost.body.contains("Your browser did not keep the cookie"));
     let page = browser.follow(page.location().as_str()).await;
-    assert_eq!(page.status, StatusCode::OK, "the twin that keeps it");
+    assert_eq!(
+        page.status,
+        StatusCode::OK,
+        "the control case that keeps it"
+    );
 }
 
 #[tokio::test]
@@ -121,7 +125,7 @@ async fn a_sign_in_that_leads_nowhere_again_and_again_is_stopped() {
     }
     let page = browser.open(&format!("{MAIN}/projects/x")).await;
     assert_eq!(page.status, StatusCode::LOOP_DETECTED);
-    assert!(page.body.contains("Signing in leads nowhere"));
+    assert!(page.body.contains("Sign-in loop detected"));
     let page = enter(&mut browser, "/projects/x", "vera", running.password()).await;
     let page = browser.follow(page.location().as_str()).await;
     assert_eq!(page.status, StatusCode::OK);

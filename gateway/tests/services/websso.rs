@@ -151,7 +151,7 @@ async fn a_token_that_this_browser_did_not_go_and_get_signs_nobody_in() {
     assert!(page.body.contains("not started in this browser"));
     assert!(victim.cookie(MAIN_HOST, "portico").is_none());
 
-    // the twin
+    // the control case
     let there = start(&mut victim, "/").await;
     let token = at_keystone(&running, &there, "wanda.fed").await;
     let page = arrive(&running, &origin(&running), &token).await;

@@ -1,4 +1,5 @@
-//! `portico policy lint|explain|test`: the rules of the gateway's apps, from the configuration alone.
+//! `portico policy lint|explain|test`: checks the access rules of the gateway's apps, from the
+//! configuration alone.
 use super::arguments::{AppExplainArgs, AppPolicyCommand};
 use super::error::CliError;
 use super::policy::code;
@@ -6,7 +7,7 @@ use super::print;
 use crate::config::Config;
 use anyhow::Context as _;
 use gateway::config::{AppConfig, GatewayConfig, ProviderConfig};
-use gateway::rules::{Policy, Question, Severity, Somebody};
+use gateway::rules::{Policy, Question, Severity, Subject};
 use http::Method;
 use portico_domain::access::{GroupOfProvider, RoleInProject};
 use std::fmt::{self, Write as _};
@@ -36,7 +37,7 @@ fn providers(config: &Config) -> &[ProviderConfig] {
         .map_or(&[], |section| &section.providers)
 }
 
-/// The app that is asked for, or all.
+/// Returns the app with this ID, or all apps.
 fn chosen<'c>(config: &'c Config, app: Option<&str>) -> anyhow::Result<Vec<&'c AppConfig>> {
     let all = config.apps.iter();
     let chosen: Vec<&AppConfig> = match app {
@@ -131,7 +132,7 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
     Ok(code(!outcome.is_open()))
 }
 
-/// Where people open an app: at a host of its own, or below a path of the main host.
+/// The address of an app: a host of its own, or a path on the main host.
 struct Place {
     host: String,
     path: Option<String>,
@@ -161,8 +162,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// The person of a question; whoever is named, or has anything, is signed in.
-fn somebody(policy: &Policy, arguments: &AppExplainArgs) -> Option<Somebody> {
+/// Returns the user of a request to explain; a user is signed in if any of the options about them
+/// is given.
+fn somebody(policy: &Policy, arguments: &AppExplainArgs) -> Option<Subject> {
     let is_somebody = arguments.user.is_some()
         || !arguments.roles.is_empty()
         || !arguments.groups.is_empty()
@@ -183,16 +185,16 @@ fn somebody(policy: &Policy, arguments: &AppExplainArgs) -> Option<Somebody> {
             group: group.clone(),
             provider: provider.clone(),
         });
-    Some(Somebody {
+    Some(Subject {
         roles: roles.collect(),
         groups: groups.collect(),
         signed_in_ago: Some(arguments.signed_in_ago),
         factors: arguments.factors.clone(),
-        ..Somebody::named(user, name, domain)
+        ..Subject::named(user, name, domain)
     })
 }
 
-/// Host and raw path of a URL: a parser would resolve what the gateway refuses.
+/// Splits a URL into host and raw path: a URL parser would resolve what the gateway refuses.
 fn split(url: &str) -> anyhow::Result<(String, String)> {
     let rest = url
         .strip_prefix("https://")

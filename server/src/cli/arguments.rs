@@ -1,4 +1,4 @@
-//! The words that the program understands.
+//! The command line's grammar.
 mod kube_auth;
 
 use super::audit::AuditCommand;
@@ -17,7 +17,7 @@ pub(super) use kube_auth::{
     BootstrapArgs, ExplainArgs, KubeAuthCommand, PolicyCommand, SyncArgs, SyncSubjects, WebhookArgs,
 };
 
-/// One door to your cloud's Kubernetes clusters and apps, with your cloud account
+/// Access your cloud's Kubernetes clusters and apps with your cloud account
 #[derive(Debug, Parser)]
 #[command(
     name = "portico",
@@ -104,10 +104,10 @@ pub(super) enum Command {
     Version(VersionArgs),
 }
 
-/// Check everything that Portico depends on, and name cause and remedy of what fails
+/// Check everything that Portico depends on, and report the cause and remedy of each failure
 ///
 /// Files, keys, certificates, the database, Keystone, API servers, providers, addresses; and whether
-/// each API server asks kube-auth about tokens, by showing it one that no user has. Exits with 0 when
+/// each API server asks kube-auth about tokens, by sending it one that no user has. Exits with 0 when
 /// nothing is broken, 1 when something is, 64 when the configuration cannot be used.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -116,8 +116,8 @@ pub(super) enum Command {
   OS_AUTH_URL=https://keystone.example.org/v3 OS_USERNAME=ada OS_PASSWORD=... OS_PROJECT_ID=... \\
     portico doctor --revocation prod")]
 pub(super) struct DoctorArgs {
-    /// Also measure how long a revoked token still works at this cluster (name or UUID): signs in as
-    /// OS_* say, revokes that token, and takes up to 200 s
+    /// Also measure how long a revoked token still works at this cluster (name or UUID): signs in
+    /// with the OS_* variables, revokes that token, and takes up to 200 s
     #[arg(long, value_name = "CLUSTER")]
     pub revocation: Option<String>,
     /// Check only what this role needs, and open only its files; may be repeated. Default: every
@@ -131,7 +131,7 @@ pub(super) struct DoctorArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AppPolicyCommand {
-    /// Name what rules open by accident, and what has no effect; fail when they cannot be used
+    /// Report rules that allow too much or have no effect; fail when the rules cannot be used
     Lint {
         /// This app only
         #[arg(long, value_name = "ID")]
@@ -156,28 +156,28 @@ Example:
   portico policy explain --user ada@Default --role k8s_developer@2b7f85af... \\
     --method POST --url https://prometheus.apps.example.org/api/v1/admin/tsdb/snapshot
 
-It asks nobody: what somebody has is what the command line says. Without --user, --role, --group
-and --factor nobody is signed in.")]
+Nothing is looked up: the options alone describe the user. Without --user, --role, --group and
+--factor the request is not signed in.")]
 pub(super) struct AppExplainArgs {
-    /// What is asked for, with the app's host
+    /// The URL of the request, with the app's host
     #[arg(long, value_name = "URL")]
     pub url: String,
-    /// How
+    /// The method of the request
     #[arg(long, value_name = "METHOD", default_value = "GET")]
     pub method: String,
-    /// Who asks: the user's ID, or name and domain
+    /// The user: ID, or name and domain
     #[arg(long, value_name = "ID|NAME@DOMAIN")]
     pub user: Option<String>,
-    /// A role, by name or ID as the rules have it, in a project (its ID); may be repeated
+    /// A role, by name or ID as in the rules, in a project (its ID); may be repeated
     #[arg(long = "role", value_name = "ROLE@PROJECT", value_parser = role_in_project)]
     pub roles: Vec<(String, String)>,
     /// A group that a provider names; may be repeated
     #[arg(long = "group", value_name = "PROVIDER:GROUP", value_parser = group_of_provider)]
     pub groups: Vec<(String, String)>,
-    /// What they signed in with, such as totp or amr:otp; may be repeated
+    /// A factor of the sign-in, such as totp or amr:otp; may be repeated
     #[arg(long = "factor", value_name = "WORD")]
     pub factors: Vec<String>,
-    /// How long ago they signed in
+    /// How long ago the user signed in
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = time)]
     pub signed_in_ago: Duration,
     /// The client's address
@@ -204,8 +204,8 @@ pub(super) enum KeysCommand {
     /// Write every key file that is missing; never overwrite one
     #[command(after_help = "\
 Writes store-1.key, assertion.pem, assertion.pub, panel.key, panel.pub, kube-auth-1.key and
-kube-auth-1.pub. Keep *.key and assertion.pem secret: whoever has store-1.key and the database
-has every session.")]
+kube-auth-1.pub. Keep *.key and assertion.pem secret: store-1.key and the database together
+give access to every session.")]
     Generate {
         /// The directory; made when it is missing
         #[arg(long, value_name = "DIR")]
@@ -223,7 +223,7 @@ fn role_in_project(text: &str) -> Result<(String, String), String> {
         Some((role, project)) if !role.is_empty() && !project.is_empty() => {
             Ok((role.to_owned(), project.to_owned()))
         }
-        _ => Err("must be ROLE@PROJECT: a role without its project says nothing".to_owned()),
+        _ => Err("must be ROLE@PROJECT: a role counts only together with its project".to_owned()),
     }
 }
 
@@ -236,7 +236,7 @@ fn group_of_provider(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// The commands for users, on their own machines; all others are an operator's.
+/// The commands for users, on their own machines; all others are for operators.
 const USER_COMMANDS: [&str; 9] = [
     "login",
     "logout",
@@ -249,7 +249,8 @@ const USER_COMMANDS: [&str; 9] = [
     "version",
 ];
 
-/// Returns the command line's grammar, with the users' commands apart from the operators' in its help.
+/// Returns the command line's grammar, with users' and operators' commands grouped separately in
+/// the help.
 pub(super) fn command() -> clap::Command {
     let command = Arguments::command();
     let width = command
@@ -279,7 +280,7 @@ pub(super) fn command() -> clap::Command {
     command.help_template(template)
 }
 
-/// Reads the process's command line; ends the process with help or an error where it cannot be run.
+/// Parses the process's command line; exits with help or an error if it is not valid.
 pub(super) fn parse() -> Arguments {
     let matches = command().get_matches();
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

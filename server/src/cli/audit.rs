@@ -18,11 +18,11 @@ use std::io::{ErrorKind, Write as _};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How often `--follow` asks for new entries.
-const POLL: Duration = Duration::from_secs(1);
-/// Entries of one question while following.
-const BATCH: i64 = 500;
-/// Entries of one list.
+/// How often `--follow` reads new entries.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of entries that one read returns while following.
+const MAX_BATCH: i64 = 500;
+/// Maximum number of entries in one list.
 const MAX_LIMIT: i64 = 10_000;
 
 #[derive(Debug, Subcommand)]
@@ -66,7 +66,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(i64).range(1..=MAX_LIMIT))]
     limit: i64,
-    /// Prints new entries as they are written, until interrupted; with -o table or jsonl
+    /// Print new entries as they are written, until interrupted; with -o table or jsonl
     #[arg(short, long)]
     follow: bool,
     /// How to print the list
@@ -74,7 +74,7 @@ pub(super) struct ListArgs {
     output: OutputFormat,
 }
 
-/// Verify the audit log's chain, and reports the first break
+/// Verify the audit log's chain, and report the first break
 ///
 /// Each entry has a hash over the entry before it, sealed with the store's keys. An entry that was
 /// altered, removed, moved or inserted breaks the chain. The head that is printed proves later, by
@@ -127,7 +127,7 @@ struct Row {
     outcome: &'static str,
     session_id: Option<Uuid>,
     request_id: Option<Uuid>,
-    /// When it joined the chain, where an earlier version has written it.
+    /// When the entry joined the chain, if an earlier version wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     adopted_at: Option<Timestamp>,
     detail: serde_json::Value,
@@ -191,9 +191,9 @@ async fn list(store: &Store, config: &Config, arguments: &ListArgs) -> anyhow::R
     };
     text.push_str(&batch(arguments.output, &mut table, &rows)?);
     while write(&text)? {
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         filter.after = Some(last);
-        let events = store.audit().list_forward(&filter, BATCH).await?;
+        let events = store.audit().list_forward(&filter, MAX_BATCH).await?;
         last = events.last().map_or(last, |event| event.sequence);
         text = batch(arguments.output, &mut table, &self::rows(events, &names))?;
     }
@@ -207,7 +207,7 @@ fn batch(format: OutputFormat, table: &mut Table, rows: &[Row]) -> anyhow::Resul
     }
 }
 
-/// Writes to standard output without what a terminal would act on; returns whether the reader is
+/// Writes to standard output without terminal control characters; returns whether the reader is
 /// still there.
 fn write(text: &str) -> anyhow::Result<bool> {
     let text = people::printable(text);
@@ -290,8 +290,8 @@ fn summary(report: &ChainReport) -> String {
     if report.unknown_key > 0 {
         let _ = writeln!(
             text,
-            "Sealed with keys that are not configured any more: {} entries; later entries vouch for \
-             them",
+            "Sealed with keys that are not configured any more: {} entries; the hashes of later \
+             entries cover them",
             report.unknown_key
         );
     }
@@ -318,7 +318,7 @@ fn outcome(text: &str) -> Result<Outcome, String> {
     text.parse()
 }
 
-/// A time, or how long ago it was.
+/// Returns a time, or how long ago it was.
 fn time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);

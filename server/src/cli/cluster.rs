@@ -1,17 +1,17 @@
-//! The cluster that an operator's command names, by name or UUID.
+//! Finds the cluster that an operator's command names, by name or UUID.
 use super::error::CliError;
 use crate::config::Config;
 use portico_domain::cluster::ClusterRecord;
 use portico_runtime::config::{ConfigError, Problem};
 use uuid::Uuid;
 
-/// Why a text names no cluster of the configuration.
+/// The reason why a text does not identify a cluster of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum UnknownCluster {
-    /// There is none of that name or UUID.
+    /// There is no cluster with that name or UUID.
     #[error("no cluster {wanted:?}; known: {known}")]
     NotFound { wanted: String, known: String },
-    /// There are several of that name.
+    /// There are several clusters with that name.
     #[error("several clusters are named {wanted:?}; give the UUID of one: {known}")]
     Ambiguous { wanted: String, known: String },
 }
@@ -23,7 +23,7 @@ impl From<UnknownCluster> for CliError {
     }
 }
 
-/// Returns the cluster with this UUID, or else the one of this name.
+/// Returns the cluster with this UUID, or else the one with this name.
 pub(super) fn find<'a>(
     config: &'a Config,
     wanted: &str,

@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use portico_runtime::config::{ConfigError, Problem};
 use std::path::PathBuf;
 
-/// Neither a file nor the environment configures a role, so there is nothing that could be right or wrong.
+/// Returns the error for a configuration without any role: neither a file nor the environment
+/// configures one, so there is nothing to check.
 fn nothing_to_check(read: &[PathBuf]) -> ConfigError {
     let problem = if read.is_empty() {
         Problem::new(

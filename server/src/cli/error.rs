@@ -4,14 +4,14 @@ use portico_runtime::config::ConfigError;
 use std::fmt;
 use std::process::ExitCode;
 
-/// Why a command ended without doing what it should.
+/// An error that ends a command.
 #[derive(Debug)]
 pub(super) enum CliError {
     /// The configuration cannot be used.
     Config(ConfigError),
-    /// A command for people, with its own advice.
+    /// An error of a command for users, with its own advice.
     People(PeopleError),
-    /// Anything else, with what was being done.
+    /// Any other error, with the operation that failed.
     Other(anyhow::Error),
 }
 

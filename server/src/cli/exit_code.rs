@@ -1,6 +1,7 @@
-//! Exit codes: those of sysexits.h where it has one. `docs/reference/exit-codes.md` lists them for users.
+//! Exit codes: those of sysexits.h where it has one. `docs/reference/exit-codes.md` lists them for
+//! users.
 
-/// A command did not do what was asked, or found something broken.
+/// A command failed, or found a fault.
 pub(super) const FAILURE: u8 = 1;
 /// The configuration must be changed before another try makes sense (`EX_USAGE`).
 pub(super) const BAD_CONFIGURATION: u8 = 64;
@@ -17,7 +18,7 @@ mod tests {
 
     #[test]
     fn every_exit_code_is_documented() {
-        // 0 is success; 2 is clap's for a command line that it does not understand
+        // 0 means success; 2 is clap's code for an invalid command line
         for code in [0, FAILURE, 2, BAD_CONFIGURATION, UNAVAILABLE, NOT_PERMITTED] {
             assert!(PAGE.contains(&format!("| `{code}` |")), "{code}");
         }

@@ -1,4 +1,4 @@
-//! `portico keys generate`: the key files of a new installation.
+//! `portico keys generate`: writes the key files of a new installation.
 use super::arguments::KeysCommand;
 use super::error::CliError;
 use super::print;
@@ -18,7 +18,7 @@ pub(super) fn keys(command: &KeysCommand) -> Result<(), CliError> {
     print(&report)
 }
 
-/// Writes every key file that is missing, and says which those were.
+/// Writes every missing key file and returns a summary that names them.
 pub(super) fn generate(directory: &Path) -> anyhow::Result<String> {
     DirBuilder::new()
         .recursive(true)
@@ -86,12 +86,12 @@ fn sealing_pair(directory: &Path, name: &str) -> anyhow::Result<(bool, bool)> {
     Ok((fresh, true))
 }
 
-/// A new private key beside an old public one would not fit it.
+/// Refuses half of a key pair: a new private key would not match an old public one.
 fn refuse_half_pair(private: &Path, public: &Path) -> anyhow::Result<()> {
     if public.exists() && !private.exists() {
         bail!(
-            "{} is there without {}: bring the private key back, or move the public one away to \
-             make a new pair",
+            "{} is there without {}: restore the private key, or move the public one away to make \
+             a new pair",
             public.display(),
             private.display()
         );

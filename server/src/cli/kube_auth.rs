@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Prints what the API server of one cluster needs.
+/// Prints the files that the API server of one cluster needs.
 pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), CliError> {
     let invalid = |key: &str, message: String| {
         CliError::Config(ConfigError::Invalid(vec![Problem::new(key, message)]))
@@ -59,11 +59,11 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
     ))
 }
 
-/// The address where kube-auth listens, if API servers can connect to it.
+/// Returns the address where kube-auth listens, if API servers can connect to it.
 fn url_of(listen: SocketAddr) -> anyhow::Result<String> {
     if listen.ip().is_unspecified() || listen.port() == 0 {
         anyhow::bail!(
-            "--url is missing: kube_auth.listen is {listen}, which does not say how an API server \
+            "--url is missing: kube_auth.listen is {listen}, which does not tell how an API server \
              reaches this machine. Add --url https://NAME:{}, with a name that the certificate in \
              kube_auth.tls_cert_file is for",
             listen.port()
@@ -72,7 +72,7 @@ fn url_of(listen: SocketAddr) -> anyhow::Result<String> {
     Ok(format!("https://{listen}"))
 }
 
-/// The authority at the end of the chain in `kube_auth.tls_cert_file`.
+/// Returns the authority at the end of the chain in `kube_auth.tls_cert_file`.
 fn authority_in(path: &Path) -> anyhow::Result<Vec<u8>> {
     let pem = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
     authority_of_chain(&pem).with_context(|| {
@@ -86,7 +86,7 @@ fn authority_in(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Binds the pre-defined roles, once or until the process is stopped.
 pub(super) async fn bootstrap(named: &[PathBuf], arguments: BootstrapArgs) -> Result<(), CliError> {
-    // it runs beside a cluster, mostly without a configuration: only [log] counts
+    // it runs beside a cluster, usually without a configuration: only [log] is used
     let log = if files(named).is_empty() {
         telemetry::LogConfig::default()
     } else {

@@ -1,4 +1,4 @@
-//! `portico migrate`, and opening the store.
+//! `portico migrate`, and opening of the store.
 use super::error::CliError;
 use super::print;
 use crate::config::Config;
@@ -26,7 +26,7 @@ pub(super) async fn open_store(section: &StoreConfig) -> anyhow::Result<Store> {
         .map_err(|error| with_next_step("open the store", &error))
 }
 
-/// The error of a command that ends with it: its last line names the reason and what to do.
+/// Returns the error of a command that it ends: its last line names the reason and the next step.
 pub(super) fn with_next_step(operation: &str, error: &StoreError) -> anyhow::Error {
     anyhow::anyhow!("{operation}: {error}; {}", error.next_step())
 }

@@ -1,4 +1,4 @@
-//! The command line: what can be started, and what the exit code says.
+//! The command line: commands and exit codes.
 mod app_policy;
 mod arguments;
 mod audit;
@@ -30,7 +30,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs the program as its command line says.
+/// Runs the command on the command line.
 pub fn run() -> ExitCode {
     portico_runtime::install_crypto_provider();
     let arguments = arguments::parse();
@@ -97,7 +97,7 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails when no sign-in of this machine is valid.
+/// Prints the sign-ins of this machine; fails if none is valid.
 async fn status(arguments: &people::StatusArgs) -> Result<ExitCode, CliError> {
     let all = people::status().await?;
     print(&output::list(arguments.output, &all)?)?;
@@ -120,14 +120,14 @@ fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {
 }
 
 fn fail(error: &CliError) -> ExitCode {
-    // messages quote what servers sent; nothing is left to do when standard error is closed
+    // messages quote what servers sent; if standard error is closed, nothing is left to do
     let text = people::printable(&error.to_string());
     let _ = writeln!(std::io::stderr(), "portico: {text}");
     error.exit_code()
 }
 
-/// A line of output: names and messages that it quotes can neither drive the terminal nor look like
-/// another line.
+/// Appends a line of output: quoted names and messages can neither control the terminal nor look
+/// like another line.
 fn line(text: &mut String, quoted: std::fmt::Arguments<'_>) {
     text.push_str(&people::one_line(&quoted.to_string()));
     text.push('\n');
@@ -149,13 +149,13 @@ fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
     read().with_context(|| format!("read {}", path.display()))
 }
 
-/// Writes to standard output what holds names of users, projects and programs: without what a
-/// terminal would act on, since their owners chose them.
+/// Writes names of users, projects and programs to standard output, without terminal control
+/// characters, since their owners chose them.
 fn print_for_people(text: &str) -> Result<(), CliError> {
     print(&people::printable(text))
 }
 
-/// Writes to standard output; a reader that has gone away is no error.
+/// Writes to standard output; a closed reader is not an error.
 fn print(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

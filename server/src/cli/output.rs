@@ -1,4 +1,4 @@
-//! How commands print lists: as a table for people, as JSON or YAML for programs.
+//! Output of lists: as a table for users, as JSON or YAML for programs.
 //!
 //! A row implements [`TableRow`]; [`list`] renders any number of them. Values come from servers and
 //! users, so no format lets a control character reach the terminal.
@@ -9,8 +9,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns are apart by so many spaces.
-const GAP: usize = 2;
+/// The number of spaces between two columns.
+const COLUMN_GAP_CHARS: usize = 2;
 
 /// The form in which a list is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -26,7 +26,7 @@ pub(super) enum OutputFormat {
     Jsonl,
 }
 
-/// An entry of a list: its columns for people, its fields for programs.
+/// An entry of a list: its columns for users, its fields for programs.
 pub(super) trait TableRow: Serialize {
     /// The columns' headings, in capitals.
     const HEADINGS: &'static [&'static str];
@@ -35,16 +35,16 @@ pub(super) trait TableRow: Serialize {
     fn cells(&self) -> Vec<String>;
 }
 
-/// Renders a list. An empty table is its headings, so that a reader sees that the list is empty.
+/// Renders a list. An empty table shows its headings, so that a reader sees that the list is empty.
 ///
 /// # Errors
-/// When a row cannot be serialised.
+/// If a row cannot be serialised.
 pub(super) fn list<T: TableRow>(format: OutputFormat, rows: &[T]) -> anyhow::Result<String> {
     match format {
         OutputFormat::Table => {
             let mut table = Table::new(T::HEADINGS);
             let lines = table.rows(rows);
-            // the headings last: by now the widths are known
+            // the headings last: the widths are known by now
             Ok(table.headings() + &lines)
         }
         OutputFormat::Json => {
@@ -61,20 +61,20 @@ fn json_line<T: Serialize>(row: &T) -> anyhow::Result<String> {
     Ok(escaped(&text) + "\n")
 }
 
-/// Aligned columns. Later rows may follow, in columns that are as wide or wider.
+/// Aligned columns. Rows appended later use columns that are as wide or wider.
 pub(super) struct Table {
     headings: &'static [&'static str],
     widths: Vec<usize>,
 }
 
 impl Table {
-    /// Begins a table without rows.
+    /// Starts a table without rows.
     pub(super) fn new(headings: &'static [&'static str]) -> Self {
         let widths = headings.iter().map(|heading| heading.width()).collect();
         Self { headings, widths }
     }
 
-    /// Renders the line of headings, as wide as the rows that were rendered.
+    /// Renders the headings, as wide as the rows rendered so far.
     pub(super) fn headings(&self) -> String {
         let cells: Vec<String> = self
             .headings
@@ -101,7 +101,7 @@ impl Table {
     fn line(&self, cells: &[String]) -> String {
         let mut line = String::new();
         for (width, cell) in self.widths.iter().zip(cells) {
-            let pad = width.saturating_sub(cell.width()) + GAP;
+            let pad = width.saturating_sub(cell.width()) + COLUMN_GAP_CHARS;
             // writing to a string cannot fail
             let _ = write!(line, "{cell}{:pad$}", "");
         }
@@ -111,8 +111,8 @@ impl Table {
     }
 }
 
-/// Writes as `\uXXXX` what JSON allows in strings and a terminal acts on: DEL, C1 controls, and
-/// characters that turn the direction of the text.
+/// Escapes as `\uXXXX` what JSON allows in strings and a terminal interprets: DEL, C1 controls, and
+/// characters that change the direction of the text.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -83,8 +83,8 @@ fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
     let mut text = String::new();
     for (index, step) in policy.steps(&attributes).enumerate() {
         let what = match step {
-            Step::OtherUser => "is about others",
-            Step::OtherRequest => "does not name the request",
+            Step::OtherUser => "is for other users",
+            Step::OtherRequest => "does not match the request",
             Step::Allows => "allows it",
         };
         let rule = policy.describe(index);
@@ -96,7 +96,7 @@ fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
     let verdict = policy.decide(&attributes);
     let outcome = match verdict.allowed_by {
         Some(rule) => format!("allowed by rule {rule}"),
-        None => "no opinion: what else the cluster asks, RBAC as a rule, decides".to_owned(),
+        None => "no opinion: the cluster's other authorizers, usually RBAC, decide".to_owned(),
     };
     line(&mut text, format_args!("{attributes}: {outcome}"));
     print(&text)?;

@@ -1,4 +1,4 @@
-//! `portico routes`: the panel's table of pages, for tests that walk them all.
+//! `portico routes`: prints the panel's table of pages, for tests that visit them all.
 use super::error::CliError;
 use super::print;
 use anyhow::Context as _;

@@ -4,7 +4,7 @@ use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::secret_file::read_secret_file;
 
-/// The account, where there is one; the file is read at each sign-in.
+/// Opens the account, if there is one; the file is read at each sign-in.
 pub(super) fn open(
     config: &KeystoneConfig,
     client: Client,

@@ -1,4 +1,4 @@
-//! `portico sessions`: lists and ends sessions on the store itself, for operators without a browser.
+//! `portico sessions`: lists and ends sessions in the store, for operators without a browser.
 use super::error::CliError;
 use super::migrate::open_store;
 use super::output::{self, OutputFormat, TableRow};
@@ -141,7 +141,7 @@ async fn end(store: &Store, arguments: &EndArgs) -> anyhow::Result<String> {
     }
     let mut ended = 0;
     for session in chosen {
-        // what cannot be recorded is not done
+        // an action that cannot be recorded is not carried out
         record(store, &session, Outcome::Intended, now).await?;
         let reason = EndReason::EndedByAdministrator;
         let gone = store.sessions().end(session.id, reason, now).await?;
@@ -160,11 +160,12 @@ async fn end(store: &Store, arguments: &EndArgs) -> anyhow::Result<String> {
     ))
 }
 
-/// The sessions that can be ended by themselves: those on app hosts end with their browser's.
+/// Returns the sessions that can be ended individually: those on app hosts end with their browser
+/// session.
 async fn live(store: &Store, user: &User, now: Timestamp) -> anyhow::Result<Vec<Session>> {
     let mut sessions = store.sessions().list_of_user(&user.id, now).await?;
     sessions.retain(|session| session.kind != SessionKind::App);
-    // browsers first: their command lines end with them
+    // browser sessions first: their command lines end with them
     sessions.sort_by_key(|session| session.parent.is_some());
     Ok(sessions)
 }
@@ -176,7 +177,8 @@ async fn the_user(store: &Store, typed: &str, now: Timestamp) -> anyhow::Result<
     }
     match users.as_slice() {
         [] => Err(anyhow!(
-            "nobody called {typed:?} has a live session: give the whole name, name@domain, or the ID"
+            "no user named {typed:?} has a live session: give the whole name, name@domain, or the \
+             ID"
         )),
         [user] => Ok(user.clone()),
         several => {
@@ -185,7 +187,7 @@ async fn the_user(store: &Store, typed: &str, now: Timestamp) -> anyhow::Result<
                 .map(|user| format!("{}@{} {}", user.name, user.domain.name, user.id))
                 .collect();
             Err(anyhow!(
-                "several people are called {typed:?}; give the ID of one:\n  {}",
+                "several users are named {typed:?}; give the ID of one:\n  {}",
                 ids.join("\n  ")
             ))
         }
@@ -235,7 +237,7 @@ mod tests {
     use secrecy::{ExposeSecret as _, SecretString};
 
     async fn store(dir: &tempfile::TempDir) -> Store {
-        // 32 bytes of zeros
+        // 32 zero bytes
         let key = SecretString::from(format!("{}=", "A".repeat(43)));
         let url = format!("sqlite://{}", dir.path().join("test.db").display());
         let keys = KeyRing::from_base64(&[key]).unwrap();
@@ -318,7 +320,7 @@ mod tests {
         let error = list(&store, "nobody", OutputFormat::Table)
             .await
             .unwrap_err();
-        assert!(error.to_string().contains("nobody called"), "{error}");
+        assert!(error.to_string().contains("no user named"), "{error}");
     }
 
     #[tokio::test]
@@ -330,7 +332,7 @@ mod tests {
         let text = list(&store, &session.user.id, OutputFormat::Table)
             .await
             .unwrap();
-        // the heading, the table's head and one session
+        // the heading, the table's headings and one session
         assert_eq!(text.lines().count(), 3, "{text:?}");
         assert!(
             text.starts_with("ada[2J31mSESSIONgnp in domain"),

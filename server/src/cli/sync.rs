@@ -15,12 +15,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The longest synchronisation file, in bytes.
+/// Maximum size of a synchronisation file, in bytes.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
 pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitCode, CliError> {
     let config = Config::load(named)?;
-    // only [log], [keystone] and [[clusters]] count here
+    // only [log], [keystone] and [[clusters]] are used here
     config.validate(&[])?;
     let _last_lines = telemetry::init(&config.log, None).context("start logging")?;
     let (cluster, account) = parties(&config, &arguments)?;
@@ -41,7 +41,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
         },
         namespace_labels: arguments.namespace_labels.into_iter().collect(),
     };
-    // a warning about its rights, if need be; that it cannot sign in is said by the pass itself
+    // warns about its rights if necessary; a failed sign-in is reported by the pass itself
     let _ = account.check().await;
     let sync = Sync::new(cluster, account, sync_config, options)
         .await
@@ -80,7 +80,7 @@ fn parties(
     Ok((cluster.clone(), account))
 }
 
-/// A pass that has started when the stop comes is finished: each of its calls has its time limit.
+/// Runs passes until the stop. A running pass is completed: each of its calls has a time limit.
 async fn watch(sync: &Sync, interval: Duration) -> Result<(), CliError> {
     let lifecycle = Lifecycle::new(Duration::ZERO);
     let stop = lifecycle.soft_stop().clone().cancelled_owned();

@@ -1,4 +1,4 @@
-//! `portico version`: what was built, for people and for programs.
+//! `portico version`: prints the build, for users and for programs.
 use super::output::{OutputFormat, TableRow};
 use clap::Args;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Which keys differ between two configurations. Names only: values may be secrets.
+//! Comparison of two configurations by key. Names only: values may be secrets.
 use super::Config;
 use super::schema::{ConfigSchema, TakesEffect};
 use secrecy::ExposeSecret as _;
@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 /// The keys that differ between the configuration of a running process and one that was read now.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Taken over while the process runs.
+    /// Keys that take effect while the process runs.
     pub reload: Vec<String>,
-    /// Without effect until the next start.
+    /// Keys that take effect at the next start.
     pub restart: Vec<String>,
 }
 
@@ -18,7 +18,7 @@ impl Changes {
     /// Returns the keys that differ, in alphabetical order.
     ///
     /// # Errors
-    /// When a configuration cannot be written as JSON.
+    /// If a configuration cannot be serialised as JSON.
     pub fn between(old: &Config, new: &Config) -> Result<Self, serde_json::Error> {
         let mut keys = BTreeSet::new();
         collect(
@@ -27,7 +27,7 @@ impl Changes {
             &serde_json::to_value(new)?,
             &mut keys,
         );
-        // written without its password
+        // serialised without its password
         let url = |config: &Config| {
             let store = config.store.as_ref();
             store.map(|store| store.url.expose_secret().to_owned())

@@ -1,7 +1,7 @@
-//! The program's configuration: the sections that each part owns, put together.
+//! The program's configuration, composed of the sections that each part defines.
 //!
-//! Every role may read the same file; a role needs its own sections only, and opens no secret
-//! file of another's.
+//! Every role may read the same file; a role needs its own sections only, and opens no secret file
+//! of another role.
 mod changes;
 mod print;
 mod role;
@@ -31,11 +31,11 @@ use url::Url;
 use crate::panel::config::PanelConfig;
 
 const FILES_VARIABLE: &str = "PORTICO_CONFIG";
-/// Read when no file is named.
+/// Read if no file is given.
 const DEFAULT_FILES: [&str; 2] = ["portico.toml", "/etc/portico/portico.toml"];
 
-/// Portico's configuration file (TOML). `PORTICO_<SECTION>__<KEY>` in the environment wins; a list in
-/// a variable is written `a,b` or `["a", "b"]`.
+/// Portico's configuration file (TOML). `PORTICO_<SECTION>__<KEY>` in the environment takes
+/// precedence; a list in a variable is written `a,b` or `["a", "b"]`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Portico configuration")]
@@ -58,7 +58,7 @@ pub struct Config {
     pub panel: Option<PanelConfig>,
     #[serde(default)]
     pub kube_auth: Option<KubeAuthConfig>,
-    /// The Kubernetes clusters that tenants reach.
+    /// The Kubernetes clusters that users access through Portico.
     #[serde(default)]
     pub clusters: Vec<ClusterRecord>,
     /// The web applications behind the gateway.
@@ -70,14 +70,14 @@ impl Config {
     /// Reads the files (or the first default file that exists) and the environment.
     ///
     /// # Errors
-    /// When a file cannot be read or holds an unknown, missing or wrong value.
+    /// If a file cannot be read or holds an unknown, missing or invalid value.
     pub fn load(named: &[PathBuf]) -> Result<Self, ConfigError> {
         load(&files(named), process_environment())
     }
 }
 
 impl Config {
-    /// Where a process with this configuration shows its metrics, as itself reaches it.
+    /// Returns the URL at which a process with this configuration reaches its own metrics.
     pub fn own_metrics_url(&self) -> Option<Url> {
         let mut address = self.admin.listen;
         if address.ip().is_unspecified() {
@@ -90,7 +90,7 @@ impl Config {
     }
 }
 
-/// The files that are read: those named, else those of `PORTICO_CONFIG` (separated by colons),
+/// Returns the files to read: the given ones, else those of `PORTICO_CONFIG` (separated by colons),
 /// else the first default one that exists.
 pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
     if !named.is_empty() {
@@ -100,7 +100,7 @@ pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
         .into_iter()
         .find_map(|(name, value)| (name == FILES_VARIABLE).then_some(value));
     let from_environment: Vec<PathBuf> = std::env::split_paths(&variable.unwrap_or_default())
-        // a script may hand on a variable that is set and empty
+        // a script may pass on a variable that is set but empty
         .filter(|path| !path.as_os_str().is_empty())
         .collect();
     if !from_environment.is_empty() {

@@ -1,12 +1,13 @@
-//! The configuration as text, without secrets.
+//! Prints the configuration without secrets.
 use super::Config;
 use url::Url;
 
 impl Config {
-    /// Everything that counts, defaults included, as TOML. Passwords in URLs are left out.
+    /// Returns the effective configuration, defaults included, as TOML. Passwords in URLs are left
+    /// out.
     ///
     /// # Errors
-    /// When a value cannot be written as TOML.
+    /// If a value cannot be serialised as TOML.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         let mut value = toml::Value::try_from(self)?;
         redact(&mut value);

@@ -1,4 +1,4 @@
-//! What the sections' types cannot say: values that do not fit each other.
+//! Validation across sections: values that are valid alone but do not fit together.
 use super::schema::ConfigSchema;
 use super::{Config, Role};
 use gateway::config::GatewayConfig;
@@ -10,10 +10,10 @@ use std::net::SocketAddr;
 use url::Url;
 
 impl Config {
-    /// Checks everything that the roles need; every problem is found, not only the first.
+    /// Checks everything that the roles need and collects every problem, not only the first.
     ///
     /// # Errors
-    /// With all problems.
+    /// All problems.
     pub fn validate(&self, roles: &[Role]) -> Result<(), ConfigError> {
         let mut problems = Vec::new();
         self.check_sections(roles, &mut problems);
@@ -27,7 +27,7 @@ impl Config {
         }
     }
 
-    /// The roles whose sections are there.
+    /// Returns the roles whose sections are present.
     pub fn configured_roles(&self) -> Vec<Role> {
         Role::ALL
             .into_iter()
@@ -39,7 +39,7 @@ impl Config {
             .collect()
     }
 
-    /// The address that people type, where the panel's section or the gateway's says it.
+    /// Returns the public address, from the panel's section or the gateway's.
     pub fn public_url(&self) -> Option<&Url> {
         let of_panel = self
             .panel
@@ -157,7 +157,7 @@ impl Config {
         }
     }
 
-    /// The addresses that the roles listen on.
+    /// Returns the addresses that the roles listen on.
     pub fn addresses(&self, roles: &[Role]) -> Vec<(&'static str, SocketAddr)> {
         let mut addresses = vec![("admin.listen", self.admin.listen)];
         for role in roles {
@@ -181,7 +181,7 @@ impl Config {
         let mut taken: HashMap<SocketAddr, &'static str> = HashMap::new();
         for (key, address) in self.addresses(roles) {
             if let Some(other) = taken.insert(address, key) {
-                // the problem is named by a key that is set, where one is
+                // the problem names a key that is set, if there is one
                 let schema = ConfigSchema::new();
                 let is_default = |key| {
                     let default = schema.default_of(key).and_then(Value::as_str);

@@ -1,8 +1,8 @@
-//! What the configuration's JSON Schema says about single keys: their defaults, and when a change takes effect.
+//! Attributes of keys in the configuration's JSON Schema: defaults, and when a change takes effect.
 use super::Config;
 use serde_json::Value;
 
-/// The attribute of a key in the schema that says when a change takes effect. Without it: at the next start.
+/// The schema attribute of a key for when a change takes effect. Without it: at the next start.
 const TAKES_EFFECT: &str = "x-portico-takes-effect";
 
 /// When a changed key takes effect.
@@ -12,7 +12,8 @@ pub(crate) enum TakesEffect {
     Restart,
     /// While the process runs, at once after SIGHUP.
     Reload,
-    /// The key at the next start; the contents of the file that it names while the process runs.
+    /// For the key, at the next start; for the contents of the file that it names, while the
+    /// process runs.
     File,
 }
 
@@ -25,7 +26,7 @@ impl ConfigSchema {
         Self(schemars::schema_for!(Config).into())
     }
 
-    /// Returns the default of a key such as `admin.listen`, where it has one.
+    /// Returns the default of a key such as `admin.listen`, if it has one.
     pub fn default_of(&self, key: &str) -> Option<&Value> {
         self.key(key)?.get("default")
     }
@@ -40,7 +41,7 @@ impl ConfigSchema {
         }
     }
 
-    /// The part about a key, with its attributes. Items of lists are numbers.
+    /// Returns the schema of a key, with its attributes. Items of lists are numbers.
     fn key(&self, key: &str) -> Option<&Value> {
         key.split('.').try_fold(&self.0, |schema, part| {
             let schema = self.resolved(schema);
@@ -52,7 +53,7 @@ impl ConfigSchema {
         })
     }
 
-    /// Follows references and options to the part that lists the keys.
+    /// Follows references and options to the schema that lists the keys.
     fn resolved<'s>(&'s self, mut schema: &'s Value) -> &'s Value {
         loop {
             let name = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next());

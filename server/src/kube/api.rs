@@ -1,4 +1,4 @@
-//! One person's access to one cluster.
+//! One user's access to one cluster.
 use super::{KubeError, clusters::Caches, credential::SubjectKey};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
@@ -9,25 +9,26 @@ use serde_json::Value;
 use std::{future::Future, sync::Arc, time::Duration};
 use uuid::Uuid;
 
-/// How long one call may take; the pages promise an answer within five seconds.
+/// Time limit for one call; the pages promise a response within five seconds.
 const CALL_TIMEOUT: Duration = Duration::from_secs(4);
-/// How long a stream may take to start; a kubelet may have to be reached first.
+/// Time limit for the start of a stream; the API server may have to connect to a kubelet first.
 const STREAM_START_TIMEOUT: Duration = Duration::from_secs(8);
-/// The largest answer that is read into memory.
-const MAX_BODY: usize = 64 * 1024 * 1024;
+/// Maximum size of a response that is read into memory, in bytes.
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// A cluster's API as one person may use it. Cheap to clone.
+/// A cluster's API with one user's credential. Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
     pub(super) cluster: Uuid,
     pub(super) subject: SubjectKey,
     pub(super) caches: Arc<Caches>,
     client: kube::Client,
-    /// Marked sensitive, so that no debug output prints it. `None`: the client carries a certificate.
+    /// Marked sensitive, so that no debug output prints it. `None`: the client carries a
+    /// certificate.
     authorization: Option<HeaderValue>,
 }
 
-/// One call, before it is sent.
+/// A call that has not been sent yet.
 pub struct Call<'a> {
     pub method: Method,
     pub path: &'a str,
@@ -37,7 +38,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A plain GET for JSON.
+    /// Makes a plain GET for JSON.
     pub fn get(path: &'a str) -> Self {
         Self {
             method: Method::GET,
@@ -48,7 +49,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Sends a JSON document.
+    /// Makes a call that sends a JSON document.
     pub fn send(method: Method, path: &'a str, body: &'a Value) -> Self {
         Self {
             method,
@@ -57,7 +58,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A JSON merge patch.
+    /// Makes a JSON merge patch.
     pub fn merge_patch(path: &'a str, body: &'a Value) -> Self {
         Self {
             content_type: "application/merge-patch+json",
@@ -67,7 +68,7 @@ impl<'a> Call<'a> {
 }
 
 impl Api {
-    /// Joins a connection pool with a credential.
+    /// Combines a connection pool with a credential.
     pub fn new(
         cluster: Uuid,
         client: kube::Client,
@@ -88,29 +89,29 @@ impl Api {
         self.cluster
     }
 
-    /// Forgets kept access reviews, after bindings were changed.
+    /// Discards cached access reviews, after bindings were changed.
     pub fn rights_changed(&self) {
         self.caches.rights_changed();
     }
 
-    /// Calls and reads the JSON answer.
+    /// Sends a call and reads the JSON response.
     pub async fn json(&self, call: Call<'_>) -> Result<Value, KubeError> {
         let bytes = self.bytes(call).await?;
         serde_json::from_slice(&bytes).map_err(|error| KubeError::Protocol(error.to_string()))
     }
 
-    /// GET, as JSON.
+    /// Sends a GET and reads the JSON response.
     pub async fn get(&self, path: &str) -> Result<Value, KubeError> {
         self.json(Call::get(path)).await
     }
 
-    /// Calls and reads the whole answer.
+    /// Sends a call and reads the whole response.
     pub async fn bytes(&self, call: Call<'_>) -> Result<Bytes, KubeError> {
         let request = self.request(&call)?;
         within(CALL_TIMEOUT, async {
             let response = self.client.send(request).await?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_BODY)
+            let body = Limited::new(response.into_body(), MAX_BODY_BYTES)
                 .collect()
                 .await
                 .map_err(|error| KubeError::Protocol(error.to_string()))?
@@ -124,7 +125,7 @@ impl Api {
         .await
     }
 
-    /// Calls and hands the answer on as it comes.
+    /// Sends a call and returns the response as a stream.
     pub async fn stream(
         &self,
         call: Call<'_>,
@@ -134,7 +135,7 @@ impl Api {
             let response = self.client.send(request).await?;
             let status = response.status();
             if status != StatusCode::OK {
-                let body = Limited::new(response.into_body(), MAX_BODY)
+                let body = Limited::new(response.into_body(), MAX_BODY_BYTES)
                     .collect()
                     .await
                     .map(http_body_util::Collected::to_bytes)

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use portico_domain::panel::ObjectRef;
 use serde_json::{Value, json};
 
-/// Deletes exactly the object with this UID; a namesake made since then stays.
+/// Deletes exactly the object with this UID; a newer object with the same name stays.
 pub async fn delete(api: &Api, object: &ObjectRef, uid: &str) -> Result<(), KubeError> {
     let body = json!({
         "apiVersion": "v1",
@@ -41,12 +41,12 @@ pub async fn create(api: &Api, collection: &str, object: &Value) -> Result<Value
     api.json(Call::send(Method::POST, collection, object)).await
 }
 
-/// Replaces an object; its `resourceVersion` guards against a concurrent edit.
+/// Replaces an object; its `resourceVersion` prevents overwriting a concurrent edit.
 pub async fn replace(api: &Api, path: &str, object: &Value) -> Result<Value, KubeError> {
     api.json(Call::send(Method::PUT, path, object)).await
 }
 
-/// Deletes what has exactly this UID and version.
+/// Deletes the object with exactly this UID and version.
 pub async fn delete_exact(
     api: &Api,
     path: &str,

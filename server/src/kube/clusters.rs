@@ -1,4 +1,4 @@
-//! The configured clusters, each with one connection pool that everybody's calls share.
+//! The configured clusters, each with one connection pool that all users' calls share.
 use super::{
     Api, KubeError,
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
@@ -21,7 +21,7 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Every cluster that the configuration names.
+/// The clusters of the configuration.
 pub struct Clusters {
     order: Vec<Uuid>,
     by_id: HashMap<Uuid, Cluster>,
@@ -31,8 +31,8 @@ pub struct Clusters {
 
 struct Cluster {
     record: ClusterRecord,
-    /// What is wrong with its files is said when the cluster is used: one bad record must not
-    /// keep the others from working.
+    /// Faults in its files are reported when the cluster is used: one invalid record must not
+    /// affect the others.
     ready: Result<Ready, String>,
 }
 
@@ -41,11 +41,11 @@ struct Ready {
     sealing_key: PublicKey,
 }
 
-/// Answers that are kept for a short time, always under the key of the person they are for.
+/// Responses that are cached for a short time, always under the key of their user.
 pub struct Caches {
     pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), Verdict>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
-    /// Raised after each change of bindings made here, so that rights are asked for again.
+    /// Incremented after each change of bindings made here, so that rights are reviewed again.
     pub(super) rights_epoch: AtomicU64,
 }
 
@@ -66,14 +66,14 @@ impl Default for Caches {
 }
 
 impl Caches {
-    /// Forgets every kept access review.
+    /// Discards every cached access review.
     pub fn rights_changed(&self) {
         self.rights_epoch.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 impl Clusters {
-    /// Prepares the connections; nothing is called yet. Must run inside the async runtime.
+    /// Prepares the connections; sends no request yet. Must run inside the async runtime.
     pub fn new(records: Vec<ClusterRecord>) -> Self {
         let order = records.iter().map(|record| record.id).collect();
         let by_id = records
@@ -81,7 +81,7 @@ impl Clusters {
             .map(|record| {
                 let ready = Ready::prepare(&record);
                 if let Err(reason) = &ready {
-                    tracing::error!(cluster = %record.id, name = record.name, reason, "cluster record cannot be used");
+                    tracing::error!(cluster_id = %record.id, name = record.name, reason, "cluster record cannot be used");
                 }
                 (record.id, Cluster { record, ready })
             })
@@ -94,7 +94,7 @@ impl Clusters {
         }
     }
 
-    /// The clusters that accept or belong to a project, in the configuration's order.
+    /// Returns the clusters that accept or belong to a project, in the configuration's order.
     pub fn of_project(&self, project: &Project) -> Vec<&ClusterRecord> {
         self.order
             .iter()
@@ -104,8 +104,7 @@ impl Clusters {
             .collect()
     }
 
-    /// Every record, in the configuration's order. Which of them a project may see is another
-    /// question.
+    /// Returns every record, in the configuration's order, without a check of the project's access.
     pub fn records(&self) -> impl Iterator<Item = &ClusterRecord> {
         self.order
             .iter()
@@ -113,7 +112,7 @@ impl Clusters {
             .map(|cluster| &cluster.record)
     }
 
-    /// The record of a cluster, when the project may see it.
+    /// Returns the record of a cluster, if the project may see it.
     pub fn record(&self, project: &Project, id: Uuid) -> Option<&ClusterRecord> {
         self.by_id
             .get(&id)
@@ -121,21 +120,21 @@ impl Clusters {
             .filter(|record| record.accepts_project(project) || record.owner_project == project.id)
     }
 
-    /// A cluster's API with a person's own credential.
+    /// Returns a cluster's API with a user's own credential.
     pub async fn api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
         let ready = self.ready(id)?;
         let bearer = self.tokens.bearer(id, &ready.sealing_key, keystone).await?;
         self.with_bearer(id, ready, keystone, &bearer)
     }
 
-    /// The same with a cluster token of its own: what it asks first no API server remembers.
+    /// Does the same with a new cluster token, so that no API server answers from its cache.
     pub fn fresh_api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
         let ready = self.ready(id)?;
         let sealed = credential::fresh(id, &ready.sealing_key, keystone, Timestamp::now())?;
         self.with_bearer(id, ready, keystone, &sealed.token)
     }
 
-    /// Stands for a person's token where something is kept for them.
+    /// Returns the cache key of a user's token.
     pub fn subject(&self, keystone: &KeystoneToken) -> SubjectKey {
         self.tokens.subject(&keystone.token)
     }
@@ -179,7 +178,7 @@ impl Ready {
             .parse()
             .map_err(|error| format!("api_url: {error}"))?;
         if url.scheme_str() != Some("https") {
-            // a bearer never travels in the clear
+            // a bearer token is never sent unencrypted
             return Err("api_url must start with https://".to_owned());
         }
         let mut config = kube::Config::new(url);
@@ -196,7 +195,7 @@ impl Ready {
     }
 }
 
-/// The certificates of a PEM file, as DER.
+/// Returns the certificates of a PEM file, as DER.
 fn certificates(path: &std::path::Path) -> Result<Vec<Vec<u8>>, String> {
     use rustls_pki_types::{CertificateDer, pem::PemObject};
     let found = CertificateDer::pem_file_iter(path)

@@ -9,24 +9,24 @@ use sha2::Sha256;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
 
-/// Stands for one person's token in cache keys: an HMAC under a key that never leaves the process.
+/// A user's token in cache keys: an HMAC under a key that never leaves the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubjectKey([u8; 32]);
 
-/// A Keystone token with its end.
+/// A Keystone token with its expiry.
 #[derive(Clone, Debug)]
 pub struct KeystoneToken {
     pub token: SecretString,
     pub expires_at: Timestamp,
 }
 
-/// Seals cluster tokens and keeps them until two thirds of their life are over.
+/// Seals cluster tokens and caches them for two thirds of their lifetime.
 pub struct ClusterTokens {
     hmac_key: [u8; 32],
-    sealed: Cache<(Uuid, SubjectKey), Arc<Kept>>,
+    sealed: Cache<(Uuid, SubjectKey), Arc<CachedClusterToken>>,
 }
 
-struct Kept {
+struct CachedClusterToken {
     token: SealedClusterToken,
     renew_at: Timestamp,
 }
@@ -44,7 +44,7 @@ impl Default for ClusterTokens {
 }
 
 impl ClusterTokens {
-    /// The cache key of a token.
+    /// Returns the cache key of a token.
     pub fn subject(&self, token: &SecretString) -> SubjectKey {
         // HMAC takes keys of any length
         let mut key = [0; 32];
@@ -55,7 +55,7 @@ impl ClusterTokens {
         SubjectKey(key)
     }
 
-    /// The bearer for a cluster: the kept one while it is young, else a new one.
+    /// Returns the bearer token for a cluster: the cached one while it is young, else a new one.
     pub async fn bearer(
         &self,
         cluster: Uuid,
@@ -74,13 +74,13 @@ impl ClusterTokens {
         let renew_at = Timestamp::from_second(now.as_second() + life * 2 / 3).unwrap_or(now);
         let bearer = token.token.clone();
         self.sealed
-            .insert(slot, Arc::new(Kept { token, renew_at }))
+            .insert(slot, Arc::new(CachedClusterToken { token, renew_at }))
             .await;
         Ok(bearer)
     }
 }
 
-/// A cluster token that no API server has seen yet.
+/// Returns a cluster token that no API server has seen before.
 pub fn fresh(
     cluster: Uuid,
     sealing_key: &PublicKey,

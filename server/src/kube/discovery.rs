@@ -1,5 +1,5 @@
-//! Which kinds a cluster has: aggregated discovery where the API server offers it, the classic
-//! one (a call per group version) where it does not.
+//! Discovery of a cluster's kinds: aggregated discovery if the API server supports it, otherwise
+//! the classic one (a call per group version).
 use super::{Api, KubeError, api::Call};
 use futures::{StreamExt, stream};
 use portico_domain::panel::{ResourceKind, ResourceRef};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-const PARALLEL: usize = 8;
+const MAX_CONCURRENT_REQUESTS: usize = 8;
 
 /// Every kind of a cluster, preferred versions first.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl Catalog {
         Self { kinds }
     }
 
-    /// One kind for each group and plural: the preferred version that has it.
+    /// Returns one kind for each group and plural: the preferred version that has it.
     pub fn listable(&self) -> Vec<ResourceKind> {
         let mut seen = std::collections::HashSet::new();
         let mut found: Vec<_> = self
@@ -31,12 +31,13 @@ impl Catalog {
             .filter(|kind| seen.insert((kind.group.clone(), kind.plural.clone())))
             .cloned()
             .collect();
-        // as people look them up: `endpoints` beside `EndpointSlice`, whatever its capitals
+        // in the order in which users look them up: `endpoints` beside `EndpointSlice`, case
+        // ignored
         found.sort_by_cached_key(|kind| (kind.kind.to_lowercase(), kind.group.clone()));
         found
     }
 
-    /// The kind that a URL names, in exactly that version.
+    /// Returns the kind of a URL, in exactly that version.
     pub fn find(&self, resource: &ResourceRef) -> Option<&ResourceKind> {
         self.kinds.iter().find(|kind| {
             kind.group == resource.group
@@ -45,22 +46,22 @@ impl Catalog {
         })
     }
 
-    /// The plural of a kind that an owner reference or an event names.
+    /// Returns the plural of the kind in an owner reference or an event.
     pub fn by_kind(&self, group: &str, version: &str, kind: &str) -> Option<&ResourceKind> {
         self.kinds
             .iter()
             .find(|known| known.group == group && known.version == version && known.kind == kind)
     }
 
-    /// The same in any version: events name versions that are served no more, and some of the core
-    /// group none at all.
+    /// Does the same for any version: events name versions that are no longer served, and some in
+    /// the core group none at all.
     pub fn by_group_and_kind(&self, group: &str, kind: &str) -> Option<&ResourceKind> {
         self.kinds
             .iter()
             .find(|known| known.group == group && known.kind == kind)
     }
 
-    /// The preferred version of a group and plural.
+    /// Returns the preferred version of a group and plural.
     pub fn preferred(&self, group: &str, plural: &str) -> Option<&ResourceKind> {
         self.kinds
             .iter()
@@ -68,12 +69,12 @@ impl Catalog {
     }
 }
 
-/// The reference of a kind.
+/// Returns the reference of a kind.
 pub fn reference(kind: &ResourceKind) -> ResourceRef {
     ResourceRef::new(&kind.group, &kind.version, &kind.plural)
 }
 
-/// The kinds of the cluster, kept for five minutes for this person.
+/// Returns the kinds of the cluster, cached for five minutes per user.
 pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     let slot = (api.cluster, api.subject);
     if let Some(catalog) = api.caches.catalogs.get(&slot).await {
@@ -84,7 +85,7 @@ pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     Ok(catalog)
 }
 
-/// Looks a kind up; one that is not known yet (a new CRD) is looked for once more.
+/// Looks a kind up; an unknown one (a new CRD) triggers another discovery.
 pub async fn kind(api: &Api, resource: &ResourceRef) -> Result<ResourceKind, KubeError> {
     if let Some(kind) = catalog(api).await?.find(resource) {
         return Ok(kind.clone());
@@ -133,7 +134,7 @@ async fn discover(api: &Api) -> Result<Vec<ResourceKind>, KubeError> {
                 Err(error) => Err(error),
             }
         })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_REQUESTS)
         .collect()
         .await;
     lists
@@ -142,7 +143,7 @@ async fn discover(api: &Api) -> Result<Vec<ResourceKind>, KubeError> {
         .map(|lists| lists.into_iter().flatten().collect())
 }
 
-/// Group versions in order, each group's preferred one first.
+/// Returns group versions in order, each group's preferred one first.
 fn classic_versions(groups: &Value) -> Vec<(String, String)> {
     let mut found = vec![(String::new(), "v1".to_owned())];
     for group in array(groups, "groups") {

@@ -1,18 +1,18 @@
-//! What can go wrong when an API server is asked.
+//! Errors of calls to an API server.
 use http::StatusCode;
 
-/// A call to an API server that brought no answer to use.
+/// A call to an API server that returned no usable response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum KubeError {
-    /// 403; the API server's own words.
+    /// 403; the API server's own message.
     #[error("{0}")]
     Refused(String),
-    /// 401: the cluster could not confirm who is asking.
+    /// 401: the cluster could not authenticate the user.
     #[error("the cluster could not confirm the credential")]
     Unauthenticated,
     #[error("{0}")]
     NotFound(String),
-    /// 409: somebody else was faster, or it exists already.
+    /// 409: another client was faster, or the object exists already.
     #[error("{0}")]
     Conflict(String),
     /// 410: a list or watch position is too old.
@@ -27,19 +27,19 @@ pub enum KubeError {
     Timeout(u64),
     #[error("no connection: {0}")]
     Unreachable(String),
-    /// The answer was not what the API promises.
+    /// The response violates the API's contract.
     #[error("unreadable answer: {0}")]
     Protocol(String),
     /// A file that the cluster's record names cannot be used.
     #[error("the cluster's record cannot be used: {0}")]
     Unconfigured(String),
-    /// The person has no token for this project (no role in it).
+    /// The user has no token for this project (no role in it).
     #[error("no token for this project")]
     NoToken,
 }
 
 impl KubeError {
-    /// Reads a `Status` (or whatever else came with an error code).
+    /// Reads a `Status` (or another body that came with an error code).
     pub fn from_response(status: StatusCode, body: &[u8]) -> Self {
         let message = serde_json::from_slice::<serde_json::Value>(body)
             .ok()
@@ -67,7 +67,7 @@ impl KubeError {
         }
     }
 
-    /// Whether the same question may have an answer a moment later.
+    /// Returns whether the same call may succeed a moment later.
     pub fn is_outage(&self) -> bool {
         match self {
             Self::Unauthenticated
@@ -85,16 +85,16 @@ impl KubeError {
         }
     }
 
-    /// One whole sentence about an outage, for people.
+    /// Returns one full sentence about an outage, for users.
     pub fn sentence(&self) -> String {
         match self {
             Self::Refused(message) => format!("The cluster refused this: {message}."),
             Self::Unauthenticated => "The cluster could not confirm your sign-in; its sign-in \
                 check (kube-auth) may not be answering."
                 .to_owned(),
-            Self::NotFound(_) => "The cluster does not have this (any more).".to_owned(),
+            Self::NotFound(_) => "The cluster does not have this, or no longer has it.".to_owned(),
             Self::Conflict(message) => format!("The cluster reports a conflict: {message}."),
-            Self::Expired => "The list was too old to go on with.".to_owned(),
+            Self::Expired => "The list was too old to continue.".to_owned(),
             Self::Invalid(message) => format!("The cluster did not accept the request: {message}."),
             Self::Server { status, message } => {
                 format!("The API server answered with an error ({status}): {message}.")
@@ -135,7 +135,7 @@ impl From<kube::Error> for KubeError {
     }
 }
 
-/// The causes in one line, for the log.
+/// Returns the causes in one line, for the log.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -9,8 +9,8 @@ struct List {
     items: Vec<Event>,
 }
 
-/// An event of `v1` or `events.k8s.io/v1`, which name some fields otherwise. In Tables of other kinds
-/// an object has its metadata only.
+/// An event of `v1` or `events.k8s.io/v1`, which differ in the names of some fields. In Tables of
+/// other kinds an object has its metadata only.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Event {
@@ -60,7 +60,8 @@ pub struct Involved {
     pub name: String,
 }
 
-/// The events about the object with this UID. Those of cluster-scoped objects lie in `default`.
+/// Returns the events about the object with this UID. Those of cluster-scoped objects are in
+/// `default`.
 pub async fn of_object(
     api: &Api,
     object: &ObjectRef,
@@ -68,7 +69,7 @@ pub async fn of_object(
 ) -> Result<Vec<EventRow>, KubeError> {
     let namespace = object.namespace.as_deref().unwrap_or("default");
     let selector = if uid.is_empty() || object.resource.plural == "nodes" {
-        // the kubelet names its node as UID, so a node's events are found by name
+        // the kubelet uses a node's name as UID, so a node's events are found by name
         format!("involvedObject.name={}", object.name)
     } else {
         format!("involvedObject.uid={uid}")
@@ -84,7 +85,7 @@ pub async fn of_object(
     Ok(rows)
 }
 
-/// What an event says.
+/// Converts an event into a row.
 pub fn row(event: Event) -> EventRow {
     let series = event.series.as_ref();
     let last_seen = series
@@ -108,7 +109,7 @@ pub fn row(event: Event) -> EventRow {
             Some(host) if !host.is_empty() => format!("{source}, {host}"),
             _ => source,
         },
-        // one that is not counted happened once
+        // an event without a count happened once
         count: count.max(1),
         last_seen: last_seen.map(Timestamp::as_second),
     }

@@ -1,8 +1,8 @@
-//! A shell in a container, over the API server's own WebSocket protocol.
+//! Terminals: a shell in a container, over the API server's own WebSocket protocol.
 use super::{Api, KubeError, path};
 use portico_domain::panel::{ObjectRef, ResourceRef};
 
-/// Tried in this order by the shell that every image has, so that one request is enough.
+/// Tried in this order by `sh`, which every image has, so that one request is enough.
 const SHELL: [&str; 3] = [
     "/bin/sh",
     "-c",

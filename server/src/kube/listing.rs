@@ -1,4 +1,4 @@
-//! Lists of any kind, read in chunks and merged over the namespaces that a person may list.
+//! Lists of any kind, read in chunks and merged over the namespaces that a user may list.
 use super::{
     Api, KubeError,
     api::Call,
@@ -9,31 +9,31 @@ use super::{
 use futures::{StreamExt, stream};
 use portico_domain::panel::{Column, ListScope, ResourceKind, ResourceRef};
 
-const CHUNK: &str = "500";
-/// Rows of one list that are held at most.
+const PAGE_ROWS: &str = "500";
+/// Maximum number of rows in one list.
 const MAX_ROWS: usize = 20_000;
-const PARALLEL: usize = 8;
+const MAX_CONCURRENT_LISTS: usize = 8;
 
-/// One place's part of a list: a namespace, or the whole cluster.
+/// The part of a list that comes from one place: a namespace, or the whole cluster.
 #[derive(Debug, Default)]
 pub struct Part {
     pub namespace: Option<String>,
     pub columns: Vec<Column>,
     pub rows: Vec<TableRow>,
-    /// Where a watch goes on from.
+    /// Where a watch continues.
     pub resource_version: String,
     /// True when [`MAX_ROWS`] cut the list.
     pub cut: bool,
 }
 
-/// What to select of a kind.
+/// The selection within a kind.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     pub labels: String,
     pub fields: String,
 }
 
-/// A merged list, and the places that did not answer.
+/// A merged list, and the places that did not respond.
 #[derive(Debug)]
 pub struct Merged {
     pub parts: Vec<Part>,
@@ -50,8 +50,8 @@ impl Merged {
             .unwrap_or_default()
     }
 
-    /// Counts namespaces that refused the list among those of `scope` that the viewer may not list, and no longer as
-    /// failures. Rights end between the question and the list when a namespace is deleted.
+    /// Counts namespaces that refused the list as not permitted instead of failed. Rights end
+    /// between the review and the list if a namespace is deleted.
     pub fn leave_out_refused(&mut self, scope: ListScope) -> ListScope {
         let ListScope::Namespaces {
             mut listed,
@@ -79,7 +79,7 @@ impl Merged {
     }
 }
 
-/// The places that a scope stands for.
+/// Returns the places of a scope.
 pub fn places(scope: &ListScope) -> Vec<Option<String>> {
     match scope {
         ListScope::Cluster => vec![None],
@@ -88,8 +88,8 @@ pub fn places(scope: &ListScope) -> Vec<Option<String>> {
     }
 }
 
-/// Lists a kind over a scope. One place that fails does not hide the others; if all fail, the
-/// first failure is the answer.
+/// Lists a kind over a scope. One place that fails does not hide the others; if all fail, the first
+/// failure is returned.
 pub async fn list(
     api: &Api,
     kind: &ResourceKind,
@@ -103,7 +103,7 @@ pub async fn list(
             let part = list_one(api, resource, namespace.as_deref(), selection).await;
             (namespace, part)
         })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_LISTS)
         .collect()
         .await;
     let mut merged = Merged {
@@ -141,7 +141,7 @@ pub async fn list_one(
         let chunk = path::with_query(
             &collection,
             &[
-                ("limit", CHUNK),
+                ("limit", PAGE_ROWS),
                 ("continue", &position),
                 ("labelSelector", &selection.labels),
                 ("fieldSelector", &selection.fields),
@@ -155,7 +155,7 @@ pub async fn list_one(
             })
             .await;
         let table = match answer {
-            // the chunks' snapshot was compacted away: begin once more
+            // the chunks' snapshot was compacted away: start again
             Err(KubeError::Expired) if !restarted => {
                 restarted = true;
                 position.clear();

@@ -7,14 +7,14 @@ use portico_domain::{
     stream::LogQuery,
 };
 
-/// A longer line is cut, and says so.
-const MAX_LINE: usize = 16 * 1024;
-/// Lines that a first request may ask for.
-const MAX_TAIL: u32 = 10_000;
-/// Bytes of a log that does not follow.
+/// Maximum length of a line, in bytes; longer ones are cut and marked.
+const MAX_LINE_BYTES: usize = 16 * 1024;
+/// Maximum number of lines in a first request.
+const MAX_TAIL_LINES: u32 = 10_000;
+/// Maximum size of a log that is not followed, in bytes.
 const MAX_BYTES: &str = "10485760";
 
-/// Opens a log. Ends when the container ends, or at the end of what there is.
+/// Opens a log. The stream ends with the container, or with the current end of the log.
 pub async fn open(
     api: &Api,
     query: &LogQuery,
@@ -32,7 +32,7 @@ pub async fn open(
             ("follow", flag(query.follow)),
             ("previous", flag(query.previous)),
             ("timestamps", flag(query.timestamps)),
-            ("tailLines", &query.tail.min(MAX_TAIL).to_string()),
+            ("tailLines", &query.tail.min(MAX_TAIL_LINES).to_string()),
             ("limitBytes", if query.follow { "" } else { MAX_BYTES }),
         ],
     );
@@ -45,8 +45,8 @@ pub async fn open(
     Ok(lines(body))
 }
 
-/// Whether an error says that there is no log because the container has not started: 204 where the
-/// pod has no node yet, 400 with the kubelet's or API server's words where it has one.
+/// Returns whether an error means that there is no log because the container has not started: 204
+/// if the pod has no node yet, 400 with the kubelet's or API server's message if it has one.
 pub fn has_not_started(error: &KubeError) -> bool {
     match error {
         KubeError::Server { status, .. } => *status == 204,
@@ -86,11 +86,11 @@ fn lines(
     })
 }
 
-/// Cuts bytes into lines of bounded length.
+/// Splits bytes into lines of bounded length.
 #[derive(Default)]
 struct Lines {
     buffer: BytesMut,
-    /// The rest of a line that was cut is thrown away up to its end.
+    /// Whether the rest of a cut line is being discarded.
     skipping: bool,
     finished: bool,
 }
@@ -120,7 +120,7 @@ impl Lines {
                     self.buffer.clear();
                     return None;
                 }
-                None if self.buffer.len() > MAX_LINE => {
+                None if self.buffer.len() > MAX_LINE_BYTES => {
                     self.skipping = true;
                     let line = self.buffer.split();
                     return Some(text(&line));
@@ -137,10 +137,10 @@ impl Lines {
 
 fn text(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    if line.len() > MAX_LINE {
+    if line.len() > MAX_LINE_BYTES {
         format!(
             "{} … (line cut)",
-            String::from_utf8_lossy(&line[..MAX_LINE])
+            String::from_utf8_lossy(&line[..MAX_LINE_BYTES])
         )
     } else {
         String::from_utf8_lossy(line).into_owned()
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_cut_and_its_rest_dropped() {
-        let long = vec![b'x'; MAX_LINE + 10];
+        let long = vec![b'x'; MAX_LINE_BYTES + 10];
         let found = cut(&[&long, b"still the same line", b"\nnext\n"]);
         assert_eq!(found.len(), 2);
         assert!(found[0].ends_with("(line cut)"));

@@ -1,10 +1,10 @@
-//! Kubernetes, always with the signed-in person's own credential.
+//! Access to Kubernetes, always with the signed-in user's own credential.
 //!
-//! [`Clusters`] knows the configured clusters and keeps one connection pool to each; an [`Api`]
-//! joins a cluster with one person's bearer and is made anew for every request. Nothing here has
-//! rights of its own: what the API server refuses that person, it refuses here. The exceptions run
-//! with kubeconfigs that the operator names for them alone: [`bootstrap`] and [`sync`] (commands of
-//! their own), and the watch of one ConfigMap with a policy.
+//! [`Clusters`] holds the configured clusters with one connection pool each; an [`Api`] combines a
+//! cluster with one user's bearer token and is made for every request. Nothing here has rights of
+//! its own: what the API server refuses to the user is refused here. The exceptions run with
+//! kubeconfigs that the operator configures for them alone: [`bootstrap`] and [`sync`] (separate
+//! commands), and the watch of one ConfigMap with a policy.
 pub mod api;
 pub mod bootstrap;
 pub mod changes;

@@ -1,13 +1,13 @@
-//! Which namespaces a person may see, and over which of them a kind can be listed.
+//! The namespaces that a user may see, and the scope over which a kind can be listed.
 use super::{Api, KubeError, api::Call, reviews, table};
 use futures::{StreamExt, stream};
 use portico_domain::panel::{ListScope, ResourceKind, ResourceRef};
 
-/// Namespaces that one merged list is made over at most.
-const MAX_MERGED: usize = 2_000;
-const PARALLEL: usize = 12;
+/// Maximum number of namespaces in one merged list.
+const MAX_NAMESPACES: usize = 2_000;
+const MAX_CONCURRENT_REVIEWS: usize = 12;
 
-/// The names of all namespaces, when the person may list them.
+/// Returns the names of all namespaces, if the user may list them.
 pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
     let mut names = Vec::new();
     let mut position = String::new();
@@ -30,22 +30,22 @@ pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
                 .into_iter()
                 .map(|row| row.row.name),
         );
-        if position.is_empty() || names.len() >= MAX_MERGED {
+        if position.is_empty() || names.len() >= MAX_NAMESPACES {
             names.sort_unstable();
             return Ok(names);
         }
     }
 }
 
-/// Over what a kind is listed for this person: the cluster where that is allowed, else exactly
-/// the namespaces where it is.
+/// Returns the scope over which a kind is listed for this user: the cluster if that is allowed,
+/// else exactly the namespaces in which it is.
 pub async fn scope(
     api: &Api,
     kind: &ResourceKind,
     namespace: Option<&str>,
     verb: &str,
 ) -> Result<ListScope, KubeError> {
-    // one place needs no question before: the API server's own answer is the refusal
+    // for one place no review is needed: the API server refuses the list itself
     if !kind.namespaced {
         return Ok(ListScope::Cluster);
     }
@@ -89,7 +89,7 @@ pub async fn permitted(
                 .await
                 .map(|allowed| (namespace, allowed))
         })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_REVIEWS)
         .collect()
         .await;
     let (mut listed, mut refused) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Single objects: read, and as YAML.
+//! Reading of single objects, as JSON and as YAML.
 use super::{Api, KubeError, path};
 use portico_domain::panel::ObjectRef;
 use serde_json::{Map, Value, json};
@@ -8,8 +8,8 @@ pub async fn get(api: &Api, object: &ObjectRef) -> Result<Value, KubeError> {
     api.get(&path::object(object)?).await
 }
 
-/// The object as YAML in the usual order, without managed fields. The values of a Secret are
-/// left out, also where `kubectl apply` has left a copy of them in an annotation.
+/// Returns the object as YAML in the usual order, without managed fields. The values of a Secret
+/// are left out, also in the annotation in which `kubectl apply` stores a copy of them.
 pub fn yaml(mut object: Value) -> Result<String, KubeError> {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
@@ -44,12 +44,12 @@ fn redact(secret: &mut Value) {
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// How many bytes a base64 value stands for.
+/// Returns the number of bytes that a base64 value encodes.
 fn decoded_length(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
 }
 
-/// `apiVersion`, `kind`, `metadata`, `spec` first, as everybody writes them.
+/// Puts `apiVersion`, `kind`, `metadata` and `spec` first, the usual order.
 fn ordered(object: Value) -> serde_norway::Value {
     let Value::Object(mut fields) = object else {
         return serde_norway::to_value(object).unwrap_or_default();

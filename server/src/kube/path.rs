@@ -1,10 +1,10 @@
-//! Paths of the Kubernetes API. Everything that comes from a URL or a form passes here, so that
-//! no name can climb out of its place in the path.
+//! Paths of the Kubernetes API. All values from a URL or a form pass through here, so that no name
+//! can escape from its path segment.
 use super::KubeError;
 use portico_domain::panel::{ObjectRef, ResourceRef};
 use std::fmt::Write as _;
 
-/// `/api/v1/namespaces/shop/pods`, `/apis/apps/v1/deployments` ...
+/// Returns a collection's path: `/api/v1/namespaces/shop/pods`, `/apis/apps/v1/deployments` ...
 pub fn collection(resource: &ResourceRef, namespace: Option<&str>) -> Result<String, KubeError> {
     let mut path = group_version(resource)?;
     if let Some(namespace) = namespace {
@@ -16,7 +16,7 @@ pub fn collection(resource: &ResourceRef, namespace: Option<&str>) -> Result<Str
     Ok(path)
 }
 
-/// The path of one object.
+/// Returns the path of one object.
 pub fn object(object: &ObjectRef) -> Result<String, KubeError> {
     let mut path = collection(&object.resource, object.namespace.as_deref())?;
     path.push('/');
@@ -24,7 +24,7 @@ pub fn object(object: &ObjectRef) -> Result<String, KubeError> {
     Ok(path)
 }
 
-/// `/api/v1` or `/apis/<group>/<version>`.
+/// Returns `/api/v1` or `/apis/<group>/<version>`.
 pub fn group_version(resource: &ResourceRef) -> Result<String, KubeError> {
     let mut path = String::with_capacity(64);
     if resource.group.is_empty() {
@@ -52,7 +52,8 @@ pub fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     }
 }
 
-/// Kubernetes' own rule for a path segment name, plus a length and no control characters.
+/// Appends a segment by Kubernetes' own rule for path segment names, with a length limit and
+/// without control characters.
 fn push_segment(path: &mut String, segment: &str) -> Result<(), KubeError> {
     let wrong = segment.is_empty()
         || segment.len() > 253

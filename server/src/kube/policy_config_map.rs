@@ -1,4 +1,4 @@
-//! A cluster's authorization policy in a ConfigMap of its own, watched for kube-auth.
+//! The watch of a cluster's authorization policy in a ConfigMap, for kube-auth.
 use super::reconcile::{ReconcileError, connect};
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -18,10 +18,10 @@ pub struct PolicyWatch {
 }
 
 impl PolicyWatch {
-    /// Reads the kubeconfig; nothing is sent yet.
+    /// Reads the kubeconfig; sends no request yet.
     ///
     /// # Errors
-    /// When the kubeconfig cannot be used.
+    /// If the kubeconfig cannot be used.
     pub async fn new(cluster: Uuid, source: PolicyConfigMap) -> Result<Self, ReconcileError> {
         Ok(Self {
             client: connect(&source.kubeconfig_file).await?,
@@ -30,7 +30,7 @@ impl PolicyWatch {
         })
     }
 
-    /// Hands every version of the policy to kube-auth; ends with the task that runs it.
+    /// Passes every version of the policy to kube-auth; ends with the task that runs it.
     pub async fn run(self, service: KubeAuth) {
         let source = &self.source;
         let api = Api::<ConfigMap>::namespaced(self.client.clone(), &source.namespace);
@@ -40,9 +40,9 @@ impl PolicyWatch {
         while let Some(version) = versions.next().await {
             match version {
                 Ok(version) => self.hand_over(&service, version.as_ref()).await,
-                // the watcher starts again by itself, after a pause
+                // the watcher restarts by itself, after a pause
                 Err(error) => tracing::warn!(
-                    cluster.id = %self.cluster,
+                    cluster_id = %self.cluster,
                     %error,
                     "the policy's ConfigMap {}/{} cannot be watched now; trying again",
                     source.namespace,
@@ -66,7 +66,7 @@ impl PolicyWatch {
             ),
             Some(map) => match map.data.as_ref().and_then(|data| data.get(key)) {
                 Some(text) => {
-                    // what is wrong with it was logged there
+                    // faults were logged there
                     let _ = service.set_policy(self.cluster, text).await;
                     Ok(())
                 }
@@ -77,7 +77,7 @@ impl PolicyWatch {
             },
         };
         if let Err(error) = told {
-            tracing::error!(%error, "a policy is watched for nobody");
+            tracing::error!(%error, "a watched policy belongs to no cluster");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Role bindings and roles, as the API has them.
+//! Role bindings and roles in the Kubernetes API.
 use super::{Api, KubeError, api::Call, path, reviews};
 use futures::{StreamExt, stream};
 use portico_domain::panel::{BindingRef, ResourceRef, RoleRef};
@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub const GROUP: &str = "rbac.authorization.k8s.io";
-/// How the bindings of the whole cluster are called among places.
+/// The name of the place of cluster-wide bindings.
 pub const CLUSTER_WIDE: &str = "cluster-wide bindings";
-const PARALLEL: usize = 8;
+const MAX_CONCURRENT_LISTS: usize = 8;
 
 /// A RoleBinding or ClusterRoleBinding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,12 +82,12 @@ impl From<&BoundRole> for RoleRef {
     }
 }
 
-/// A kind of the RBAC group.
+/// Returns a kind of the RBAC group.
 pub fn resource(plural: &str) -> ResourceRef {
     ResourceRef::new(GROUP, "v1", plural)
 }
 
-/// The collection that a binding lies in.
+/// Returns the collection of a binding.
 pub fn binding_resource(namespace: Option<&str>) -> ResourceRef {
     resource(if namespace.is_some() {
         "rolebindings"
@@ -96,7 +96,7 @@ pub fn binding_resource(namespace: Option<&str>) -> ResourceRef {
     })
 }
 
-/// The path of a binding.
+/// Returns the path of a binding.
 pub fn binding_path(binding: &BindingRef) -> Result<String, KubeError> {
     path::object(&portico_domain::panel::ObjectRef {
         resource: binding_resource(binding.namespace.as_deref()),
@@ -110,7 +110,7 @@ pub async fn binding(api: &Api, binding: &BindingRef) -> Result<Binding, KubeErr
     decode(api.get(&binding_path(binding)?).await?)
 }
 
-/// All bindings that the caller may read, and where they may not.
+/// All bindings that the user may read, and the places where they may not.
 pub struct Bindings {
     /// Whether any place was readable.
     pub any_permitted: bool,
@@ -119,12 +119,12 @@ pub struct Bindings {
     pub not_permitted: Vec<String>,
 }
 
-/// The ClusterRoleBindings.
+/// Returns the ClusterRoleBindings.
 pub async fn cluster_bindings(api: &Api) -> Result<Vec<Binding>, KubeError> {
     list(api, &resource("clusterrolebindings"), None).await
 }
 
-/// Reads the cluster's bindings, and those of each namespace where that is allowed.
+/// Reads the cluster's bindings, and those of each namespace in which that is allowed.
 pub async fn bindings(api: &Api, namespaces: &[String]) -> Result<Bindings, KubeError> {
     let mut out = Bindings {
         any_permitted: false,
@@ -151,7 +151,7 @@ pub async fn bindings(api: &Api, namespaces: &[String]) -> Result<Bindings, Kube
             let found = list::<Binding>(api, rolebindings, Some(&namespace)).await;
             (namespace, found)
         })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_LISTS)
         .collect()
         .await;
     for (namespace, answer) in answers {
@@ -175,7 +175,7 @@ pub struct Role {
     pub rules: Option<Vec<reviews::Rule>>,
 }
 
-/// Reads a role; a Role lies in `namespace`.
+/// Reads a role; a Role is in `namespace`.
 pub async fn role(api: &Api, role: &RoleRef, namespace: Option<&str>) -> Result<Role, KubeError> {
     let path = path::object(&portico_domain::panel::ObjectRef {
         resource: resource(if role.cluster {
@@ -189,7 +189,7 @@ pub async fn role(api: &Api, role: &RoleRef, namespace: Option<&str>) -> Result<
     decode(api.get(&path).await?)
 }
 
-/// The roles of one place.
+/// Returns the roles of one place.
 pub async fn roles(api: &Api, namespace: Option<&str>) -> Result<Vec<Role>, KubeError> {
     let plural = if namespace.is_some() {
         "roles"
@@ -199,7 +199,7 @@ pub async fn roles(api: &Api, namespace: Option<&str>) -> Result<Vec<Role>, Kube
     list(api, &resource(plural), namespace).await
 }
 
-/// All Roles of the cluster.
+/// Returns all Roles of the cluster.
 pub async fn all_roles(api: &Api) -> Result<Vec<Role>, KubeError> {
     list(api, &resource("roles"), None).await
 }

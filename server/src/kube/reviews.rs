@@ -1,4 +1,4 @@
-//! Access reviews: the API server is asked what a person may do, with that person's own token.
+//! Access reviews: asks the API server what a user may do, with that user's own token.
 use super::{Api, KubeError, api::Call};
 use futures::{StreamExt, stream};
 use http::Method;
@@ -6,20 +6,20 @@ use portico_domain::panel::{ResourceRef, RightQuestion};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-const OTHERS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-const RULES: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
-/// Reviews of one page that run at the same time.
-const PARALLEL: usize = 12;
+const SELF_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const SUBJECT_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+const SELF_RULES_PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+/// Maximum number of concurrent reviews for one page.
+const MAX_CONCURRENT_REVIEWS: usize = 12;
 
-/// The API server's answer to one question.
+/// The result of one review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     pub allowed: bool,
     pub reason: String,
 }
 
-/// One rule that holds for a person in a namespace.
+/// One rule that applies to a user in a namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rule {
@@ -31,15 +31,15 @@ pub struct Rule {
     pub non_resource_urls: Vec<String>,
 }
 
-/// A person's rules in one namespace.
+/// A user's rules in one namespace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
     pub rules: Vec<Rule>,
-    /// An authorizer that cannot list its rules takes part: there may be more.
+    /// Whether an authorizer that cannot list its rules takes part: there may be more.
     pub incomplete: bool,
 }
 
-/// A question about a kind.
+/// Makes the review of a verb on a kind.
 pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> RightQuestion {
     RightQuestion {
         verb: verb.to_owned(),
@@ -51,7 +51,7 @@ pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> 
     }
 }
 
-/// Asks one question; answers are kept for 30 seconds for this person.
+/// Runs one review; results are cached for 30 seconds per user.
 pub async fn review(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
     let epoch = api.caches.rights_epoch.load(Ordering::Relaxed);
     let slot = (api.cluster, api.subject, epoch, question.clone());
@@ -63,18 +63,20 @@ pub async fn review(api: &Api, question: &RightQuestion) -> Result<Verdict, Kube
     Ok(verdict)
 }
 
-/// Asks one question, whatever was answered before.
+/// Runs one review, bypassing the cache.
 pub async fn review_now(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
         "spec": { "resourceAttributes": attributes(question) },
     });
-    let answer = api.json(Call::send(Method::POST, REVIEWS, &body)).await?;
+    let answer = api
+        .json(Call::send(Method::POST, SELF_REVIEWS_PATH, &body))
+        .await?;
     Ok(verdict(&answer))
 }
 
-/// Somebody, as an access review names them.
+/// The subject of an access review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewedSubject {
     pub user: String,
@@ -83,7 +85,7 @@ pub struct ReviewedSubject {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// Asks what somebody else may do; needs `create` on `subjectaccessreviews`. Never kept.
+/// Reviews what another user may do; needs `create` on `subjectaccessreviews`. Never cached.
 pub async fn review_of(
     api: &Api,
     subject: &ReviewedSubject,
@@ -100,7 +102,9 @@ pub async fn review_of(
             "resourceAttributes": attributes(question),
         },
     });
-    let answer = api.json(Call::send(Method::POST, OTHERS, &body)).await?;
+    let answer = api
+        .json(Call::send(Method::POST, SUBJECT_REVIEWS_PATH, &body))
+        .await?;
     Ok(verdict(&answer))
 }
 
@@ -126,31 +130,33 @@ fn verdict(answer: &Value) -> Verdict {
     }
 }
 
-/// Asks several questions at a time; one answer each, in order.
+/// Runs several reviews concurrently; returns one result each, in order.
 pub async fn review_all(
     api: &Api,
     questions: Vec<RightQuestion>,
 ) -> Vec<Result<Verdict, KubeError>> {
     stream::iter(questions)
         .map(|question| async move { review(api, &question).await })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_REVIEWS)
         .collect()
         .await
 }
 
-/// Whether something is allowed; an outage is an error, never a yes.
+/// Returns whether something is allowed; an outage is an error, never a yes.
 pub async fn allowed(api: &Api, question: &RightQuestion) -> Result<bool, KubeError> {
     review(api, question).await.map(|verdict| verdict.allowed)
 }
 
-/// All rules of the person in a namespace.
+/// Returns all rules of the user in a namespace.
 pub async fn rules(api: &Api, namespace: &str) -> Result<Rules, KubeError> {
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectRulesReview",
         "spec": { "namespace": namespace },
     });
-    let answer = api.json(Call::send(Method::POST, RULES, &body)).await?;
+    let answer = api
+        .json(Call::send(Method::POST, SELF_RULES_PATH, &body))
+        .await?;
     let rules = answer
         .pointer("/status/resourceRules")
         .cloned()

@@ -1,5 +1,5 @@
-//! How the Tables of a kind become rows. Events have columns of their own: the API server's Table
-//! begins with an age in words and names the object without its API group.
+//! Conversion of Tables into rows. Events have columns of their own: the API server's Table starts
+//! with an age in words and names the object without its API group.
 use super::{
     Api, KubeError,
     discovery::{self, Catalog},
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 /// Reads the rows of one kind.
 pub enum RowReader {
-    /// As the API server renders them.
+    /// Rows as the API server renders them.
     Plain { plural: String },
-    /// With the catalog, which knows the plurals of the kinds that events name.
+    /// Events, with the catalog for the plurals of the kinds that they name.
     Events(Arc<Catalog>),
 }
 
 impl RowReader {
-    /// The reader of a kind.
+    /// Returns the reader of a kind.
     ///
     /// # Errors
     /// Those of discovery, which events need.
@@ -32,7 +32,8 @@ impl RowReader {
         }
     }
 
-    /// The query parameter `includeObject`; empty for the API server's own choice, the metadata.
+    /// Returns the query parameter `includeObject`; empty for the API server's default, the
+    /// metadata.
     pub fn include_object(&self) -> &'static str {
         match self {
             Self::Plain { .. } => "",
@@ -47,7 +48,7 @@ impl RowReader {
         }
     }
 
-    /// The rows, judged by `columns` (a watch names them only once).
+    /// Returns the rows, with their health by `columns` (a watch names them only once).
     pub fn rows(&self, table: Table, columns: &[Column]) -> Vec<TableRow> {
         match self {
             Self::Plain { plural } => table.into_rows(plural, columns),
@@ -79,14 +80,14 @@ fn event_columns() -> Vec<Column> {
 fn event_row(mut event: Event, catalog: &Catalog) -> TableRow {
     let meta = std::mem::take(&mut event.metadata);
     let involved = std::mem::take(&mut event.involved_object);
-    // the last resort for when it was seen
+    // the last resort for the time of the event
     event.metadata.creation_timestamp = meta.creation_timestamp;
     let object = object_of(&involved, meta.namespace.as_deref(), catalog);
     let said = events::row(event);
     let health = (said.kind == "Warning").then_some(Health::Warning);
     let mut row = meta.into_row(
         vec![
-            // shown as an age from `event`
+            // shown as an age, from `event`
             String::new(),
             said.kind,
             said.reason,
@@ -103,7 +104,8 @@ fn event_row(mut event: Event, catalog: &Catalog) -> TableRow {
     row
 }
 
-/// Where an event's object is. Events of cluster-scoped objects lie in a namespace too.
+/// Returns the reference of an event's object. Events of cluster-scoped objects are in a namespace
+/// too.
 fn object_of(involved: &Involved, namespace: Option<&str>, catalog: &Catalog) -> Option<ObjectRef> {
     let (group, version) = involved
         .api_version
@@ -145,7 +147,7 @@ mod tests {
         ]))
     }
 
-    /// The rows of a Table with one event.
+    /// Returns the rows of a Table with one event.
     fn read(object: &serde_json::Value) -> TableRow {
         let table = serde_json::json!({
             "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "1"},
@@ -224,7 +226,7 @@ mod tests {
 
     #[test]
     fn finding_p2_a_nodes_event_leads_to_the_node_and_an_unknown_kind_nowhere() {
-        // the kubelet leaves the API version and the namespace out
+        // the kubelet omits the API version and the namespace
         let about = |involved: serde_json::Value| {
             let row = read(&serde_json::json!({
                 "metadata": {"name": "e", "namespace": "default", "uid": "u", "resourceVersion": "2"},

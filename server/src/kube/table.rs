@@ -1,14 +1,16 @@
-//! The API server's own Table rendering, which makes a list of any kind without code for it.
+//! Decoding of the API server's own Table format, which makes lists of any kind possible without
+//! code for it.
 use super::{KubeError, events::Event};
 use jiff::Timestamp;
 use portico_domain::panel::{Column, Health, Row};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What a list or watch asks for; servers that cannot render answer with plain JSON, which is refused.
+/// The `Accept` header of a list or watch; servers without Tables respond with plain JSON, which is
+/// refused.
 pub const ACCEPT: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
-/// A Table as it comes.
+/// A Table as received.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Table {
@@ -44,11 +46,11 @@ pub struct ColumnDefinition {
 struct RawRow {
     #[serde(default)]
     cells: Vec<Value>,
-    /// The metadata alone for every kind but events, which are asked for whole.
+    /// The metadata alone for every kind except events, which are requested in full.
     object: Option<Event>,
 }
 
-/// Only what a row keeps: annotations and managed fields are dropped while reading.
+/// The metadata that a row needs: annotations and managed fields are dropped while reading.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
@@ -62,7 +64,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The row of an object with these cells.
+    /// Returns the row of an object with these cells.
     pub fn into_row(self, cells: Vec<String>, health: Option<Health>) -> TableRow {
         TableRow {
             owner: self
@@ -98,7 +100,7 @@ pub struct Owner {
     pub controller: bool,
 }
 
-/// A row with what the server side needs besides.
+/// A row with the additional data that the server needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
     pub row: Row,
@@ -106,7 +108,7 @@ pub struct TableRow {
 }
 
 impl Table {
-    /// Reads an answer, which must be a Table.
+    /// Reads a response, which must be a Table.
     pub fn read(bytes: &[u8]) -> Result<Self, KubeError> {
         let table: Self = serde_json::from_slice(bytes)
             .map_err(|error| KubeError::Protocol(error.to_string()))?;
@@ -120,7 +122,7 @@ impl Table {
         }
     }
 
-    /// The columns for the page.
+    /// Returns the columns for the page.
     pub fn columns(&self) -> Vec<Column> {
         self.column_definitions
             .iter()
@@ -134,7 +136,7 @@ impl Table {
             .collect()
     }
 
-    /// The rows, judged by `columns` (a watch names them only once).
+    /// Returns the rows, with their health by `columns` (a watch names them only once).
     pub fn into_rows(self, plural: &str, columns: &[Column]) -> Vec<TableRow> {
         self.rows
             .unwrap_or_default()
@@ -148,13 +150,13 @@ impl Table {
             .collect()
     }
 
-    /// The objects of its rows.
+    /// Returns the objects of its rows.
     pub fn into_events(self) -> impl Iterator<Item = Event> {
         let rows = self.rows.unwrap_or_default();
         rows.into_iter().filter_map(|row| row.object)
     }
 
-    /// The position that a bookmark carries, wherever this server's version puts it.
+    /// Returns the position in a bookmark, whose field depends on the server's version.
     pub fn bookmark(&self) -> Option<String> {
         let row = self
             .rows
@@ -175,7 +177,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// How an object is, judged from its cells: enough for a list; its own page says why.
+/// Returns the health of an object by its cells: enough for a list; its own page gives the reason.
 fn row_health(plural: &str, columns: &[Column], cells: &[String]) -> Option<Health> {
     let named = |name: &str| {
         columns
@@ -193,7 +195,7 @@ fn row_health(plural: &str, columns: &[Column], cells: &[String]) -> Option<Heal
         }
         "jobs" => {
             let health = share_health(named("Completions")?);
-            // a job that has not finished is at work until its own page says that it failed
+            // an unfinished job counts as progressing until its own page says that it failed
             Some(if health == Health::Ok {
                 Health::Ok
             } else {
@@ -222,7 +224,7 @@ fn row_health(plural: &str, columns: &[Column], cells: &[String]) -> Option<Heal
     }
 }
 
-/// A pod's Status cell, as `kubectl get pods` shows it.
+/// Returns the health for a pod's Status cell, as `kubectl get pods` shows it.
 fn pod_health(status: &str, ready: &str) -> Health {
     match status {
         "Completed" | "Succeeded" => Health::Ok,
@@ -242,7 +244,7 @@ fn is_failure(status: &str) -> bool {
     status.contains("BackOff") || status.contains("Err") || status.contains("Kill")
 }
 
-/// `2/3` and its like.
+/// Returns the health for a share such as `2/3`.
 fn share_health(share: &str) -> Health {
     match share.split_once('/') {
         Some((have, want)) if have == want => Health::Ok,

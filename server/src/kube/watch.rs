@@ -1,5 +1,5 @@
-//! Table watches. Each ends after less than a minute, so that the API server proves the
-//! person's rights again at least that often.
+//! Table watches. Each ends after less than a minute, so that the API server checks the user's
+//! rights again at least that often.
 use super::{
     Api, KubeError,
     api::Call,
@@ -15,17 +15,17 @@ use portico_domain::panel::{Column, ResourceRef};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Seconds after which the API server ends a watch.
-const SECONDS: &str = "45";
-/// The longest single event that is read.
-const MAX_EVENT: usize = 8 * 1024 * 1024;
+/// The API server ends a watch after this many seconds.
+const WATCH_SECONDS: &str = "45";
+/// Maximum size of a single event, in bytes.
+const MAX_EVENT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A change that a watch tells of.
+/// A change in a watch.
 #[derive(Debug)]
 pub enum Change {
     Upsert(Vec<TableRow>),
     Remove(Vec<String>),
-    /// Nothing changed up to here.
+    /// A new position without a change.
     Position,
 }
 
@@ -37,8 +37,8 @@ struct Event<'a> {
     object: &'a RawValue,
 }
 
-/// Opens a watch of one place from a position on. Each item carries the position after it. The
-/// stream ends when the API server ends the watch; then the caller opens the next one.
+/// Opens a watch of one place from a position. Each item carries the position after it. The stream
+/// ends when the API server ends the watch; the caller then opens the next one.
 pub async fn watch(
     api: &Api,
     resource: &ResourceRef,
@@ -53,7 +53,7 @@ pub async fn watch(
         &[
             ("watch", "1"),
             ("allowWatchBookmarks", "true"),
-            ("timeoutSeconds", SECONDS),
+            ("timeoutSeconds", WATCH_SECONDS),
             ("resourceVersion", resource_version),
             ("labelSelector", &selection.labels),
             ("fieldSelector", &selection.fields),
@@ -108,7 +108,7 @@ fn read(
     Ok(Some((change, position)))
 }
 
-/// Splits a body into lines, none longer than [`MAX_EVENT`].
+/// Splits a body into lines, none longer than [`MAX_EVENT_BYTES`].
 fn lines(
     body: futures::stream::BoxStream<'static, Result<bytes::Bytes, std::io::Error>>,
 ) -> impl Stream<Item = Result<BytesMut, KubeError>> + Send {
@@ -121,7 +121,7 @@ fn lines(
                     buffer.advance(1);
                     return Some((Ok(line), (body, buffer)));
                 }
-                if buffer.len() > MAX_EVENT {
+                if buffer.len() > MAX_EVENT_BYTES {
                     let error = KubeError::Protocol("an event larger than 8 MiB".to_owned());
                     buffer.clear();
                     return Some((Err(error), (body, buffer)));

@@ -1,4 +1,4 @@
-//! Who the API server says that somebody is: `SelfSubjectReview`, from Kubernetes 1.26 on.
+//! The identity of a user at the API server: `SelfSubjectReview`, from Kubernetes 1.26 on.
 use super::{Api, KubeError, api::Call};
 use http::Method;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ const PLURAL: &str = "selfsubjectreviews";
 /// The versions that have it, newest first.
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
-/// The API server's word.
+/// The API server's user information.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct UserInfo {
@@ -20,7 +20,7 @@ pub struct UserInfo {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// Asks; `None` from an API server that has no such review.
+/// Sends the review; returns `None` if the API server does not support it.
 pub async fn whoami(api: &Api) -> Result<Option<UserInfo>, KubeError> {
     let served = versions(&api.get(GROUP).await?);
     for version in served {
@@ -78,7 +78,7 @@ mod tests {
         assert!(has_review(
             &json!({"resources": [{"name": "tokenreviews"}, {"name": PLURAL}]})
         ));
-        // as Kubernetes 1.20 answers
+        // the response of Kubernetes 1.20
         assert!(!has_review(
             &json!({"resources": [{"name": "tokenreviews"}]})
         ));

@@ -1,6 +1,6 @@
-//! Addresses of apps on the panel's host. An app with pages of its own is not a page of the panel:
-//! `/apps/prometheus` and `/projects/{project}/apps/prometheus` lead to it, also from a project that
-//! does not own it.
+//! Addresses of apps on the panel's host. An app with its own pages is not a page of the panel:
+//! `/apps/prometheus` and `/projects/{project}/apps/prometheus` lead to it, also from a project
+//! that does not own it.
 use super::caller::Caller;
 use crate::service::Services;
 use axum::{
@@ -11,7 +11,7 @@ use axum::{
 };
 use std::sync::Arc;
 
-/// Leads to the app that the address names, where that is elsewhere.
+/// Redirects to the app of the address, if it has its own address.
 pub async fn lead_to_app(
     State(services): State<Arc<Services>>,
     request: Request,
@@ -24,7 +24,7 @@ pub async fn lead_to_app(
         .zip(request.extensions().get::<Caller>())
         .and_then(|(id, caller)| services.apps.address(id, &caller.claims().projects));
     match to {
-        // the page about the app, which it is already
+        // this is already the page about the app
         Some(to) if to == path => next.run(request).await,
         Some(to) if is_elsewhere(&to) && is_within_a_page(request.headers()) => onward(&to),
         Some(to) => Redirect::to(&to).into_response(),
@@ -32,21 +32,21 @@ pub async fn lead_to_app(
     }
 }
 
-/// Whether the app has an origin of its own.
+/// Returns whether the app has an origin of its own.
 fn is_elsewhere(to: &str) -> bool {
     !to.starts_with('/')
 }
 
-/// Whether a page of this origin began the navigation, such as the sign-in form.
+/// Returns whether a page of this origin started the navigation, such as the sign-in form.
 fn is_within_a_page(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")
         .is_some_and(|site| site == "same-origin")
 }
 
-/// A page that goes on to the app by itself. Browsers do not follow a redirect to another origin after a form was sent,
-/// where the form's page allows its own origin only (Content Security Policy, `form-action`); a navigation that a page
-/// begins is no part of the form.
+/// Returns a page that continues to the app by itself. Browsers do not follow a redirect to another
+/// origin after a form submission if the form's page allows its own origin only (Content Security
+/// Policy, `form-action`); a navigation started by a page is not covered by that.
 fn onward(to: &str) -> Response {
     let link = to
         .replace('&', "&amp;")
@@ -62,7 +62,7 @@ fn onward(to: &str) -> Response {
     }
 }
 
-/// The app's ID in an address; the project does not matter.
+/// Returns the app's ID in an address; the project does not matter.
 fn app_of(path: &str) -> Option<&str> {
     let path = path.strip_suffix('/').unwrap_or(path);
     let mut segments = path.strip_prefix('/')?.split('/');

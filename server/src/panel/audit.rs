@@ -1,5 +1,5 @@
-//! What the panel did for a user: one log line each, and a report to the gateway, which records it in
-//! the audit log (see [`portico_assertion::audit_report`]). No values, no tokens.
+//! Audit of the panel's actions for a user: one log line each, and a report to the gateway, which
+//! records it in the audit log (see [`portico_assertion::audit_report`]). No values, no tokens.
 use super::caller::Caller;
 use axum::{
     extract::Request,
@@ -12,7 +12,7 @@ use portico_domain::panel::ObjectRef;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// How it went.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Started,
@@ -40,8 +40,8 @@ impl Outcome {
     }
 }
 
-/// What one request has to report. Closed once the response's head is made: what a stream does later
-/// is in the log only.
+/// The reports of one request. Closed once the response's head is made: what a stream does later is
+/// in the log only.
 #[derive(Clone, Debug)]
 pub struct Reports(Arc<Mutex<Option<Vec<AuditReport>>>>);
 
@@ -70,17 +70,17 @@ impl Reports {
     }
 }
 
-/// Writes the line, and reports the same.
+/// Writes the log line and adds the report.
 pub fn record(caller: &Caller, action: &str, cluster: Uuid, object: &str, outcome: Outcome) {
     let identity = caller.identity();
     tracing::info!(
         target: "audit",
         request_id = caller.request_id(),
-        user = identity.user.id,
+        user_id = identity.user.id,
         user_name = identity.user.name,
-        project = caller.project().map_or("", |project| project.id.as_str()),
+        project_id = caller.project().map_or("", |project| project.id.as_str()),
         action,
-        cluster = %cluster,
+        cluster_id = %cluster,
         object,
         outcome = outcome.word(),
     );
@@ -92,7 +92,7 @@ pub fn record(caller: &Caller, action: &str, cluster: Uuid, object: &str, outcom
     });
 }
 
-/// Puts what a request has to report into its response.
+/// Adds a request's reports to its response.
 pub async fn report(request: Request, next: Next) -> Response {
     let caller = request.extensions().get::<Caller>().cloned();
     let mut response = next.run(request).await;
@@ -116,7 +116,7 @@ pub async fn report(request: Request, next: Next) -> Response {
     response
 }
 
-/// `shop/pods/web-1`, `persistentvolumes/pv-1`.
+/// Returns `shop/pods/web-1`, `persistentvolumes/pv-1`.
 pub fn target(object: &ObjectRef) -> String {
     let kind = if object.resource.group.is_empty() {
         object.resource.plural.clone()

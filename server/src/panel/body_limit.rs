@@ -1,4 +1,4 @@
-//! How much a call may send. What is larger is told at once, before anything of it is kept.
+//! The limit on request bodies. Larger ones are refused at once, before any of the body is stored.
 use app::error::{UiError, UiErrorKind};
 use axum::{
     Json,
@@ -11,31 +11,32 @@ use axum::{
 use http_body_util::{BodyExt, Limited};
 use std::time::Duration;
 
-/// Bytes; the largest call, a page's rights questions, has some 20 kB.
-const MAX_BODY: usize = 1024 * 1024;
-/// What is read and thrown away of a body that is too large. Whoever still sends when the connection
-/// closes may never see the answer.
-const MAX_DISCARDED: usize = 64 * MAX_BODY;
-const DISCARD_FOR: Duration = Duration::from_secs(5);
+/// Maximum size of a request body, in bytes; the largest call, a page's rights review, has some 20
+/// kB.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// Maximum number of bytes read and discarded of a body that is too large. A client that still
+/// sends when the connection closes may never read the response.
+const MAX_DISCARDED_BYTES: usize = 64 * MAX_BODY_BYTES;
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Refuses bodies above the limit: by their length where it is known, else while they are read.
+/// Refuses bodies above the limit: by their length if it is known, else while they are read.
 pub async fn require(request: Request, next: Next) -> Response {
     if !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
     }
-    if request.body().size_hint().lower() > MAX_BODY as u64 {
+    if request.body().size_hint().lower() > MAX_BODY_BYTES as u64 {
         discard(request.into_body()).await;
         return too_large().into_response();
     }
-    next.run(request.map(|body| Body::new(Limited::new(body, MAX_BODY))))
+    next.run(request.map(|body| Body::new(Limited::new(body, MAX_BODY_BYTES))))
         .await
 }
 
 async fn discard(body: Body) {
-    let mut body = Limited::new(body, MAX_DISCARDED);
+    let mut body = Limited::new(body, MAX_DISCARDED_BYTES);
     let all = async { while let Some(Ok(_)) = body.frame().await {} };
     // at either limit the connection is closed, as before
-    let _ = tokio::time::timeout(DISCARD_FOR, all).await;
+    let _ = tokio::time::timeout(DISCARD_TIMEOUT, all).await;
 }
 
 fn too_large() -> (StatusCode, Json<UiError>) {
@@ -72,14 +73,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_within_the_limit_passes() {
-        let body = Body::from(vec![b'x'; MAX_BODY]);
+        let body = Body::from(vec![b'x'; MAX_BODY_BYTES]);
         assert_eq!(status("/api/call", body).await, StatusCode::OK);
         assert_eq!(status("/api/call", in_pieces(16)).await, StatusCode::OK);
     }
 
     #[tokio::test]
     async fn a_call_above_the_limit_is_told() {
-        let body = Body::from(vec![b'x'; MAX_BODY + 1]);
+        let body = Body::from(vec![b'x'; MAX_BODY_BYTES + 1]);
         let told = status("/api/call", body).await;
         assert_eq!(told, StatusCode::PAYLOAD_TOO_LARGE);
     }

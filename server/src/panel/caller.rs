@@ -1,4 +1,4 @@
-//! Who is asking. A [`Caller`] comes from a verified assertion and from nowhere else.
+//! The authenticated caller of a request. A [`Caller`] is made from a verified assertion only.
 use super::audit::Reports;
 use crate::kube::credential::KeystoneToken;
 use axum::{
@@ -25,7 +25,7 @@ const ASSERTION: &str = "portico-assertion";
 const TOKEN: &str = "portico-token";
 const REQUEST_ID: &str = "x-request-id";
 
-/// A signed-in person, for one request or stream. The token is held no longer than that.
+/// A signed-in user, for one request or stream. The token is not kept any longer.
 #[derive(Clone)]
 pub struct Caller {
     claims: Arc<Claims>,
@@ -35,7 +35,7 @@ pub struct Caller {
     reports: Reports,
 }
 
-/// Checks what the gateway sends.
+/// Verifies the gateway's assertions.
 #[derive(Clone)]
 pub struct Gatekeeper {
     verifier: Arc<Verifier>,
@@ -52,7 +52,7 @@ impl Gatekeeper {
         }
     }
 
-    /// The caller that the headers prove; `None` without a good assertion.
+    /// Returns the caller that the headers prove; `None` without a valid assertion.
     pub fn admit(&self, headers: &HeaderMap) -> Option<Caller> {
         let now = Timestamp::now();
         let assertion = headers.get(ASSERTION)?.to_str().ok()?;
@@ -100,38 +100,38 @@ impl Caller {
         &self.request_id
     }
 
-    /// What the request has to report for the audit log.
+    /// Returns the request's reports for the audit log.
     pub(super) fn reports(&self) -> &Reports {
         &self.reports
     }
 
-    /// The project-scoped Keystone token; none without a role in the URL's project.
+    /// Returns the project-scoped Keystone token; `None` without a role in the URL's project.
     pub fn token(&self) -> Option<&KeystoneToken> {
         self.token.as_ref()
     }
 
-    /// The project of the URL, when the person has a role in it.
+    /// Returns the project of the URL, if the user has a role in it.
     pub fn project(&self) -> Option<&Project> {
         self.identity.project.as_ref()
     }
 
-    /// How far an app of the URL's project is open to the person; `None` where it is not. The
-    /// gateway has asked the app's rules.
+    /// Returns how far an app of the URL's project is open to the user; `None` if it is not. The
+    /// gateway has evaluated the app's rules.
     pub fn app(&self, id: &str) -> Option<AppAccess> {
         self.claims.apps.get(id).copied()
     }
 
-    /// The public reference of the session.
+    /// Returns the public reference of the session.
     pub fn session_id(&self) -> &str {
         &self.claims.sid
     }
 
-    /// What has to come back with every change.
+    /// Returns the CSRF token that every change must carry.
     pub fn csrf(&self) -> Option<&str> {
         self.claims.csrf.as_deref()
     }
 
-    /// The frame of every page.
+    /// Returns the session data in the frame of every page.
     pub fn session(&self) -> SessionView {
         let claims = &self.claims;
         SessionView {
@@ -151,10 +151,11 @@ impl Caller {
     }
 }
 
-/// What a request without a gateway's assertion gets.
+/// The response to a request without a gateway's assertion.
 pub const GATEWAY_ONLY: &str = "This page is reached through the gateway only.\n";
 
-/// Lets nobody past without a good assertion. The answer is no sign-out: the gateway decides that.
+/// Refuses requests without a valid assertion. The response does not sign the user out: that is up
+/// to the gateway.
 pub async fn require(
     State(gatekeeper): State<Gatekeeper>,
     mut request: Request,
@@ -181,7 +182,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-/// `scheme://host[:port]`, as browsers write an origin.
+/// Returns `scheme://host[:port]`, as browsers write an origin.
 pub fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }

@@ -12,47 +12,47 @@ use url::Url;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PanelConfig {
-    /// Where the panel listens; only the gateway should reach it.
+    /// The address on which the panel listens; only the gateway should be able to connect to it.
     #[serde(default = "default_listen")]
     pub listen: SocketAddr,
-    /// X25519 private key: opens the Keystone tokens that the gateway sends along.
+    /// X25519 private key: opens the Keystone tokens that the gateway forwards.
     pub private_key_file: PathBuf,
-    /// Public keys (PEM) of gateways. Empty: that of `gateway.assertion_key_file`, where both
-    /// run in one process.
+    /// Public keys (PEM) of gateways. Empty: that of `gateway.assertion_key_file`, if both run in
+    /// one process.
     #[serde(default)]
     #[schemars(extend("x-portico-takes-effect" = "reload"))]
     pub assertion_public_key_files: Vec<PathBuf>,
     /// The built browser half of the panel. Default: `share/portico/site` beside the directory of
     /// the program, or `/usr/share/portico/site`; for a program in `target`, `target/site`.
     #[serde(default = "installed_site_root")]
-    // where that is differs from machine to machine, and the reference must not
+    // the location differs between machines, and the reference must not
     #[schemars(extend("default" = "/usr/share/portico/site"))]
     pub site_root: PathBuf,
-    /// Whom people ask for roles, as it stands in a sentence.
+    /// Whom users ask for roles, as a part of a sentence.
     #[serde(default = "default_support_contact")]
     pub support_contact: String,
-    /// The address that people type. Default: `gateway.public_url`.
+    /// The public address, as users type it. Default: `gateway.public_url`.
     #[serde(default)]
     pub public_url: Option<Url>,
-    /// Names of Keystone roles by ID, shown where a viewer's own token does not have them.
+    /// Names of Keystone roles by ID, shown if a viewer's own token does not include them.
     #[serde(default)]
     pub role_names: BTreeMap<String, String>,
-    /// Where the panel reads kube-auth's figures: `/metrics` of its admin port, for example
-    /// `http://10.0.0.5:9180/metrics`. Default: the own admin port where kube-auth runs in the same
-    /// process; else the authentication page has no figures.
+    /// The URL of kube-auth's metrics: `/metrics` of its admin port, for example
+    /// `http://10.0.0.5:9180/metrics`. Default: the process's own admin port if kube-auth runs in
+    /// the same process; otherwise the authentication page has no figures.
     #[serde(default)]
     pub kube_auth_metrics_url: Option<Url>,
-    /// Where this documentation is published for your users; pages link to its guides. Without it
-    /// the pages show no links to guides.
+    /// The URL at which this documentation is published for your users; pages link to its guides.
+    /// Without it the pages show no links to guides.
     #[serde(default)]
     pub docs_url: Option<Url>,
-    /// What one session may keep open.
+    /// Limits of one session.
     #[serde(default)]
     pub streams: StreamLimits,
 }
 
-/// `[panel.streams]`: what one session may keep open in one process of the panel. A limit that is
-/// reached is explained on the page, and counted in `portico_panel_session_limits_reached_total`.
+/// `[panel.streams]`: what one session may keep open in one process of the panel. When a limit is
+/// reached, the page explains it, and `portico_panel_session_limits_reached_total` counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StreamLimits {
@@ -61,9 +61,9 @@ pub struct StreamLimits {
     /// Terminals.
     pub max_terminals: usize,
     /// Requests that stay open at API servers. A live list takes one for each of its namespaces (at
-    /// most 40; longer lists are read again and again), an object or a log takes one. At least 40.
+    /// most 40; longer lists are polled), an object or a log takes one. At least 40.
     pub max_watches: usize,
-    /// Bytes of memory for the rows of live lists, about 500 a row. At least 1048576 (1 MiB).
+    /// Memory for the rows of live lists, in bytes; about 500 per row. At least 1048576 (1 MiB).
     pub max_list_bytes: usize,
 }
 
@@ -78,7 +78,7 @@ impl Default for StreamLimits {
     }
 }
 
-/// What is wrong with `panel.streams`.
+/// The fault in `panel.streams`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamLimitsError {
     #[error("panel.streams.{0} must be at least 1")]
@@ -92,14 +92,14 @@ pub enum StreamLimitsError {
 }
 
 impl StreamLimits {
-    /// Namespaces of one list that are watched.
-    pub const WATCHES_OF_A_LIST: usize = 40;
+    /// Maximum number of watched namespaces of one list.
+    pub const MAX_WATCHES_PER_LIST: usize = 40;
     const MIN_LIST_BYTES: usize = 1024 * 1024;
 
     /// Checks the values.
     ///
     /// # Errors
-    /// With the first that is too small.
+    /// The first limit that is too small.
     pub fn validate(&self) -> Result<(), StreamLimitsError> {
         if self.max_streams == 0 {
             return Err(StreamLimitsError::Zero("max_streams"));
@@ -107,7 +107,7 @@ impl StreamLimits {
         if self.max_terminals == 0 {
             return Err(StreamLimitsError::Zero("max_terminals"));
         }
-        if self.max_watches < Self::WATCHES_OF_A_LIST {
+        if self.max_watches < Self::MAX_WATCHES_PER_LIST {
             return Err(StreamLimitsError::Watches);
         }
         if self.max_list_bytes < Self::MIN_LIST_BYTES {
@@ -121,8 +121,8 @@ fn default_listen() -> SocketAddr {
     SocketAddr::new(IpAddr::from([127, 0, 0, 1]), 9190)
 }
 
-/// Where the built site is, as seen from the program; no key or variable of the configuration, so
-/// that a machine without the role `panel` needs none.
+/// Returns the directory of the built site, relative to the program; without a key or variable of
+/// the configuration, so that a machine without the role `panel` needs none.
 fn installed_site_root() -> PathBuf {
     let program = std::env::current_exe().ok();
     site_beside(program.as_deref().and_then(Path::parent), Path::new("/"))
@@ -138,7 +138,7 @@ fn site_beside(directory: Option<&Path>, root: &Path) -> PathBuf {
             .find(|site| site.join("pkg").is_dir())
     });
     let found = beside.or_else(|| system.join("pkg").is_dir().then(|| system.clone()));
-    // a test's program lies elsewhere, and runs at the root of the source tree
+    // a test's program is elsewhere, and runs at the root of the source tree
     let in_tree = || PathBuf::from("target/site");
     match found {
         Some(site) => site.canonicalize().unwrap_or(site),
@@ -163,7 +163,7 @@ mod tests {
         let bin = root.join("usr/local/bin");
         std::fs::create_dir_all(&bin).unwrap();
         let found = || site_beside(Some(&bin), &root);
-        // nothing is built: the place that the image and the packages use
+        // no build found: the location that the image and the packages use
         if !Path::new("target/site").is_dir() {
             assert_eq!(found(), system);
         }

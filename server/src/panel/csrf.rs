@@ -1,5 +1,5 @@
-//! Every change brings back the secret of the session's assertion: as a header from scripts, as
-//! a form field without them.
+//! CSRF protection: every change carries the token of the session's assertion, in a header from
+//! scripts, in a form field without them.
 use super::caller::Caller;
 use axum::{
     body::{Body, to_bytes},
@@ -12,10 +12,10 @@ use subtle::ConstantTimeEq;
 
 const HEADER: &str = "x-csrf-token";
 const FIELD: &str = "csrf_token";
-/// Forms are small; a body is read only to find the field in it.
-const MAX_FORM: usize = 64 * 1024;
+/// Maximum size of a form, in bytes; its body is read only to find the token in it.
+const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// Lets a POST under `/api/` past only with the secret.
+/// Refuses a POST under `/api/` without the token.
 pub async fn require(request: Request, next: Next) -> Response {
     let safe = matches!(*request.method(), Method::GET | Method::HEAD);
     if safe || !request.uri().path().starts_with("/api/") {
@@ -44,7 +44,7 @@ pub async fn require(request: Request, next: Next) -> Response {
         return refused();
     }
     let (parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, MAX_FORM).await else {
+    let Ok(bytes) = to_bytes(body, MAX_FORM_BYTES).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, "The form is too large.\n").into_response();
     };
     let found = url::form_urlencoded::parse(&bytes)
@@ -64,7 +64,8 @@ fn matches(sent: &[u8], expected: &str) -> bool {
 fn refused() -> Response {
     (
         StatusCode::FORBIDDEN,
-        "This form is too old or came from somewhere else. Go back, reload the page and send it again.\n",
+        "This form is too old or came from another site. Go back, reload the page and send it \
+         again.\n",
     )
         .into_response()
 }

@@ -1,4 +1,4 @@
-//! Files that people take with them.
+//! File downloads.
 use super::caller::{self, Caller};
 use crate::service::{Services, authentication, error::ServiceError};
 use app::error::UiErrorKind;
@@ -10,7 +10,7 @@ use axum::{
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The kubeconfig of a cluster that the caller's project may see.
+/// Returns the kubeconfig of a cluster that the caller's project may see.
 pub async fn kubeconfig(
     State(services): State<Arc<Services>>,
     Path((_, cluster)): Path<(String, Uuid)>,
@@ -51,7 +51,8 @@ fn refused(error: ServiceError, caller: &Caller) -> Response {
     (status, format!("{} {next_step}\n", error.message)).into_response()
 }
 
-/// A cluster's name as a file's: what could end the header or leave the directory is replaced.
+/// Returns a cluster's name as a file name: characters that could end the header or leave the
+/// directory are replaced.
 fn file_name(cluster: &str) -> String {
     let safe: String = cluster
         .chars()

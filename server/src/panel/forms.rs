@@ -1,8 +1,8 @@
-//! Forms that a browser without scripts sends: where it goes afterwards.
+//! Redirects after forms that a browser without scripts sends.
 //!
-//! The server functions' library sends such a browser back to its `Referer`, with the whole error in
-//! the address. This layer hands on a `Referer` of the panel's own pages only, and replaces the error
-//! by its kind (`?error=conflict`). The page finds the sentence itself.
+//! The server functions' library redirects such a browser to its `Referer`, with the whole error in
+//! the address. This layer passes on a `Referer` of the panel's own pages only, and replaces the
+//! error with its kind (`?error=conflict`). The page finds the sentence itself.
 use app::{error::UiError, routes};
 use axum::{
     extract::{Request, State},
@@ -14,15 +14,16 @@ use leptos::server_fn::error::ServerFnUrlError;
 use std::sync::Arc;
 use url::Url;
 
-/// The query of the address that the browser goes to when a form has failed.
+/// The query parameter of the page that the browser is redirected to after a form has failed.
 const ERROR: &str = "error";
-/// What an earlier form, or another site's link, may have left in the page's address.
+/// Query parameters that an earlier form, or another site's link, may have left in the page's
+/// address.
 const OUTCOMES: [&str; 5] = [ERROR, "notice", "object", LIBRARY_ERROR, LIBRARY_PATH];
 /// Set by the library: the error as base64 of JSON, and the server function's path.
 const LIBRARY_ERROR: &str = "__err";
 const LIBRARY_PATH: &str = "__path";
 
-/// Keeps the redirects of plain forms within the panel's pages.
+/// Limits the redirects of plain forms to the panel's pages.
 pub async fn redirect_within_panel(
     State(public_url): State<Arc<Url>>,
     mut request: Request,
@@ -55,7 +56,7 @@ fn accepts_html(headers: &HeaderMap) -> bool {
         .is_some_and(|accepted| accepted.contains("text/html"))
 }
 
-/// The page that the form was on: of this origin, below `/projects/`, without earlier outcomes.
+/// Returns the page of the form: of this origin, below `/projects/`, without earlier outcomes.
 fn page_of_referer(headers: &HeaderMap, public_url: &Url) -> Option<Url> {
     let referer = Url::parse(headers.get(header::REFERER)?.to_str().ok()?).ok()?;
     let mut page = own_page(referer, public_url)?;
@@ -64,7 +65,7 @@ fn page_of_referer(headers: &HeaderMap, public_url: &Url) -> Option<Url> {
     Some(page)
 }
 
-/// Without a usable `Referer`: the first page of the project that the form names.
+/// Returns the first page of the project in the form, if there is no usable `Referer`.
 fn page_of_project(public_url: &Url, query: Option<&str>) -> Url {
     let project = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes())
         .find(|(name, value)| name == "project" && !value.is_empty());
@@ -79,7 +80,8 @@ fn page_of_project(public_url: &Url, query: Option<&str>) -> Url {
     page
 }
 
-/// The `Location` as a path of the panel, with an error as its kind; `None` for any other address.
+/// Returns the `Location` as a path of the panel, with an error as its kind; `None` for any other
+/// address.
 fn within_panel(location: &HeaderValue, public_url: &Url) -> Option<String> {
     let mut to = own_page(public_url.join(location.to_str().ok()?).ok()?, public_url)?;
     let failed = to
@@ -93,7 +95,7 @@ fn within_panel(location: &HeaderValue, public_url: &Url) -> Option<String> {
     Some(relative(&to))
 }
 
-/// The URL itself when it is one of the panel's pages: an app may share the origin, and
+/// Returns the URL itself if it is one of the panel's pages: an app may share the origin, and
 /// `//host` as a path would be another host.
 fn own_page(url: Url, public_url: &Url) -> Option<Url> {
     let is_page = url.path() == "/" || routes::project_of(url.path()).is_some();
@@ -128,7 +130,7 @@ mod tests {
 
     const ORIGIN: &str = "https://panel.example.org";
 
-    /// Answers as the library does: back to the `Referer`, with the error if there is one.
+    /// Responds as the library does: redirects to the `Referer`, with the error if there is one.
     async fn as_the_library(headers: HeaderMap, error: Option<UiError>) -> Response {
         let referer = headers
             .get(header::REFERER)
@@ -215,7 +217,7 @@ mod tests {
         );
         let to = location("/api/fails", Some(&page), "text/html,*/*").await;
         assert_eq!(to, "/projects/p1?sort=-age&error=conflict");
-        // what an earlier form left does not become the outcome of this one
+        // what an earlier form left must not become the outcome of this one
         let to = location("/api/works", Some(&page), "text/html,*/*").await;
         assert_eq!(to, "/projects/p1?sort=-age");
     }
@@ -224,7 +226,7 @@ mod tests {
     async fn finding_s8_calls_of_scripts_are_left_alone() {
         let page = "https://evil.example/";
         let to = location("/api/works", Some(page), "application/json").await;
-        // the library redirects only those that accept HTML
+        // the library redirects only clients that accept HTML
         assert_eq!(to, page);
     }
 }

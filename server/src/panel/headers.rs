@@ -1,4 +1,4 @@
-//! What browsers are told about pages: where content may come from, and that nothing is kept.
+//! Response headers of the panel: content security policy, caching and the like.
 use super::caller::origin;
 use axum::{
     extract::Request,
@@ -8,8 +8,9 @@ use axum::{
 };
 use url::Url;
 
-/// The policy of a page. Scripts and inline styles need the page's nonce; WebSockets lead to the
-/// own host only (`'self'` covers them in newer browsers, the explicit address in all).
+/// Returns the policy of a page. Scripts and inline styles need the page's nonce; WebSockets
+/// connect to the own host only (`'self'` covers them in newer browsers, the explicit address in
+/// all).
 pub fn content_security_policy(nonce: &str, public_url: &Url) -> Option<HeaderValue> {
     let own = origin(public_url);
     // http becomes ws, https becomes wss
@@ -23,7 +24,7 @@ pub fn content_security_policy(nonce: &str, public_url: &Url) -> Option<HeaderVa
     .ok()
 }
 
-/// Headers of every answer; pages and data are never stored.
+/// Sets the headers of every response; pages and data are never stored.
 pub async fn set(request: Request, next: Next) -> Response {
     let is_asset = is_asset(request.uri().path());
     let mut response = next.run(request).await;
@@ -47,7 +48,7 @@ pub async fn set(request: Request, next: Next) -> Response {
     }
     if !is_asset {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // what has no policy of its own may load nothing at all
+        // a response without a policy of its own may load nothing at all
         headers
             .entry(header::CONTENT_SECURITY_POLICY)
             .or_insert(HeaderValue::from_static(
@@ -57,7 +58,8 @@ pub async fn set(request: Request, next: Next) -> Response {
     response
 }
 
-/// Built files: kept for long when their name changes with their content, else asked for again.
+/// Sets the caching of built files: long if their name changes with their content, otherwise
+/// revalidated.
 pub async fn cache_assets(request: Request, next: Next) -> Response {
     let hashed = has_hash(request.uri().path());
     let mut response = next.run(request).await;
@@ -81,7 +83,7 @@ fn is_asset(path: &str) -> bool {
 /// Files beside `/pkg` that are not pages.
 pub const ASSETS: [&str; 2] = ["/favicon.svg", "/robots.txt"];
 
-/// `terminal.3f9a1c2b.js`, `app-8c1d0e2f.css`.
+/// Returns whether a file name holds a hash: `terminal.3f9a1c2b.js`, `app-8c1d0e2f.css`.
 fn has_hash(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.split(['.', '-'])

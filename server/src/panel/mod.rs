@@ -1,7 +1,7 @@
 //! The panel's HTTP server, behind the gateway.
 //!
-//! A request passes [`caller`] (who is asking, by signed assertion), `csrf` (changes only), then
-//! a page or server function ([`ssr`]) with a panel of its own, or a stream. Start with [`router`].
+//! A request passes [`caller`] (authentication by signed assertion), `csrf` (changes only), then a
+//! page or server function ([`ssr`]) with a panel of its own, or a stream. Start with [`router`].
 mod app_addresses;
 pub mod audit;
 mod body_limit;

@@ -1,4 +1,4 @@
-//! Routes and layers of the panel, in order.
+//! The panel's routes and layers, in order.
 use super::{
     app_addresses, audit, body_limit,
     caller::{self, Gatekeeper},
@@ -11,7 +11,7 @@ use crate::{
     service::{
         Apps, Services,
         access::UndoStore,
-        authentication::{KeptTests, KubeAuthMetrics},
+        authentication::{KubeAuthMetrics, RecentTests},
     },
     stream::{self, budget::SessionBudgets},
 };
@@ -36,24 +36,24 @@ use tower_http::{
 };
 use url::Url;
 
-/// What the panel is made of; the configuration's other sections are the caller's.
+/// The parts of the panel; the configuration's other sections are the caller's.
 pub struct PanelParts {
     pub config: PanelConfig,
     /// Verifies the gateway's assertions.
     pub verifier: Verifier,
-    /// The address that people type; it is also the assertions' issuer.
+    /// The public address; it is also the assertions' issuer.
     pub public_url: Url,
     /// `gateway.apps_domain`.
     pub apps_domain: String,
     pub clusters: Vec<ClusterRecord>,
     pub apps: Vec<AppConfig>,
-    /// For what a viewer's own token may read at Keystone.
+    /// For data that a viewer's own token may read at Keystone.
     pub keystone: Option<keystone::Client>,
-    /// Where kube-auth's metrics are read; none: the pages say so.
+    /// The URL of kube-auth's metrics; without it, the pages say so.
     pub kube_auth_metrics_url: Option<Url>,
 }
 
-/// Why the panel cannot be started.
+/// The reason why the panel cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum PanelError {
     #[error("panel.private_key_file: {0}")]
@@ -62,7 +62,8 @@ pub enum PanelError {
     Client(#[from] reqwest::Error),
 }
 
-/// The whole panel. Must be called inside the async runtime, after a rustls provider is installed.
+/// Makes the panel's router. Must be called inside the async runtime, after a rustls provider is
+/// installed.
 pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
     let key = PrivateKey::read(&parts.config.private_key_file)?;
     let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
@@ -70,7 +71,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         clusters: Clusters::new(parts.clusters),
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
         undo: UndoStore::default(),
-        tests: KeptTests::default(),
+        tests: RecentTests::default(),
         kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url)?,
         public_url: parts.public_url,
         support_contact: parts.config.support_contact,
@@ -109,7 +110,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .fallback(other)
         .with_state(state)
         .layer(CompressionLayer::new().compress_when(worth_compressing()));
-    // precompressed .br and .gz lie beside the files of a release build
+    // precompressed .br and .gz files are beside the files of a release build
     let mut assets = Router::new().nest_service(
         "/pkg",
         ServeDir::new(site.join(&*leptos.site_pkg_dir))
@@ -126,11 +127,8 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .merge(streams)
         .merge(pages)
         .merge(assets)
-        // from the inside out: what is written last is asked first
-        .layer(from_fn_with_state(
-            public_url,
-            forms::redirect_within_panel,
-        ))
+        // from the inside out: the last layer runs first
+        .layer(from_fn_with_state(public_url, forms::redirect_within_panel))
         .layer(from_fn(ssr::to_project))
         .layer(from_fn_with_state(services, app_addresses::lead_to_app))
         .layer(from_fn(csrf::require))
@@ -140,14 +138,16 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .layer(CatchPanicLayer::custom(|_| {
             (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "The panel has a fault; its log says which. Reload the page, or tell your administrators.\n",
+                "The panel has failed; its log has the reason. Reload the page, or tell your \
+                 administrators.\n",
             )
                 .into_response()
         }))
         .layer(from_fn(headers::set))
 }
 
-/// What no route takes: a call is told in the calls' own form, anything else gets a page.
+/// Handles requests without a route: a call gets an error in the calls' format, anything else a
+/// page.
 async fn other(State(state): State<PageState>, uri: Uri, request: Request) -> Response {
     if let Some(error) = ssr::unknown_call(uri.path()) {
         return (StatusCode::NOT_FOUND, Json(error)).into_response();
@@ -155,7 +155,7 @@ async fn other(State(state): State<PageState>, uri: Uri, request: Request) -> Re
     ssr::no_such_page(&state, request).await
 }
 
-/// Small answers and streams of events are sent as they are.
+/// Returns which responses are compressed: not small ones and event streams.
 fn worth_compressing() -> impl Predicate {
     tower_http::compression::predicate::SizeAbove::new(512)
         .and(NotForContentType::new("image/"))

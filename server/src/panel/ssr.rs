@@ -14,14 +14,14 @@ use leptos_axum::{LeptosRoutes, ResponseOptions, generate_route_list};
 use std::sync::Arc;
 use url::Url;
 
-/// What the pages' handlers share.
+/// The shared state of the pages' handlers.
 #[derive(Clone, axum::extract::FromRef)]
 pub struct PageState {
     pub leptos: LeptosOptions,
     pub services: Arc<Services>,
 }
 
-/// The routes of every page and server function.
+/// Returns the routes of every page and server function.
 pub fn routes(state: &PageState) -> Router<PageState> {
     let context = {
         let services = Arc::clone(&state.services);
@@ -57,7 +57,8 @@ fn set_policy(public_url: &Url) {
     }
 }
 
-/// `/` leads to the last or first project; somebody without one gets the page that says so.
+/// Redirects `/` to the last or first project; a user without a project gets the page that explains
+/// it.
 pub async fn to_project(request: Request, next: Next) -> Response {
     if request.method() != Method::GET || request.uri().path() != "/" {
         return next.run(request).await;
@@ -72,7 +73,7 @@ pub async fn to_project(request: Request, next: Next) -> Response {
             .cloned()
     });
     match project {
-        // an ID of Keystone's, but it still comes from elsewhere
+        // an ID from Keystone, but still untrusted input
         Some(id)
             if id
                 .bytes()
@@ -84,7 +85,7 @@ pub async fn to_project(request: Request, next: Next) -> Response {
     }
 }
 
-/// Renders the app for an address that is no route of it, which then says so.
+/// Renders the app for an address without a route, which shows the "not found" page.
 pub async fn no_such_page(state: &PageState, request: Request) -> Response {
     let context = {
         let services = Arc::clone(&state.services);
@@ -101,7 +102,7 @@ pub async fn no_such_page(state: &PageState, request: Request) -> Response {
     response
 }
 
-/// The answer to a call that this version does not know.
+/// Returns the response to a call that this version does not know.
 pub fn unknown_call(path: &str) -> Option<UiError> {
     path.starts_with("/api/").then(|| {
         UiError::new(

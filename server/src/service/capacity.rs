@@ -1,4 +1,4 @@
-//! What pods have asked for, beside what the nodes have to give.
+//! The resource requests of pods, compared with the capacity of the nodes.
 use super::error::ServiceError;
 use crate::kube::{Api, KubeError, namespaces, path};
 use futures::{StreamExt, stream};
@@ -10,10 +10,10 @@ use portico_domain::panel::{Capacity, ListScope, ResourceKind, ResourceRef};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Pods that are added up; more are told as a limit.
+/// Maximum number of pods that are counted.
 const MAX_PODS: u64 = 20_000;
 
-/// Adds up over the pods that the person may list.
+/// Sums over the pods that the user may list.
 pub async fn capacity(api: &Api, nodes: &[Node]) -> Result<Capacity, ServiceError> {
     let mut sum = Capacity {
         cpu_requested: 0,
@@ -73,7 +73,7 @@ fn limits(scope: &ListScope) -> Option<String> {
     }
 }
 
-/// CPU, memory and number of the pods of one place that hold on to a node's resources.
+/// Adds up CPU, memory and number of the pods in one place that occupy a node's resources.
 async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), KubeError> {
     let collection = path::collection(&ResourceRef::core("pods"), namespace)?;
     let (mut cpu, mut memory, mut pods) = (0, 0, 0);
@@ -111,7 +111,8 @@ async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), K
     }
 }
 
-/// What the scheduler reckons with: the containers together, or the largest init container.
+/// Returns the requests that the scheduler uses: the containers together, or the largest init
+/// container.
 fn requests(pod: &Pod) -> (u64, u64) {
     let Some(spec) = &pod.spec else {
         return (0, 0);
@@ -142,12 +143,12 @@ fn requests(pod: &Pod) -> (u64, u64) {
     (reckon("cpu", millicores), reckon("memory", bytes))
 }
 
-/// A CPU quantity in millicores.
+/// Returns a CPU quantity in millicores.
 fn millicores(quantity: &Quantity) -> u64 {
     round(number(&quantity.0) * 1000.0)
 }
 
-/// A quantity in its base unit.
+/// Returns a quantity in its base unit.
 fn bytes(quantity: &Quantity) -> u64 {
     round(number(&quantity.0))
 }

@@ -1,8 +1,8 @@
-//! Where causes become sentences.
+//! Errors of the service, as sentences for users.
 use crate::kube::KubeError;
 use app::error::{UiError, UiErrorKind};
 
-/// Something that could not be done, for people.
+/// A failure, described for users.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ServiceError {
@@ -45,7 +45,7 @@ impl ServiceError {
         self
     }
 
-    /// For the page, with the ID under which the log has the cause.
+    /// Converts it for the page, with the ID under which the log has the cause.
     pub fn into_ui(self, request_id: &str) -> UiError {
         if let Some(cause) = &self.cause {
             tracing::warn!(
@@ -75,7 +75,7 @@ impl From<KubeError> for ServiceError {
         };
         let next_step = match &error {
             KubeError::Refused(_) => {
-                Some("Somebody who may grant rights in this cluster can add them.")
+                Some("A user who may grant rights in this cluster can add them.")
             }
             KubeError::NoToken => Some("Choose another project, or ask for a role in this one."),
             KubeError::Conflict(_) => Some("Reload the page and look at what changed."),

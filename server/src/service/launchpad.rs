@@ -14,10 +14,11 @@ use portico_domain::{
     panel::{ClusterCard, Health, Launchpad},
 };
 
-/// Rows of what needs attention.
-const MAX_ATTENTION: usize = 50;
+/// Maximum number of rows in the attention list.
+const MAX_ATTENTION_ROWS: usize = 50;
 
-/// The launchpad of the caller's project; of none, an empty one that says whom to ask.
+/// Returns the launchpad of the caller's project; without a project, an empty one that names whom
+/// to ask.
 pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
     let Some(project) = caller.project() else {
         return Launchpad {
@@ -53,7 +54,7 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
         asks_for: services.asks_for(),
     };
     for (card, findings) in looks {
-        // with no right there, there is nothing that this caller could do
+        // without a right there, the caller could do nothing
         if card.rights_hint.is_none() {
             troubles.extend(findings.troubles);
             pad.attention_gaps.extend(findings.gaps);
@@ -68,11 +69,12 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
     };
     alerts::join(&mut troubles, fired, &scope);
     pad.attention = attention::rows(troubles);
-    pad.attention.truncate(MAX_ATTENTION);
+    pad.attention.truncate(MAX_ATTENTION_ROWS);
     pad
 }
 
-/// A cluster's card and what needs attention in it. One that does not answer is told at once.
+/// Returns a cluster's card and what needs attention in it. A cluster that does not respond is
+/// reported at once.
 async fn look_at(
     services: &Services,
     caller: &Caller,
@@ -100,7 +102,7 @@ async fn look_at(
     )
 }
 
-/// Every firing alert that the caller may read, and what could not be asked.
+/// Returns every firing alert that the caller may read, and the apps that could not be queried.
 async fn firing(services: &Services, caller: &Caller) -> (Vec<Fired>, Vec<String>) {
     let (mut fired, mut gaps) = (Vec::new(), Vec::new());
     for (app, alerts) in services.apps.firing(caller).await {

@@ -8,15 +8,15 @@ use crate::kube::{
 use portico_domain::panel::{Column, ListQuery, ResourceKind, ResourceRef, ResourceTable, Row};
 use std::cmp::Ordering;
 
-/// Rows that one answer carries at most; `total` says how many there are.
-pub const WINDOW: usize = 500;
+/// Maximum number of rows in one response; `total` is their full number.
+pub const MAX_ROWS: usize = 500;
 
-/// Every kind that can be listed.
+/// Returns every kind that can be listed.
 pub async fn kinds(api: &Api) -> Result<Vec<ResourceKind>, ServiceError> {
     Ok(discovery::catalog(api).await?.listable())
 }
 
-/// A list over everything that the person may see.
+/// Returns a list over everything that the user may see.
 pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, ServiceError> {
     let kind = discovery::kind(api, &query.resource).await?;
     let scope = namespaces::scope(api, &kind, query.namespace.as_deref(), "list").await?;
@@ -49,8 +49,8 @@ pub async fn list(api: &Api, query: &ListQuery) -> Result<ResourceTable, Service
     })
 }
 
-/// The namespaces that a list of this kind can be narrowed to: those that the person may list, and
-/// `None` for a kind whose objects are in no namespace.
+/// Returns the namespaces that a list of this kind can be narrowed to: those that the user may
+/// list, and `None` for a kind whose objects are in no namespace.
 pub async fn namespaces_for(
     api: &Api,
     resource: &ResourceRef,
@@ -60,13 +60,13 @@ pub async fn namespaces_for(
     }
     match namespaces::list(api).await {
         Ok(names) => Ok(Some(names)),
-        // the page still offers the namespace of its address
+        // the page still offers the namespace in its address
         Err(KubeError::Refused(_)) => Ok(Some(Vec::new())),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The part of a query that the API server answers.
+/// Returns the part of a query that the API server evaluates.
 pub fn selection(query: &ListQuery) -> Selection {
     Selection {
         labels: query.labels.trim().to_owned(),
@@ -74,7 +74,7 @@ pub fn selection(query: &ListQuery) -> Selection {
     }
 }
 
-/// Filters by name, orders, and cuts to the window; returns how many match.
+/// Filters by name, sorts, and cuts to the window; returns the number of matches.
 pub fn arrange(rows: &mut Vec<Row>, columns: &[Column], query: &ListQuery) -> usize {
     let wanted = query.name.trim().to_lowercase();
     if !wanted.is_empty() {
@@ -82,7 +82,7 @@ pub fn arrange(rows: &mut Vec<Row>, columns: &[Column], query: &ListQuery) -> us
     }
     let total = rows.len();
     order(rows, columns, query.order());
-    rows.truncate(WINDOW);
+    rows.truncate(MAX_ROWS);
     total
 }
 
@@ -97,7 +97,7 @@ fn order(rows: &mut [Row], columns: &[Column], sort: &str) {
         "" => Box::new(by_place),
         "namespace" => Box::new(|a, b| a.namespace.cmp(&b.namespace)),
         "health" => Box::new(|a, b| a.health.cmp(&b.health)),
-        // ages grow as creation times fall
+        // ages grow as creation times decrease
         "age" => Box::new(|a, b| b.created_at.cmp(&a.created_at)),
         "last seen" => Box::new(|a, b| last_seen(b).cmp(&last_seen(a))),
         name => match columns
@@ -119,7 +119,7 @@ fn last_seen(row: &Row) -> Option<i64> {
     row.event.as_ref()?.last_seen
 }
 
-/// Numbers as numbers (also `1/3` and `7 (5m ago)`), anything else as text.
+/// Compares numbers as numbers (also `1/3` and `7 (5m ago)`), anything else as text.
 fn natural(a: Option<&String>, b: Option<&String>) -> Ordering {
     let number = |text: Option<&String>| -> Option<f64> {
         let text = text?;

@@ -1,5 +1,5 @@
-//! The panel for one request: what [`app::ports::Panel`] asks, answered with the caller's own
-//! rights. The only place where causes become sentences.
+//! The implementation of [`app::ports::Panel`] for one request, with the caller's own rights. The
+//! only place that turns causes into sentences.
 pub mod access;
 mod apps;
 mod attention;
@@ -26,7 +26,7 @@ use crate::{
     stream::budget::SessionBudgets,
 };
 use access::{Names, UndoStore};
-use authentication::{KeptTests, KubeAuthMetrics};
+use authentication::{KubeAuthMetrics, RecentTests};
 use error::ServiceError;
 use portico_domain::cluster::{ClusterRecord, NotAccepted};
 use portico_openstack::keystone;
@@ -34,24 +34,24 @@ use std::collections::BTreeMap;
 use url::Url;
 use uuid::Uuid;
 
-/// What all requests share.
+/// The state that all requests share.
 pub struct Services {
     pub clusters: Clusters,
     pub apps: Apps,
     pub undo: UndoStore,
-    pub tests: KeptTests,
+    pub tests: RecentTests,
     pub kube_auth_metrics: KubeAuthMetrics,
     pub public_url: Url,
     pub support_contact: String,
     pub role_names: BTreeMap<String, String>,
-    /// For what a viewer's own token may read there; a panel by itself may do without.
+    /// For data that a viewer's own token may read there; a separate panel may do without.
     pub keystone: Option<keystone::Client>,
     pub docs_url: Option<Url>,
     pub budgets: SessionBudgets,
 }
 
 impl Services {
-    /// A cluster that the caller's project may see, with the caller's own credential.
+    /// Returns a cluster that the caller's project may see, with the caller's own credential.
     pub async fn api(
         &self,
         caller: &Caller,
@@ -68,7 +68,7 @@ impl Services {
         Ok((self.clusters.api(cluster, token).await?, record))
     }
 
-    /// The record of a cluster that the caller's project may see.
+    /// Returns the record of a cluster that the caller's project may see.
     pub fn record(&self, caller: &Caller, cluster: Uuid) -> Result<&ClusterRecord, ServiceError> {
         let project = caller.project().ok_or(KubeError::NoToken)?;
         self.clusters
@@ -76,7 +76,7 @@ impl Services {
             .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))
     }
 
-    /// The names that the caller may see.
+    /// Returns the names that the caller may see.
     pub fn names<'a>(&'a self, caller: &'a Caller) -> Names<'a> {
         Names {
             identity: caller.identity(),
@@ -85,7 +85,7 @@ impl Services {
         }
     }
 
-    /// What somebody without rights asks for, and of whom.
+    /// Returns what a user without rights needs to request, and from whom.
     pub fn asks_for(&self) -> String {
         let mut names: Vec<_> = self.role_names.values().cloned().collect();
         names.sort_unstable();
@@ -103,7 +103,7 @@ impl Services {
         )
     }
 
-    /// Whether the caller holds any role that apps or clusters of the project are about.
+    /// Returns whether the caller holds any role that apps or clusters of the project refer to.
     pub fn takes_part(&self, caller: &Caller, project: &str) -> bool {
         if self.role_names.is_empty() {
             return true;

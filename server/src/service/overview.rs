@@ -14,10 +14,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a page waits for its slower parts, once the cluster has answered at all.
-const PATIENCE: Duration = Duration::from_secs(6);
+/// How long a page waits for its slower parts once the cluster has responded.
+const DETAILS_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Turns an answer into what a page shows of it.
+/// Turns a result into what a page shows of it.
 pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
     use app::error::UiErrorKind::NotPermitted;
     match answer {
@@ -27,7 +27,7 @@ pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
     }
 }
 
-/// The card of a cluster that cannot be used now, with the reason.
+/// Returns the card of a cluster that cannot be used now, with the reason.
 pub fn closed_card(record: &ClusterRecord, health: Health, why: String) -> ClusterCard {
     ClusterCard {
         id: record.id,
@@ -42,13 +42,14 @@ pub fn closed_card(record: &ClusterRecord, health: Health, why: String) -> Clust
     }
 }
 
-/// The card of a cluster that has answered; what does not answer in time is left open.
+/// Returns the card of a cluster that has responded; details that do not arrive in time are left
+/// open.
 pub async fn card(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterCard {
     let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
     let (version, nodes, rights) = tokio::join!(
         version(api),
         nodes(api),
-        tokio::time::timeout(PATIENCE, rights::summaries(api))
+        tokio::time::timeout(DETAILS_TIMEOUT, rights::summaries(api))
     );
     card.version = version.ok();
     if let Ok(nodes) = nodes {
@@ -60,9 +61,9 @@ pub async fn card(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterC
     card
 }
 
-/// What needs attention, or that it took too long to find out.
+/// Returns what needs attention, or that the check took too long.
 pub async fn look(api: &Api, cluster: &Named) -> attention::Findings {
-    tokio::time::timeout(PATIENCE, attention::look(api, cluster))
+    tokio::time::timeout(DETAILS_TIMEOUT, attention::look(api, cluster))
         .await
         .unwrap_or_else(|_| attention::Findings {
             troubles: Vec::new(),
@@ -93,7 +94,7 @@ fn count_nodes(card: &mut ClusterCard, nodes: &[Node]) {
     card.nodes_total = Some(total);
     card.nodes_ready = Some(well);
     if card.health == Health::Ok && total == 0 {
-        // an empty cluster answers, and runs nothing
+        // an empty cluster responds, and runs nothing
         card.health = Health::Warning;
         "No nodes".clone_into(&mut card.status);
     } else if card.health == Health::Ok && well < total {
@@ -102,7 +103,8 @@ fn count_nodes(card: &mut ClusterCard, nodes: &[Node]) {
     }
 }
 
-/// The whole page. A cluster that does not answer is told at once, not after every part of it.
+/// Returns the whole page. A cluster that does not respond is reported at once, not after every
+/// part of it.
 pub async fn overview(
     api: Api,
     record: &ClusterRecord,
@@ -176,7 +178,7 @@ fn closed_page(record: &ClusterRecord, error: &KubeError) -> ClusterOverview {
     }
 }
 
-/// What is known of a cluster without asking it.
+/// Returns what is known of a cluster without a request to it.
 fn frame(record: &ClusterRecord) -> ClusterOverview {
     ClusterOverview {
         card: closed_card(record, Health::Unknown, String::new()),
@@ -194,14 +196,15 @@ fn frame(record: &ClusterRecord) -> ClusterOverview {
     }
 }
 
-/// Whether the API server answers this person: it and its sign-in check are both at work.
+/// Returns whether the API server responds to this user: it and its authentication work.
 pub async fn ready(api: &Api) -> Result<(), KubeError> {
     let call = Call {
         accept: "*/*",
         ..Call::get("/readyz")
     };
     match api.bytes(call).await {
-        // older servers and tight roles have no /readyz for everybody; the refusal is an answer
+        // older servers and restrictive roles have no /readyz for all users; a refusal is a
+        // response
         Ok(_) | Err(KubeError::Refused(_) | KubeError::NotFound(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! [`Panel`] for one caller.
+//! The implementation of [`Panel`] for one caller.
 use super::{
     Services, access, authentication, error::ServiceError, launchpad, lists, object, overview,
     rights,
@@ -28,10 +28,10 @@ use portico_domain::{
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Questions that one request may ask.
+/// Maximum number of questions in one request.
 const MAX_QUESTIONS: usize = 200;
 
-/// The panel of one signed-in person, for one request.
+/// The panel of one signed-in user, for one request.
 pub struct PanelService {
     services: Arc<Services>,
     caller: Caller,
@@ -50,7 +50,7 @@ impl PanelService {
         answer.map_err(|error| error.into_ui(self.caller.request_id()))
     }
 
-    /// Writes the audit line of a change, whatever became of it.
+    /// Writes the audit line of a change, whatever its outcome.
     fn audited<T>(
         &self,
         action: &str,

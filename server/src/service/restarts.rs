@@ -1,13 +1,13 @@
-//! Pods that were restarted again and again, found by the cells of their list.
+//! Pods that were restarted repeatedly, found by the cells of their list.
 use jiff::SignedDuration;
 use portico_domain::panel::{Column as TableColumn, Row};
 
-/// Fewer restarts do not make a crash loop.
+/// Fewer restarts do not count as a crash loop.
 const MIN_RESTARTS: u32 = 2;
-/// As long as a crash loop is remembered, see [`crate::service::health`].
-const RECENT: SignedDuration = SignedDuration::from_mins(10);
+/// How long after its last restart a crash loop is remembered, see [`crate::service::health`].
+const CRASH_LOOP_WINDOW: SignedDuration = SignedDuration::from_mins(10);
 
-/// The column with a pod's restarts: `7 (40s ago)`, before Kubernetes 1.22 `7` only.
+/// The column of a pod's restarts: `7 (40s ago)`; before Kubernetes 1.22, `7` only.
 #[derive(Clone, Copy, Debug)]
 pub struct Column(usize);
 
@@ -19,11 +19,11 @@ impl Column {
             .map(Self)
     }
 
-    /// Returns how often a pod was restarted that may be in a crash loop. Where the list has no time
+    /// Returns the number of restarts of a pod that may be in a crash loop. If the list has no time
     /// of the last restart, every restarted pod may be.
     pub fn recent(self, row: &Row) -> Option<u32> {
         let restarts = Restarts::read(row.cells.get(self.0)?)?;
-        let recent = restarts.last.is_none_or(|ago| ago <= RECENT);
+        let recent = restarts.last.is_none_or(|ago| ago <= CRASH_LOOP_WINDOW);
         (restarts.count >= MIN_RESTARTS && recent).then_some(restarts.count)
     }
 }
@@ -31,7 +31,7 @@ impl Column {
 #[derive(Debug, PartialEq, Eq)]
 struct Restarts {
     count: u32,
-    /// How long ago the last one was.
+    /// The time since the last restart.
     last: Option<SignedDuration>,
 }
 
@@ -43,13 +43,13 @@ impl Restarts {
         };
         Some(Self {
             count: count.parse().ok()?,
-            // what is counted in years is long ago too
+            // an age in years is long ago too
             last: rest.map(|rest| age(rest).unwrap_or(SignedDuration::MAX)),
         })
     }
 }
 
-/// The age in `(3m20s ago)`; kubectl's short form is jiff's friendly one.
+/// Parses the age in `(3m20s ago)`; kubectl's short form is jiff's friendly one.
 fn age(text: &str) -> Option<SignedDuration> {
     let age = text.strip_prefix('(')?.strip_suffix(" ago)")?;
     let age: jiff::Span = age.parse().ok()?;

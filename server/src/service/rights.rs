@@ -1,4 +1,4 @@
-//! What a person may do in a cluster, in plain words.
+//! What a user may do in a cluster, in plain words.
 use super::error::ServiceError;
 use crate::kube::{
     Api, KubeError, namespaces,
@@ -7,11 +7,11 @@ use crate::kube::{
 use futures::{StreamExt, stream};
 use portico_domain::panel::{RightAnswer, RightQuestion, RightsSummary};
 
-/// Namespaces whose rules are looked at for a summary.
+/// Maximum number of namespaces whose rules a summary reads.
 const MAX_NAMESPACES: usize = 40;
-const PARALLEL: usize = 8;
+const MAX_CONCURRENT_REVIEWS: usize = 8;
 
-/// Answers questions for the page, in order.
+/// Answers a page's questions, in order.
 pub async fn answer(
     api: &Api,
     questions: Vec<RightQuestion>,
@@ -35,7 +35,7 @@ pub async fn answer(
         .collect()
 }
 
-/// "Your roles do not include delete on pods in shop."
+/// Returns "Your roles do not include delete on pods in shop."
 pub fn refusal(question: &RightQuestion) -> String {
     let resource = if question.subresource.is_empty() {
         question.resource.clone()
@@ -52,7 +52,7 @@ pub fn refusal(question: &RightQuestion) -> String {
     )
 }
 
-/// The abilities that people care about.
+/// The abilities that users ask about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -67,7 +67,7 @@ struct Abilities {
     grant: bool,
 }
 
-/// A person's rights, grouped by namespaces that are alike.
+/// Returns a user's rights, with namespaces that have the same rights grouped.
 pub async fn summaries(api: &Api) -> Result<Vec<RightsSummary>, ServiceError> {
     let everything = RightQuestion {
         verb: "*".to_owned(),
@@ -95,7 +95,7 @@ pub async fn summaries(api: &Api) -> Result<Vec<RightsSummary>, ServiceError> {
             let rules = reviews::rules(api, &name).await;
             rules.map(|rules| (name, abilities(&rules)))
         })
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_REVIEWS)
         .collect()
         .await;
     let mut groups: Vec<(Abilities, Vec<String>)> = Vec::new();
@@ -123,14 +123,14 @@ pub async fn summaries(api: &Api) -> Result<Vec<RightsSummary>, ServiceError> {
     if left_out > 0 {
         lines.push(RightsSummary {
             namespaces: Vec::new(),
-            summary: format!("{left_out} more namespaces were not looked at here."),
+            summary: format!("{left_out} more namespaces were not checked here."),
             not: Vec::new(),
         });
     }
     Ok(lines)
 }
 
-/// "read and change in 4 namespaces": for a card.
+/// Returns "read and change in 4 namespaces": for a card.
 pub fn in_short(summaries: &[RightsSummary]) -> Option<String> {
     if summaries
         .iter()
@@ -140,7 +140,7 @@ pub fn in_short(summaries: &[RightsSummary]) -> Option<String> {
     }
     let parts: Vec<_> = summaries
         .iter()
-        .filter(|line| !line.namespaces.is_empty() && line.summary != NOTHING)
+        .filter(|line| !line.namespaces.is_empty() && line.summary != NO_RIGHTS)
         .map(|line| {
             let what = if line.summary.starts_with("Everything") {
                 "everything"
@@ -158,7 +158,7 @@ pub fn in_short(summaries: &[RightsSummary]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-const NOTHING: &str = "Nothing.";
+const NO_RIGHTS: &str = "Nothing.";
 
 fn line(abilities: Abilities, namespaces: Vec<String>) -> RightsSummary {
     if abilities.everything {
@@ -191,7 +191,7 @@ fn line(abilities: Abilities, namespaces: Vec<String>) -> RightsSummary {
     if can.is_empty() {
         return RightsSummary {
             namespaces,
-            summary: NOTHING.to_owned(),
+            summary: NO_RIGHTS.to_owned(),
             not: Vec::new(),
         };
     }
@@ -232,7 +232,8 @@ fn abilities(rules: &Rules) -> Abilities {
     }
 }
 
-/// Whether a rule covers a verb on a resource (`pods/exec` with its subresource), unnamed.
+/// Returns whether a rule covers a verb on a resource (`pods/exec` with its subresource), for all
+/// names.
 pub fn covers(rule: &Rule, verb: &str, group: &str, resource: &str) -> bool {
     let one_of =
         |list: &[String], wanted: &str| list.iter().any(|entry| entry == "*" || entry == wanted);
@@ -296,7 +297,7 @@ mod tests {
     #[test]
     fn nothing_is_said_as_nothing() {
         let line = line(Abilities::default(), vec!["shop".to_owned()]);
-        assert_eq!(line.summary, NOTHING);
+        assert_eq!(line.summary, NO_RIGHTS);
         assert_eq!(in_short(&[line]), None);
     }
 }

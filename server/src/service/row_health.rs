@@ -1,18 +1,18 @@
-//! Rows of a list whose cells do not say how their objects are: they are judged as on their own pages.
-//! The cells of a workload do not say that replicas were only just asked for, and a pod between two
-//! crashes looks well in its cells.
+//! Rows of a list whose cells do not show the health of their objects: these are judged as on their
+//! own pages. The cells of a workload do not show that replicas were requested only just now, and a
+//! pod between two crashes looks healthy in its cells.
 use super::{object, restarts};
 use crate::kube::{Api, objects};
 use futures::{StreamExt, stream};
 use portico_domain::panel::{Column, Health, ObjectRef, ResourceRef, Row};
 use std::cmp::Reverse;
 
-/// Workloads of one list that are read; the others keep what their cells say. With its pods, a workload
-/// takes two requests.
+/// Maximum number of workloads of one list that are read; the others keep the health of their
+/// cells. With its pods, a workload takes two requests.
 const MAX_WORKLOADS: usize = 12;
-/// The same of pods.
+/// Maximum number of pods of one list that are read.
 const MAX_PODS: usize = 24;
-const PARALLEL: usize = 6;
+const MAX_CONCURRENT_READS: usize = 6;
 
 /// Judges the rows of one kind beyond their cells.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ enum Kind {
 }
 
 impl RowHealth {
-    /// Returns the judge of a kind, `None` where its cells say enough.
+    /// Returns the judge of a kind, `None` if its cells are sufficient.
     pub fn of(resource: &ResourceRef, columns: &[Column]) -> Option<Self> {
         let kind = match (resource.group.as_str(), resource.plural.as_str()) {
             ("", "pods") => Kind::Pod {
@@ -45,7 +45,7 @@ impl RowHealth {
         })
     }
 
-    /// Whether the page of a row's object may say otherwise than its cells.
+    /// Returns whether the page of a row's object may show another health than its cells.
     pub fn is_uncertain(&self, row: &Row) -> bool {
         match self.kind {
             Kind::Workload => matches!(row.health, Some(Health::Warning | Health::Failed)),
@@ -81,11 +81,12 @@ impl RowHealth {
             })
             .collect();
         stream::iter(looks)
-            .for_each_concurrent(PARALLEL, |look| look)
+            .for_each_concurrent(MAX_CONCURRENT_READS, |look| look)
             .await;
     }
 
-    /// Returns how often a pod was restarted that does not look failed and may be in a crash loop.
+    /// Returns the number of restarts of a pod that does not look failed and may be in a crash
+    /// loop.
     fn recent_restarts(&self, row: &Row) -> Option<u32> {
         let Kind::Pod { restarts } = self.kind else {
             return None;
@@ -131,7 +132,7 @@ mod tests {
             ("4 (50s ago)", Health::Warning, true),
             ("9 (3d ago)", Health::Ok, false),
             ("0", Health::Ok, false),
-            // its cells say so already
+            // its cells show it already
             ("4 (50s ago)", Health::Failed, false),
             ("4 (50s ago)", Health::Progressing, false),
         ] {

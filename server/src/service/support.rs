@@ -1,5 +1,5 @@
-//! Until when the Kubernetes project supports a minor version.
-//! From <https://kubernetes.io/releases/patch-releases/>.
+//! The end of support of Kubernetes' minor versions. From
+//! <https://kubernetes.io/releases/patch-releases/>.
 use jiff::civil::{Date, date};
 use portico_domain::panel::{Health, VersionSupport};
 
@@ -23,10 +23,10 @@ const ENDS: [(u32, Date); 16] = [
     (35, date(2027, 2, 28)),
 ];
 
-/// Days before the end from which it is worth a warning.
-const SOON: i32 = 60;
+/// Warns this many days before the end of support.
+const WARNING_DAYS: i32 = 60;
 
-/// The support state of `v1.20.2` and its like on a day.
+/// Returns the support state of a version such as `v1.20.2` on a day.
 pub fn support(version: &str, today: Date) -> VersionSupport {
     let (health, support) = minor(version).map_or_else(
         || (Health::Unknown, "Not a version of Kubernetes 1".to_owned()),
@@ -57,14 +57,14 @@ fn state(minor: u32, today: Date) -> (Health, String) {
     let left = (*end - today).get_days();
     if left < 0 {
         (Health::Failed, format!("Upstream support ended on {day}"))
-    } else if left <= SOON {
+    } else if left <= WARNING_DAYS {
         (Health::Warning, format!("Upstream support ends on {day}"))
     } else {
         (Health::Ok, format!("Upstream support until {day}"))
     }
 }
 
-/// The minor version of `v1.20.2-gke.1`, `1.31+`.
+/// Returns the minor version of `v1.20.2-gke.1`, `1.31+`.
 pub fn minor(version: &str) -> Option<u32> {
     let rest = version.trim_start_matches('v').strip_prefix("1.")?;
     let digits = rest

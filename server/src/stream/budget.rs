@@ -1,8 +1,8 @@
-//! What one session may keep open in this process: event streams, terminals, watches at API servers,
-//! and the memory of live lists.
+//! Limits on what one session may keep open in this process: event streams, terminals, watches at
+//! API servers, and the memory of live lists.
 //!
-//! A share is taken before the thing is opened and given back when it is dropped. One session's
-//! limits never touch another's.
+//! A share is taken before a resource is opened and released when it is dropped. One session's
+//! limits never affect another's.
 use crate::panel::config::StreamLimits;
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use std::{
 const OPEN: &str = "portico_panel_session_resources";
 const REFUSED: &str = "portico_panel_session_limits_reached_total";
 
-/// What is counted for each session.
+/// The resources that are counted for each session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Event streams, one for each browser tab.
@@ -33,7 +33,7 @@ impl Resource {
         Self::ListBytes,
     ];
 
-    /// The label of the metrics.
+    /// Returns the label of the metrics.
     fn as_str(self) -> &'static str {
         match self {
             Self::Streams => "streams",
@@ -89,7 +89,7 @@ impl LimitReached {
     }
 }
 
-/// What all sessions of this process use. `Clone` shares it.
+/// The usage of all sessions in this process. `Clone` shares it.
 #[derive(Clone, Debug)]
 pub struct SessionBudgets {
     limits: StreamLimits,
@@ -111,7 +111,7 @@ impl SessionBudgets {
     /// Takes a share for a session.
     ///
     /// # Errors
-    /// With the limit that would be passed, which is counted.
+    /// The limit that would be exceeded, which is counted.
     pub fn take(
         &self,
         session: &str,
@@ -128,7 +128,7 @@ impl SessionBudgets {
         Ok(share)
     }
 
-    /// Whether a share of this size could be taken now.
+    /// Returns whether a share of this size could be taken now.
     pub fn has_room(&self, session: &str, resource: Resource, amount: usize) -> bool {
         let used = self
             .lock()
@@ -138,7 +138,7 @@ impl SessionBudgets {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Usage>> {
-        // the amounts are right after a panic elsewhere: each change is one assignment
+        // the amounts are valid after a panic elsewhere: each change is one assignment
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -149,7 +149,7 @@ impl Usage {
     }
 }
 
-/// A part of a session's budget; given back when dropped.
+/// A part of a session's budget; released when dropped.
 #[derive(Debug)]
 pub struct Share {
     budgets: SessionBudgets,
@@ -159,10 +159,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// Changes the size. On an error the share stays as it was.
+    /// Changes the size. On an error the share is unchanged.
     ///
     /// # Errors
-    /// With the limit that would be passed, which is counted.
+    /// The limit that would be exceeded, which is counted.
     pub fn resize(&mut self, amount: usize) -> Result<(), LimitReached> {
         let limit = self.resource.limit(&self.budgets.limits);
         let mut used = self.budgets.lock();
@@ -197,12 +197,12 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        // to give back is never refused
+        // a release is never refused
         let _ = self.resize(0);
     }
 }
 
-/// Describes the metrics, and shows them before anything is counted.
+/// Describes the metrics, and initialises them before anything is counted.
 pub fn describe_metrics() {
     metrics::describe_gauge!(
         OPEN,
@@ -233,7 +233,7 @@ mod tests {
         let refused = take().expect_err("the seventeenth");
         assert_eq!(refused, LimitReached::Streams(16));
         assert!(refused.to_string().contains("16 live tabs"), "{refused}");
-        // another session, and another resource of the same one, have room
+        // another session, and another resource of the same session, are not limited
         let other = budgets.take("s2", Resource::Streams, 1);
         assert!(other.is_ok());
         assert!(budgets.take("s1", Resource::Terminals, 1).is_ok());

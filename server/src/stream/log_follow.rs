@@ -1,6 +1,6 @@
-//! Follows a container's log.
+//! Following of a container's log.
 use super::{
-    RECHECK,
+    REVIEW_INTERVAL,
     outbox::{Gone, Outbox},
 };
 use crate::{
@@ -22,16 +22,16 @@ use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
 
-/// Lines are sent together so often.
-const FLUSH: Duration = Duration::from_millis(150);
-/// Lines that wait for a slow browser; older ones are dropped and counted.
-const MAX_WAITING: usize = 4_000;
-/// How often a container that has not started is asked for its log again.
-const START: Duration = Duration::from_secs(3);
-/// Lines of one message.
-const MAX_BATCH: usize = 500;
+/// How often collected lines are sent.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(150);
+/// Maximum number of lines that wait for a slow browser; older ones are dropped and counted.
+const MAX_QUEUED_LINES: usize = 4_000;
+/// How often the log of a container that has not started is requested again.
+const START_RETRY_DELAY: Duration = Duration::from_secs(3);
+/// Maximum number of lines in one message.
+const MAX_BATCH_LINES: usize = 500;
 
-/// Follows until the log ends, the browser has gone, or the rights have.
+/// Follows until the log ends, the browser disconnects, or the rights end.
 pub async fn follow(
     services: Arc<Services>,
     caller: Caller,
@@ -90,7 +90,7 @@ async fn read(
                     outbox.send(message).await?;
                     said = Some(reason);
                 }
-                tokio::time::sleep(START).await;
+                tokio::time::sleep(START_RETRY_DELAY).await;
             }
             Err(error) => return Ok(Err(explain(error, query))),
         }
@@ -99,9 +99,9 @@ async fn read(
     audit::record(caller, "logs", cluster, &target, Outcome::Started);
     let mut lines = pin!(lines);
     let mut waiting = Waiting::default();
-    let mut flush = interval(FLUSH);
+    let mut flush = interval(FLUSH_INTERVAL);
     flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut recheck = interval_at(Instant::now() + RECHECK, RECHECK);
+    let mut recheck = interval_at(Instant::now() + REVIEW_INTERVAL, REVIEW_INTERVAL);
     loop {
         tokio::select! {
             line = lines.next() => match line {
@@ -130,8 +130,8 @@ async fn read(
     }
 }
 
-/// One sentence about a container that has no log yet, and whether it never will because its pod has
-/// ended. A viewer who may not read the pod learns that it has not started.
+/// Returns one sentence about a container without a log, and whether it will never have one because
+/// its pod has ended. A viewer who may not read the pod learns that it has not started.
 async fn why_not_started(api: &Api, query: &LogQuery) -> (String, bool) {
     let object = ObjectRef {
         resource: ResourceRef::core("pods"),
@@ -154,7 +154,7 @@ async fn why_not_started(api: &Api, query: &LogQuery) -> (String, bool) {
     (format!("The container has not started: {why}"), is_over)
 }
 
-/// Asks the API server again, with a bearer that is sealed anew when the old one is aging.
+/// Reviews the rights again, with a bearer token that is sealed anew when the old one is aging.
 async fn allowed(
     services: &Services,
     caller: &Caller,
@@ -201,7 +201,7 @@ struct Waiting {
 
 impl Waiting {
     fn push(&mut self, line: String) {
-        if self.lines.len() >= MAX_WAITING {
+        if self.lines.len() >= MAX_QUEUED_LINES {
             self.lines.pop_front();
             self.skipped += 1;
         }
@@ -212,7 +212,7 @@ impl Waiting {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let count = self.lines.len().min(MAX_BATCH);
+        let count = self.lines.len().min(MAX_BATCH_LINES);
         let lines = self.lines.drain(..count).collect();
         let skipped = std::mem::take(&mut self.skipped);
         outbox.send(Message::Lines { id, lines, skipped }).await
@@ -233,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_browser_loses_the_oldest_lines_and_is_told_how_many() {
         let mut waiting = Waiting::default();
-        for number in 0..MAX_WAITING + 10 {
+        for number in 0..MAX_QUEUED_LINES + 10 {
             waiting.push(number.to_string());
         }
         let (outbox, mut inbox) = Outbox::new();
@@ -241,7 +241,7 @@ mod tests {
         let Message::Lines { id, lines, skipped } = inbox.recv().await.unwrap() else {
             panic!("lines expected");
         };
-        assert_eq!((id, lines.len(), skipped), (7, MAX_BATCH, 10));
+        assert_eq!((id, lines.len(), skipped), (7, MAX_BATCH_LINES, 10));
         assert_eq!(lines[0], "10");
     }
 }

@@ -1,7 +1,7 @@
-//! What stays open: a tab's one event stream, and terminals.
+//! Long-lived streams: a tab's only event stream, and terminals.
 //!
-//! A stream lives on the caller's own token. The gateway closes it when the session ends; rights
-//! are proved again at least every minute; and it ends, with a reason, when its token does.
+//! A stream uses the caller's own token. The gateway closes it when the session ends; rights are
+//! checked again at least every minute; and it ends, with a reason, when its token expires.
 pub mod budget;
 mod live_list;
 mod log_follow;
@@ -18,14 +18,14 @@ use axum::http::{HeaderMap, StatusCode, header};
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// How often idle connections are kept awake; proxies cut at a minute or less.
-const PING: Duration = Duration::from_secs(20);
-/// How often the rights behind a log or a terminal are asked for again.
-const RECHECK: Duration = Duration::from_secs(45);
-/// Said when the Keystone token behind a stream is over.
-const TOKEN_OVER: &str = "Your sign-in has to be renewed before this can go on.";
+/// How often idle connections are pinged; proxies close them after a minute or less.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How often the rights behind a log or a terminal are reviewed again.
+const REVIEW_INTERVAL: Duration = Duration::from_secs(45);
+/// Sent when the Keystone token behind a stream has expired.
+const TOKEN_EXPIRED: &str = "Your sign-in has to be renewed before this can continue.";
 
-/// The gateway checks `Origin` too; a stream must not depend on that alone.
+/// Checks `Origin`. The gateway checks it too; a stream must not depend on that alone.
 fn check(
     services: &Services,
     caller: &Caller,
@@ -45,7 +45,7 @@ fn check(
     Ok(())
 }
 
-/// Ready when the caller's token ends; never without one.
+/// Is ready when the caller's token expires; never without one.
 async fn token_over(caller: &Caller) {
     let left = caller.token().map_or(0, |token| {
         token.expires_at.as_second() - Timestamp::now().as_second()

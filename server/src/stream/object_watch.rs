@@ -1,4 +1,4 @@
-//! Tells a page when its object changes or goes.
+//! Notifies a page when its object changes or is deleted.
 use super::outbox::{Gone, Outbox};
 use crate::{
     kube::{
@@ -14,14 +14,14 @@ use portico_domain::{panel::ObjectRef, stream::Message};
 use std::{pin::pin, sync::Arc, time::Duration};
 use uuid::Uuid;
 
-/// Changes in a row are told as one.
-const DEBOUNCE: Duration = Duration::from_millis(300);
-/// Where watching is not allowed, the object is read so often.
-const POLL: Duration = Duration::from_secs(5);
-/// Failures in a row until the subscription ends.
+/// Changes within this time are sent as one.
+const DEBOUNCE_DELAY: Duration = Duration::from_millis(300);
+/// How often the object is read if watching it is not permitted.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The subscription ends after this many failures in a row.
 const MAX_FAILURES: u32 = 12;
 
-/// Follows one object until the browser has gone or it may not be read any more.
+/// Follows one object until the browser disconnects or the user may not read it any more.
 pub async fn follow(
     services: Arc<Services>,
     caller: Caller,
@@ -47,13 +47,13 @@ pub async fn follow(
                 if failures > MAX_FAILURES {
                     return outbox.send(ended(error.message, true)).await;
                 }
-                tokio::time::sleep(POLL).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     }
 }
 
-/// One watch, which ends within a minute; or one wait where watching is not allowed.
+/// Runs one watch, which ends within a minute; or one wait if watching is not allowed.
 async fn round(
     api: &Api,
     object: &ObjectRef,
@@ -92,7 +92,7 @@ async fn round(
     while let Some(change) = changes.next().await {
         match change {
             Ok((watch::Change::Upsert(_), _)) => {
-                tokio::time::sleep(DEBOUNCE).await;
+                tokio::time::sleep(DEBOUNCE_DELAY).await;
                 outbox.send(Message::Changed { id }).await?;
             }
             Ok((watch::Change::Remove(_), _)) => outbox.send(Message::Gone { id }).await?,
@@ -119,7 +119,7 @@ async fn poll(
         Ok(value) => version(&value),
         Err(error) => return Ok(Err(error.into())),
     };
-    tokio::time::sleep(POLL).await;
+    tokio::time::sleep(POLL_INTERVAL).await;
     match objects::get(api, object).await {
         Ok(value) if version(&value) == before => {}
         Ok(_) => outbox.send(Message::Changed { id }).await?,

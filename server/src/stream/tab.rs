@@ -1,6 +1,6 @@
-//! `GET /projects/{project}/stream`: a tab's one event stream (WebSocket, JSON text frames).
+//! `GET /projects/{project}/stream`: a tab's only event stream (WebSocket, JSON text frames).
 use super::{
-    PING, TOKEN_OVER,
+    PING_INTERVAL, TOKEN_EXPIRED,
     budget::{LimitReached, Resource},
     check, live_list, log_follow, object_watch,
     outbox::{Gone, Outbox},
@@ -20,12 +20,12 @@ use std::{collections::HashMap, future::Future, sync::Arc, time::Duration};
 use tokio::time::{Instant, interval_at};
 use tokio_util::task::AbortOnDropHandle;
 
-/// Subscriptions of one tab.
+/// Maximum number of subscriptions of one tab.
 const MAX_SUBSCRIPTIONS: usize = 24;
 /// How long a browser may take to close a refused stream.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The longest request of a browser.
-const MAX_REQUEST: usize = 64 * 1024;
+/// Maximum size of a request of the browser, in bytes.
+const MAX_REQUEST_BYTES: usize = 64 * 1024;
 
 /// Opens the stream.
 pub async fn open(
@@ -39,11 +39,11 @@ pub async fn open(
         return refusal.into_response();
     }
     upgrade
-        .max_message_size(MAX_REQUEST)
+        .max_message_size(MAX_REQUEST_BYTES)
         .on_upgrade(move |socket| run(socket, services, caller))
 }
 
-/// Runs the stream, if the session may have one more.
+/// Runs the stream, if the session may have another one.
 async fn run(mut socket: WebSocket, services: Arc<Services>, caller: Caller) {
     let share = services
         .budgets
@@ -54,18 +54,19 @@ async fn run(mut socket: WebSocket, services: Arc<Services>, caller: Caller) {
     }
 }
 
-/// A browser shows no HTTP answer to a failed upgrade, so the reason is sent over the WebSocket.
+/// Refuses a stream. A browser does not show the HTTP response to a failed upgrade, so the reason
+/// is sent over the WebSocket.
 async fn refuse(socket: &mut WebSocket, reached: LimitReached) {
     let reason = reached.to_string();
-    // the browser may have gone already
+    // the browser may have disconnected already
     let _ = send(socket, &Message::Refused { reason }).await;
     let frame = ws::CloseFrame {
         code: ws::close_code::AGAIN,
         reason: "limit".into(),
     };
     let _ = socket.send(ws::Message::Close(Some(frame))).await;
-    // what the browser has sent meanwhile must be read: closed with unread data, the connection would
-    // be reset, and the reason lost with it
+    // what the browser has sent meanwhile must be read: if closed with unread data, the connection
+    // would be reset and the reason lost
     let answer = async { while let Some(Ok(_)) = socket.recv().await {} };
     let _ = tokio::time::timeout(CLOSE_TIMEOUT, answer).await;
 }
@@ -75,7 +76,7 @@ struct Tab {
     caller: Caller,
     outbox: Outbox,
     inbox: tokio::sync::mpsc::Receiver<Message>,
-    /// Dropped with the tab, which ends them.
+    /// Dropped with the tab, which ends the tasks.
     running: HashMap<u32, AbortOnDropHandle<()>>,
 }
 
@@ -92,7 +93,7 @@ impl Tab {
     }
 
     async fn run(mut self, mut socket: WebSocket) {
-        let mut ping = interval_at(Instant::now() + PING, PING);
+        let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let caller = self.caller.clone();
         let over = token_over(&caller);
         tokio::pin!(over);
@@ -134,7 +135,7 @@ impl Tab {
                 *id
             }
         };
-        // asked again under the same ID: the new one takes the old one's place
+        // a new request under the same ID replaces the old one
         self.running.remove(&id);
         if self.running.len() >= MAX_SUBSCRIPTIONS {
             let reason = "This tab has too many live views open; close some.".to_owned();
@@ -168,7 +169,7 @@ impl Tab {
         Ok(())
     }
 
-    /// Does the work with one watch of the session's budget, or ends the subscription with the limit.
+    /// Runs a task with one watch of the session's budget, or ends the subscription with the limit.
     fn with_watch<W>(
         &self,
         id: u32,
@@ -200,7 +201,7 @@ impl Tab {
 
     fn spawn(&mut self, id: u32, work: impl Future<Output = Result<(), Gone>> + Send + 'static) {
         let task = tokio::spawn(async move {
-            // the browser has gone: there is nobody to tell
+            // the browser has disconnected: no client is left to notify
             let _ = work.await;
         });
         self.running.insert(id, AbortOnDropHandle::new(task));
@@ -211,7 +212,7 @@ impl Tab {
             drop(task);
             let ended = Message::Ended {
                 id,
-                reason: TOKEN_OVER.to_owned(),
+                reason: TOKEN_EXPIRED.to_owned(),
                 retry: true,
             };
             if send(socket, &ended).await.is_err() {

@@ -1,10 +1,10 @@
 //! `GET /projects/{p}/clusters/{c}/namespaces/{ns}/pods/{pod}/exec`: a shell in a container.
 //!
-//! Binary frames are what is typed and what is shown. Text frames are JSON: from the browser
+//! Binary frames carry input and output. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
 //! `{"type":"ended","reason":"…","exit_code":0}`.
 use super::{
-    PING, RECHECK, TOKEN_OVER,
+    PING_INTERVAL, REVIEW_INTERVAL, TOKEN_EXPIRED,
     budget::{LimitReached, Resource, Share},
     check, token_over,
 };
@@ -33,15 +33,15 @@ use tokio::time::{Instant, interval_at};
 use tokio_tungstenite::tungstenite;
 use uuid::Uuid;
 
-const MAX_FRAME: usize = 256 * 1024;
-const BROWSER_GONE: &str = "The browser has gone.";
+const MAX_FRAME_BYTES: usize = 256 * 1024;
+const BROWSER_GONE: &str = "The browser disconnected.";
 
 /// Channels of `v4.channel.k8s.io`: the first byte of each frame to and from the API server.
 const STDIN: u8 = 0;
 const STATUS: u8 = 3;
 const RESIZE: u8 = 4;
 
-/// Which pod.
+/// The pod.
 #[derive(Clone, Deserialize)]
 pub struct Target {
     project: String,
@@ -50,7 +50,7 @@ pub struct Target {
     pod: String,
 }
 
-/// Which container; the pod's first when empty.
+/// The container; the pod's first if empty.
 #[derive(Deserialize)]
 pub struct Container {
     #[serde(default)]
@@ -69,17 +69,17 @@ pub async fn open(
     if let Err(refusal) = check(&services, &caller, &target.project, &headers) {
         return refusal.into_response();
     }
-    // before the upgrade, so that the answer's head can report it
+    // before the upgrade, so that the response's head can report it
     let shell = connect(&services, &caller, &target, &container).await;
     upgrade
-        .max_message_size(MAX_FRAME)
+        .max_message_size(MAX_FRAME_BYTES)
         .on_upgrade(move |socket| run(socket, services, caller, target, container, shell))
 }
 
-/// An open shell, and its share of what the session may keep open.
+/// An open shell, and its share of the session's budget.
 type Shell = (kube::client::Connection, Share);
 
-/// Opens the shell, and records whether.
+/// Opens the shell, and records the outcome.
 async fn connect(
     services: &Services,
     caller: &Caller,
@@ -100,7 +100,7 @@ async fn connect(
     shell
 }
 
-/// Opens the shell, when the session may have one more.
+/// Opens the shell, if the session may have another one.
 async fn within_budget(
     services: &Services,
     caller: &Caller,
@@ -171,7 +171,7 @@ async fn run(
     shell: Result<Shell, End>,
 ) {
     let end = match shell {
-        // the share is given back when the shell has ended
+        // the share is released when the shell has ended
         Ok((connection, _share)) => {
             let end = session(&mut socket, &services, &caller, &target, connection).await;
             let name = name(&target, &container);
@@ -181,7 +181,7 @@ async fn run(
         Err(end) => end,
     };
     let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
-    // the browser may have gone already
+    // the browser may have disconnected already
     let _ = socket
         .send(ws::Message::Text(ended.to_string().into()))
         .await;
@@ -204,8 +204,8 @@ async fn session(
     {
         return End::done(BROWSER_GONE);
     }
-    let mut ping = interval_at(Instant::now() + PING, PING);
-    let mut recheck = interval_at(Instant::now() + RECHECK, RECHECK);
+    let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
+    let mut recheck = interval_at(Instant::now() + REVIEW_INTERVAL, REVIEW_INTERVAL);
     let over = token_over(caller);
     tokio::pin!(over);
     let end = loop {
@@ -226,9 +226,9 @@ async fn session(
                 }
                 Some(Ok(_)) => {}
                 Some(Err(error)) => {
-                    tracing::debug!(%error, "terminal broke");
+                    tracing::debug!(%error, "terminal connection lost");
                     break End {
-                        message: "The connection to the container broke.".to_owned(),
+                        message: "The connection to the container was lost.".to_owned(),
                         exit_code: None,
                         outcome: Outcome::Failed,
                     };
@@ -258,10 +258,10 @@ async fn session(
                     break End::failed(&error);
                 }
             }
-            () = &mut over => break End::done(TOKEN_OVER),
+            () = &mut over => break End::done(TOKEN_EXPIRED),
         }
     };
-    // without this the shell would run on in the container
+    // without this the shell would keep running in the container
     let _ = shell
         .send(tungstenite::Message::Binary(vec![STDIN, 0x04].into()))
         .await;
@@ -269,7 +269,8 @@ async fn session(
     end
 }
 
-/// What the browser sent, as the API server wants it; nothing for a text that is not understood.
+/// Returns the browser's input in the API server's format; `None` for a text that is not
+/// understood.
 fn frame(message: &ws::Message) -> Option<bytes::Bytes> {
     #[derive(Deserialize)]
     #[serde(tag = "type", rename_all = "snake_case")]

@@ -54,7 +54,7 @@ async fn unreachable(tls: bool) {
         assert!(!answer.text.contains("portico_"), "{answer:?}");
     }
 
-    // the twin: on the admin port it is there, and nothing of the gateway is
+    // the control case: on the admin port it is there, and nothing of the gateway is
     let (status, metrics) = program.admin("/metrics").await.expect("the admin port");
     assert_eq!(status, StatusCode::OK);
     assert!(metrics.contains("portico_build_info"));

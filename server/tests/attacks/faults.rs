@@ -132,7 +132,7 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
         ),
         (
             "half a certificate",
-            gateway("tls_cert_file = \"door.crt\""),
+            gateway("tls_cert_file = \"target.crt\""),
             "tls_key_file",
             EX_USAGE,
         ),
@@ -221,7 +221,7 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
     assert!(status.is_some_and(|status| status != 0), "{said}");
     assert!(said.contains("nothing.toml"), "{said}");
 
-    // the twin: the file that all of these were made of runs
+    // the control case: the file that all of these were made of runs
     assert_eq!(program.get("/ready").await, StatusCode::OK);
 }
 
@@ -314,7 +314,7 @@ async fn attack_92_who_cannot_be_asked_vouches_for_nobody() {
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     assert_eq!(program.upstream.echo.asked(), 0);
 
-    // the twin: whoever can be asked is
+    // the control case: whoever can be asked is
     let mut browser = program.sign_in("vera").await;
     let page = browser
         .open(&format!("{}/projects/x", program.main()))

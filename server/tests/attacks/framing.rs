@@ -162,7 +162,7 @@ async fn two_readings(tls: bool) {
         "nobody counts them"
     );
 
-    // the twin: two plain requests on one connection are two, and what is recorded shows it
+    // the control case: two plain requests on one connection are two, and what is recorded shows it
     let first = program.head("POST /projects/x/first", &cookie);
     let two = format!(
         "{first}Content-Length: 5\r\n\r\na\nb\rc{}",

@@ -9,17 +9,17 @@ use crate::{
     wire::exchange,
 };
 
-/// Mebibytes by which memory may grow under an attack.
-const GROWTH: u64 = 64;
+/// Bounds the growth of memory under an attack, in MiB.
+const MAX_GROWTH_MIB: u64 = 64;
 
 /// The program with somebody signed in, and what memory it needed then.
-pub struct Door {
+pub struct SignedInProgram {
     pub program: Program,
     cookie: String,
     memory: u64,
 }
 
-impl Door {
+impl SignedInProgram {
     pub async fn open(tls: bool) -> Self {
         let program = Program::start(Wanted {
             tls,
@@ -27,16 +27,16 @@ impl Door {
         })
         .await;
         let cookie = program.cookie("vera").await;
-        let door = Self {
+        let target = Self {
             memory: 0,
             program,
             cookie,
         };
         // what the first requests need is no growth
-        door.others_are_served().await;
+        target.others_are_served().await;
         Self {
-            memory: door.program.memory(),
-            ..door
+            memory: target.program.memory(),
+            ..target
         }
     }
 
@@ -67,7 +67,7 @@ impl Door {
     pub fn memory_is_bounded(&self) {
         let now = self.program.memory();
         assert!(
-            now <= self.memory + GROWTH,
+            now <= self.memory + MAX_GROWTH_MIB,
             "from {} MiB to {now} MiB",
             self.memory
         );
@@ -75,9 +75,9 @@ impl Door {
 }
 
 async fn odd_heads(tls: bool) {
-    let door = Door::open(tls).await;
-    let asked = door.program.upstream.echo.asked();
-    let good = door.fields("/projects/x");
+    let target = SignedInProgram::open(tls).await;
+    let asked = target.program.upstream.echo.asked();
+    let good = target.fields("/projects/x");
     let without = |name: &str| -> Vec<_> {
         let fields = good.iter().copied();
         fields.filter(|(other, _)| *other != name).collect()
@@ -186,7 +186,7 @@ async fn odd_heads(tls: bool) {
             fields
         }),
     ] {
-        let mut connection = Http2::open(&door.program).await;
+        let mut connection = Http2::open(&target.program).await;
         let said = connection.ask(1, &fields).await;
         assert!(
             matches!(said, Said::Other | Said::Reset | Said::Over),
@@ -194,14 +194,14 @@ async fn odd_heads(tls: bool) {
         );
     }
     assert_eq!(
-        door.program.upstream.echo.asked(),
+        target.program.upstream.echo.asked(),
         asked,
         "something arrived"
     );
 
     // a body that is longer than it says
-    let mut connection = Http2::open(&door.program).await;
-    let origin = door.program.main();
+    let mut connection = Http2::open(&target.program).await;
+    let origin = target.program.main();
     let mut fields = instead(":method", "POST");
     fields.extend([("content-length", "1"), ("origin", origin)]);
     let head = frame(HEADERS, END_HEADERS, 1, &block(&fields));
@@ -218,13 +218,13 @@ async fn odd_heads(tls: bool) {
         matches!(said, Said::Other | Said::Reset | Said::Over),
         "{said:?}"
     );
-    assert_eq!(door.program.upstream.count("hidden"), 0);
+    assert_eq!(target.program.upstream.count("hidden"), 0);
 
-    // the twins: the same frames by hand with a good head, a good Host beside, a good length
-    let host = door.program.authority_of_main();
+    // the control cases: the same frames by hand with a good head, a good Host beside, a good length
+    let host = target.program.authority_of_main();
     let mut fields = good.clone();
     fields.push(("host", host));
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     assert_eq!(connection.ask(1, &good).await, Said::Ok);
     assert_eq!(connection.ask(3, &fields).await, Said::Ok);
     let mut fields = instead(":method", "POST");
@@ -247,12 +247,12 @@ async fn attack_83_odd_heads_of_http_2_are_refused_over_tls() {
 }
 
 async fn floods(tls: bool) {
-    let door = Door::open(tls).await;
+    let target = SignedInProgram::open(tls).await;
 
     // rapid reset (CVE-2023-44487): requests that are taken back at once, to a slow upstream
-    let fields = door.fields("/slow");
+    let fields = target.fields("/slow");
     let head = block(&fields);
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     let mut cut = false;
     'flood: for round in 0..200_u32 {
         let mut burst = Vec::new();
@@ -268,11 +268,11 @@ async fn floods(tls: bool) {
     }
     let cut = cut || connection.is_over_within(Duration::from_secs(5)).await;
     assert!(cut, "20,000 requests were taken back, and nobody minds");
-    door.others_are_served().await;
-    door.memory_is_bounded();
+    target.others_are_served().await;
+    target.memory_is_bounded();
 
     // a head without an end (CVE-2024-27316)
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     let begun = frame(HEADERS, END_STREAM, 1, &block(&fields));
     connection.send(&begun).await.expect("sent");
     let filler = vec!["x".repeat(1000); 16];
@@ -286,11 +286,11 @@ async fn floods(tls: bool) {
         sent += 1;
     }
     assert!(sent < 20_000, "300 MB of one head were taken");
-    door.others_are_served().await;
-    door.memory_is_bounded();
+    target.others_are_served().await;
+    target.memory_is_bounded();
 
     // 100,000 tiny headers, over both protocols
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     connection.send(&begun).await.expect("sent");
     let tiny = vec![("a", "b"); 2000];
     let mut pieces = 0;
@@ -312,26 +312,26 @@ async fn floods(tls: bool) {
             "{said:?}"
         );
     }
-    let mut stream = door.program.connect().await;
-    let head = door.program.head("GET /projects/x", &door.cookie);
+    let mut stream = target.program.connect().await;
+    let head = target.program.head("GET /projects/x", &target.cookie);
     let many = format!("{head}{}\r\n", "a:b\r\n".repeat(100_000));
     let answer = exchange(&mut stream, many.as_bytes()).await;
     assert!(matches!(answer.status(), 0 | 400 | 431), "{answer:?}");
     assert!(answer.closed);
-    let mut stream = door.program.connect().await;
+    let mut stream = target.program.connect().await;
     let many = format!("{head}{}\r\n", "a:b\r\n".repeat(101));
     let answer = exchange(&mut stream, many.as_bytes()).await;
     assert!(matches!(answer.status(), 0 | 400 | 431), "{answer:?}");
-    door.others_are_served().await;
-    door.memory_is_bounded();
+    target.others_are_served().await;
+    target.memory_is_bounded();
 
-    // the twin: as many headers as one may send
-    let mut stream = door.program.connect().await;
+    // the control case: as many headers as one may send
+    let mut stream = target.program.connect().await;
     let many = format!("{head}{}Connection: close\r\n\r\n", "a: b\r\n".repeat(80));
     assert_eq!(exchange(&mut stream, many.as_bytes()).await.status(), 200);
-    let mut fields = door.fields("/projects/x");
+    let mut fields = target.fields("/projects/x");
     fields.extend([("a", "b"); 80]);
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     assert_eq!(connection.ask(1, &fields).await, Said::Ok);
 }
 
@@ -347,19 +347,19 @@ async fn attack_83_floods_of_resets_and_headers_are_cut_over_tls() {
 
 #[tokio::test]
 async fn attack_83_streams_that_are_not_read_fill_no_memory() {
-    let door = Door::open(false).await;
+    let target = SignedInProgram::open(false).await;
     // each stream may get one byte, and there is a lot for each
-    let mut connection = Http2::open_with_window(&door.program, 1).await;
-    let head = block(&door.fields("/large?mib=1"));
+    let mut connection = Http2::open_with_window(&target.program, 1).await;
+    let head = block(&target.fields("/large?mib=1"));
     for number in 0..200_u32 {
         let request = frame(HEADERS, END_HEADERS | END_STREAM, number * 2 + 1, &head);
         connection.send(&request).await.expect("sent");
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    door.others_are_served().await;
-    door.memory_is_bounded();
+    target.others_are_served().await;
+    target.memory_is_bounded();
     assert!(
-        door.program.upstream.echo.asked() > 100,
+        target.program.upstream.echo.asked() > 100,
         "nothing was asked for"
     );
 }

@@ -10,12 +10,12 @@ use crate::{
         CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Http2, PING, PRIORITY, SETTINGS,
         Said, WINDOW_UPDATE, block, frame, indexed_field,
     },
-    http2::Door,
+    http2::SignedInProgram,
 };
 
 /// RFC 7541, 2.3.3: the first entry of the dynamic table.
 const NEWEST_ENTRY: u8 = 0x80 | 62;
-/// The largest frame that a server takes unless it says otherwise.
+/// The largest frame that a server accepts by default.
 const MAX_FRAME_BYTES: usize = 16 * 1024;
 
 fn refused(said: Said) -> bool {
@@ -23,9 +23,9 @@ fn refused(said: Said) -> bool {
 }
 
 async fn hpack_bombs(tls: bool) {
-    let door = Door::open(tls).await;
-    let good = block(&door.fields("/projects/x"));
-    let asked = door.program.upstream.echo.asked();
+    let target = SignedInProgram::open(tls).await;
+    let good = block(&target.fields("/projects/x"));
+    let asked = target.program.upstream.echo.asked();
 
     // one field of 3,900 bytes in the table, then a reference of one byte, 12,000 times: 47 MB
     let mut bomb = good.clone();
@@ -33,13 +33,13 @@ async fn hpack_bombs(tls: bool) {
     bomb.resize(bomb.len() + 11_000, NEWEST_ENTRY);
     assert!(bomb.len() < MAX_FRAME_BYTES);
     for _ in 0..20 {
-        let mut connection = Http2::open(&door.program).await;
+        let mut connection = Http2::open(&target.program).await;
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &bomb);
         connection.send(&head).await.expect("sent");
         assert!(refused(connection.said_about(1).await), "a head of 43 MB");
     }
     // the same in pieces, on many streams of one connection
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     let (first, rest) = bomb.split_at(bomb.len() / 2);
     for number in 0..200 {
         let id = number * 2 + 1;
@@ -50,8 +50,8 @@ async fn hpack_bombs(tls: bool) {
         }
     }
     assert!(refused(connection.said_about(399).await), "the last of 200");
-    door.others_are_served().await;
-    door.memory_is_bounded();
+    target.others_are_served().await;
+    target.memory_is_bounded();
 
     // blocks that no table can be read with end the connection (RFC 9113, 4.3)
     for (what, wrong) in [
@@ -67,7 +67,7 @@ async fn hpack_bombs(tls: bool) {
             vec![0x40, 0x7f, 0xff, 0x7f],
         ),
     ] {
-        let mut connection = Http2::open(&door.program).await;
+        let mut connection = Http2::open(&target.program).await;
         let mut head = wrong;
         head.extend(&good);
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &head);
@@ -76,7 +76,7 @@ async fn hpack_bombs(tls: bool) {
         assert!(matches!(said, Said::Over | Said::Reset), "{what}: {said:?}");
     }
     assert_eq!(
-        door.program.upstream.echo.asked(),
+        target.program.upstream.echo.asked(),
         asked + 2,
         "those of the others"
     );
@@ -85,7 +85,7 @@ async fn hpack_bombs(tls: bool) {
     let mut fields = good;
     fields.extend(indexed_field("x-table", "y"));
     fields.extend([NEWEST_ENTRY; 3]);
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &fields);
     connection.send(&head).await.expect("sent");
     assert_eq!(connection.said_about(1).await, Said::Ok);
@@ -114,13 +114,13 @@ async fn flood(connection: &mut Http2, burst: &[u8], times: usize) {
 
 #[tokio::test]
 async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_nobody() {
-    let door = Door::open(true).await;
-    let fields = door.fields("/slow");
+    let target = SignedInProgram::open(true).await;
+    let fields = target.fields("/slow");
     let begun = frame(HEADERS, 0, 1, &block(&fields));
     let post: Vec<(&str, &str)> = fields
         .iter()
         .map(|(name, value)| (*name, if *name == ":method" { "POST" } else { *value }))
-        .chain([("origin", door.program.main())])
+        .chain([("origin", target.program.main())])
         .collect();
     let open = frame(HEADERS, END_HEADERS, 1, &block(&post));
     let setting = [0, 4, 0, 0, 0xff, 0xff].repeat(8);
@@ -144,28 +144,28 @@ async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_nobody() {
         // RFC 9113, 5.5: frames that nobody knows are ignored
         ("unknown frames", Vec::new(), frame(0xbe, 0xff, 0, &[1; 16])),
     ] {
-        let mut connection = Http2::open(&door.program).await;
+        let mut connection = Http2::open(&target.program).await;
         connection.send(&first).await.expect("sent");
         let burst = one.repeat(1000);
         tokio::join!(
             flood(&mut connection, &burst, 100),
-            door.others_are_served()
+            target.others_are_served()
         );
-        door.others_are_served().await;
+        target.others_are_served().await;
         let before = std::time::Instant::now();
         drop(connection);
-        door.others_are_served().await;
+        target.others_are_served().await;
         assert!(before.elapsed() < Duration::from_secs(5), "{what}");
-        door.memory_is_bounded();
+        target.memory_is_bounded();
     }
     // the control case: some of each in good measure, and an answer
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     let mut some = frame(PING, 0, 0, &[7; 8]);
     some.extend(frame(SETTINGS, 0, 0, &setting));
     some.extend(frame(PRIORITY, 0, 3, &weight));
     some.extend(frame(0xbe, 0xff, 0, &[1; 16]));
     connection.send(&some).await.expect("sent");
-    let said = connection.ask(1, &door.fields("/projects/x")).await;
+    let said = connection.ask(1, &target.fields("/projects/x")).await;
     assert_eq!(said, Said::Ok);
 }
 
@@ -173,8 +173,8 @@ async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_nobody() {
 async fn attack_95_a_client_that_makes_the_server_reset_is_cut() {
     // CVE-2025-8671: the client breaks a rule about each stream, so that the server takes its own
     // requests back, of which the limit on open streams knows nothing
-    let door = Door::open(false).await;
-    let head = block(&door.fields("/slow"));
+    let target = SignedInProgram::open(false).await;
+    let head = block(&target.fields("/slow"));
     let too_much = 0x7fff_ffff_u32.to_be_bytes();
     for (what, wrong) in [
         (
@@ -187,7 +187,7 @@ async fn attack_95_a_client_that_makes_the_server_reset_is_cut() {
         ),
         ("data after the end", (DATA, b"more".to_vec())),
     ] {
-        let mut connection = Http2::open(&door.program).await;
+        let mut connection = Http2::open(&target.program).await;
         let mut cut = false;
         'flood: for round in 0..200_u32 {
             let mut burst = Vec::new();
@@ -204,18 +204,18 @@ async fn attack_95_a_client_that_makes_the_server_reset_is_cut() {
         }
         let cut = cut || connection.is_over_within(Duration::from_secs(5)).await;
         assert!(cut, "{what}: 20,000 requests were reset, and nobody minds");
-        door.others_are_served().await;
-        door.memory_is_bounded();
+        target.others_are_served().await;
+        target.memory_is_bounded();
     }
     // the control case: a few mistakes end their streams and no more
-    let mut connection = Http2::open(&door.program).await;
+    let mut connection = Http2::open(&target.program).await;
     for id in [1, 3, 5] {
         let mut pair = frame(HEADERS, END_HEADERS | END_STREAM, id, &head);
         pair.extend(frame(WINDOW_UPDATE, 0, id, &too_much));
         connection.send(&pair).await.expect("sent");
     }
     assert_eq!(
-        connection.ask(7, &door.fields("/projects/x")).await,
+        connection.ask(7, &target.fields("/projects/x")).await,
         Said::Ok
     );
 }

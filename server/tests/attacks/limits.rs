@@ -226,7 +226,7 @@ async fn requests_beyond_the_limit_are_told_so_at_once() {
     assert_eq!(answer.status(), 503, "{answer:?}");
     assert!(answer.text.contains("retry-after: 1"), "{answer:?}");
     assert!(
-        answer.text.contains("too much to do") || answer.text.contains("\"busy\""),
+        answer.text.contains("Portico is overloaded") || answer.text.contains("\"busy\""),
         "{answer:?}"
     );
     assert_eq!(program.get("/ready").await, StatusCode::OK);

@@ -46,7 +46,7 @@ async fn attack_85_a_path_of_100_kb_is_refused_and_a_long_one_costs_little() {
         assert!(answer.status() >= 200, "{answer:?}");
         assert!(took < Duration::from_secs(2), "{took:?}");
     }
-    // the twin: long, plain, and passed on whole
+    // the control case: long, plain, and passed on whole
     let plain = format!("/projects/x/{}", "b".repeat(20_000));
     let (answer, _) = ask(&plain).await;
     assert_eq!(answer.status(), 200);

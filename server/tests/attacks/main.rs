@@ -1,5 +1,5 @@
 //! Attacks on the running program's own front door, by their number in docs/gateway/attacks.md: raw
-//! sockets, plain and TLS, HTTP/1.1 and HTTP/2. Each has a twin that succeeds, so that a dead
+//! sockets, plain and TLS, HTTP/1.1 and HTTP/2. Each has a control case that succeeds, so that a dead
 //! server withstands nothing. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
     clippy::unwrap_used,

@@ -163,7 +163,7 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
     assert_eq!(taken.status, StatusCode::SEE_OTHER, "{}", taken.body);
     is_guarded("the end of the hand-over", &taken);
 
-    // the twin: an app's own page is shown, in no frame of others, with its own referrer policy
+    // the control case: an app's own page is shown, in no frame of others, with its own referrer policy
     let page = browser.open(&format!("{app}/graph")).await;
     assert_eq!(page.status, StatusCode::OK);
     assert_eq!(page.json()["target"], "/graph");

@@ -67,7 +67,7 @@ impl Program {
         let upstream = Recorder::start().await;
         let authority = Authority::new();
         let names = ["localhost", "*.apps.localhost"];
-        let (cert_file, key_file) = authority.write(directory.path(), "door", &names);
+        let (cert_file, key_file) = authority.write(directory.path(), "target", &names);
         run(&[
             "keys",
             "generate",

@@ -53,14 +53,14 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
     assert_eq!(exchange(&mut old, request.as_bytes()).await.status(), 200);
 
     let directory = program.directory.path();
-    program.authority.write(directory, "door", &[HOST]);
+    program.authority.write(directory, "target", &[HOST]);
     let second = is_shown_within(&program, Duration::from_secs(15), &first).await;
     // who was connected goes on
     assert_eq!(exchange(&mut old, request.as_bytes()).await.status(), 200);
-    program.says("certificate read again").await;
+    program.says("certificate reloaded").await;
 
     // what cannot be used changes nothing, and is said
-    std::fs::write(directory.join("door.crt"), "no certificate").expect("written");
+    std::fs::write(directory.join("target.crt"), "no certificate").expect("written");
     program
         .says("new certificate not usable, the old one stays")
         .await;
@@ -70,12 +70,12 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
     assert!(metrics.contains(unusable), "{metrics}");
     // nor does a certificate of another key
     Authority::new().write(directory, "other", &[HOST]);
-    std::fs::copy(directory.join("other.crt"), directory.join("door.crt")).expect("copied");
+    std::fs::copy(directory.join("other.crt"), directory.join("target.crt")).expect("copied");
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(shown(&program, HOST).await, second);
 
     // until it is right
-    program.authority.write(directory, "door", &[HOST]);
+    program.authority.write(directory, "target", &[HOST]);
     is_shown_within(&program, Duration::from_secs(15), &second).await;
     let (_, metrics) = program.admin("/metrics").await.expect("metrics");
     assert!(!metrics.contains(unusable), "{metrics}");

@@ -15,7 +15,7 @@ use crate::{
 const QUICK: &str = "[gateway.connections]\nhead_timeout = \"1s\"\nbody_timeout = \"1s\"\n\
                      send_timeout = \"1s\"\n";
 /// One second of the configuration, and some for a busy machine.
-const IN_TIME: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 async fn program(tls: bool) -> (Program, String) {
     let program = Program::start(Wanted {
@@ -66,11 +66,11 @@ async fn slow_heads(tls: bool) {
     others_are_served(&program, &cookie).await;
     let started = Instant::now();
     for stream in &mut streams {
-        let left = IN_TIME.saturating_sub(started.elapsed());
+        let left = CLOSE_TIMEOUT.saturating_sub(started.elapsed());
         assert!(is_closed_within(stream, left).await, "one is still open");
     }
     let mut rest = Vec::new();
-    let cut = timeout(IN_TIME, from.read_to_end(&mut rest)).await;
+    let cut = timeout(CLOSE_TIMEOUT, from.read_to_end(&mut rest)).await;
     assert!(cut.is_ok(), "the dripping one is still open");
     dripping.abort();
 
@@ -80,7 +80,7 @@ async fn slow_heads(tls: bool) {
     connection.send(&begun).await.expect("sent");
     others_are_served(&program, &cookie).await;
 
-    // the twin: slow, and within the time
+    // the control case: slow, and within the time
     let mut stream = program.connect().await;
     let head = program.head("GET /projects/x", &cookie);
     for piece in format!("{head}\r\n").as_bytes().chunks(head.len() / 4 + 1) {
@@ -112,8 +112,8 @@ async fn attack_84_bodies_that_stop_are_not_waited_for() {
         );
         let mut stream = program.connect().await;
         stream.write_all(begun.as_bytes()).await.expect("sent");
-        let answer = timeout(IN_TIME, async {
-            read_until_quiet(&mut stream, IN_TIME).await
+        let answer = timeout(CLOSE_TIMEOUT, async {
+            read_until_quiet(&mut stream, CLOSE_TIMEOUT).await
         });
         let answer = answer.await.expect("still waited for");
         assert!(matches!(answer.status(), 400 | 408), "{path}: {answer:?}");
@@ -136,7 +136,7 @@ async fn attack_84_bodies_that_stop_are_not_waited_for() {
     assert!(matches!(said, Said::Other | Said::Reset), "{said:?}");
     others_are_served(&program, &cookie).await;
 
-    // the twin: for longer than the limit, but never silent for so long
+    // the control case: for longer than the limit, but never silent for so long
     let mut stream = program.connect().await;
     let head = program.head("POST /projects/x/upload", &cookie);
     let head = format!("{head}Content-Length: 50\r\n\r\n");
@@ -170,13 +170,13 @@ async fn slow_readers(tls: bool) {
     for stream in &mut streams {
         let mut whole = 0;
         let mut buffer = vec![0; 256 << 10];
-        while let Ok(Ok(read @ 1..)) = timeout(IN_TIME, stream.read(&mut buffer)).await {
+        while let Ok(Ok(read @ 1..)) = timeout(CLOSE_TIMEOUT, stream.read(&mut buffer)).await {
             whole += read;
         }
         assert!(whole < 64 << 20, "everything came");
     }
 
-    // the twin: whoever reads gets everything, with pauses too
+    // the control case: whoever reads gets everything, with pauses too
     let mut stream = program.connect().await;
     let request = format!("{head}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("sent");

@@ -278,12 +278,12 @@ async fn attack_98_no_session_of_a_replaced_certificate_is_resumed() {
         let connector = TlsConnector::from(std::sync::Arc::new(config));
         // the control case: with the same certificate sessions go on
         assert!(resumed(&program, &connector).await, "no session is resumed");
-        let before = program.log().matches("certificate read again").count();
+        let before = program.log().matches("certificate reloaded").count();
         program
             .authority
-            .write(program.directory.path(), "door", &[HOST]);
+            .write(program.directory.path(), "target", &[HOST]);
         for _ in 0..300 {
-            if program.log().matches("certificate read again").count() > before {
+            if program.log().matches("certificate reloaded").count() > before {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -301,10 +301,10 @@ async fn attack_98_no_session_of_a_replaced_certificate_is_resumed() {
         );
     }
     // a certificate of another authority is shown, and not believed by who trusts the first
-    let before = program.log().matches("certificate read again").count();
-    Authority::new().write(program.directory.path(), "door", &[HOST]);
+    let before = program.log().matches("certificate reloaded").count();
+    Authority::new().write(program.directory.path(), "target", &[HOST]);
     for _ in 0..300 {
-        if program.log().matches("certificate read again").count() > before {
+        if program.log().matches("certificate reloaded").count() > before {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

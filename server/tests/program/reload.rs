@@ -1,12 +1,12 @@
 //! SIGHUP at a running process: what its log says about changed keys, and when its certificates expire.
-use crate::doctor::place::{GOOD, Place};
+use crate::doctor::place::{Place, VALID_YEARS};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A kube-auth with the configuration of a place; ends with the value.
 struct KubeAuth {
@@ -42,7 +42,7 @@ impl KubeAuth {
 
     /// Waits until the log has a text so often.
     async fn says(&self, text: &str, times: usize) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + RELOAD_TIMEOUT;
         while self.log().matches(text).count() < times {
             assert!(
                 Instant::now() < until,
@@ -118,7 +118,7 @@ async fn finding_o13_a_reload_says_which_keys_have_changed_and_every_fault() {
 async fn finding_o16_the_expiry_of_certificates_is_a_metric_that_a_reload_updates() {
     let mut place = Place::new().await;
     let names = ["127.0.0.1", "localhost"];
-    let (certificate, key) = place.certificate("own", &names, GOOD);
+    let (certificate, key) = place.certificate("own", &names, VALID_YEARS);
     place.config["kube_auth"]["tls_cert_file"] = json!(certificate);
     place.config["kube_auth"]["tls_key_file"] = json!(key);
     let kube_auth = KubeAuth::start(&place).await;
@@ -136,7 +136,7 @@ async fn finding_o16_the_expiry_of_certificates_is_a_metric_that_a_reload_update
 
     place.certificate("own", &names, (2020, 2100));
     kube_auth.hang_up();
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + RELOAD_TIMEOUT;
     // 2100-01-01
     while kube_auth.expiry_of(served).await.as_deref() != Some("4102444800") {
         assert!(

@@ -12,7 +12,7 @@ use crate::{
 
 /// Of the balancer's own page.
 const NONE_RUNS: &str = "No Portico server answers at the moment";
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Balanced {
     postgres: PostgresServer,
@@ -57,7 +57,7 @@ impl Balanced {
                 return page;
             }
             assert!(
-                started.elapsed() < PATIENCE,
+                started.elapsed() < START_TIMEOUT,
                 "{} instead of {status}: {}\n{}",
                 page.status,
                 page.body,

@@ -5,8 +5,8 @@ use crate::{
     two::{is_signed_in, two},
 };
 
-const TAKEN_OVER: &str = "keys read again: others are used from now on";
-const NOT_USABLE: &str = "new keys not usable, the old ones stay";
+const TAKEN_OVER: &str = "keys reloaded: the new keys are in use";
+const NOT_USABLE: &str = "new keys not usable, the old ones stay in use";
 
 #[tokio::test]
 async fn store_keys_are_replaced_at_two_processes_and_nobody_is_signed_out() {
@@ -44,7 +44,7 @@ async fn store_keys_are_replaced_at_two_processes_and_nobody_is_signed_out() {
     }
     assert!(is_signed_in(&mut before_there).await);
 
-    // a process that knows the old key no more knows the old session no more: the twin
+    // a process that knows the old key no more knows the old session no more: the control case
     two.other.use_keys(&two.shared, &[new]);
     two.other.says(TAKEN_OVER, 3).await;
     two.other.kill().await;

@@ -119,7 +119,7 @@ async fn an_administrator_learns_what_somebody_else_may_do() {
             "{what}: {found:?}"
         );
     }
-    // and the twin: an administrator's role may
+    // and the control case: an administrator's role may
     let admin = UserTestRequest {
         roles: vec![stack.var("ROLE_ID_K8S_ADMIN").to_owned()],
         ..request.clone()

@@ -282,7 +282,7 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
         let apps = apps.iter().map(|(id, how)| ((*id).to_owned(), *how));
         stack.panel_with("devi", apps.collect()).await
     };
-    // the twin: with every app open there are alerts and tags
+    // the control case: with every app open there are alerts and tags
     let open = devi(&[
         ("alertmanager", AppAccess::Open),
         ("registry", AppAccess::Open),

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-/// From `portico init` on.
+/// Bounds the commands from `portico init` on.
 const MAX_COMMANDS: usize = 12;
-const MAX_TIME: Duration = Duration::from_secs(600);
+const MAX_DURATION: Duration = Duration::from_secs(600);
 
 /// What is not run, and why.
 const MANUAL: [(&str, &str); 13] = [
@@ -464,6 +464,6 @@ async fn own_cloud_leads_from_init_to_a_tenants_pods() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-cloud-transcript.txt");
     std::fs::write(file, &machine.transcript).unwrap();
     assert!(commands <= MAX_COMMANDS, "{commands} commands");
-    assert!(took < MAX_TIME, "{took:?}");
+    assert!(took < MAX_DURATION, "{took:?}");
     admin.delete_user(&machine.user.id).await.unwrap();
 }

@@ -31,7 +31,7 @@ use server::{
     service::{
         Apps, PanelService, Services,
         access::UndoStore,
-        authentication::{KeptTests, KubeAuthMetrics},
+        authentication::{KubeAuthMetrics, RecentTests},
     },
     stream::budget::SessionBudgets,
 };
@@ -88,7 +88,7 @@ impl Stack {
             )
             .unwrap(),
             undo: UndoStore::default(),
-            tests: KeptTests::default(),
+            tests: RecentTests::default(),
             kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env))).unwrap(),
             docs_url: None,
             budgets: SessionBudgets::new(StreamLimits::default()),

@@ -7,11 +7,11 @@ use crate::{
 use leptos::prelude::*;
 use portico_domain::panel::BindingRow;
 
-/// The bindings that people made, and folded away those of Kubernetes itself.
+/// The bindings made by users; those of Kubernetes itself are folded.
 #[component]
 pub fn Bindings(
     bindings: Vec<BindingRow>,
-    /// Why there are none, where the viewer may read none.
+    /// The reason why there are none, if the viewer may read none.
     refused: Option<String>,
     filter: RwSignal<String>,
     revoking: RwSignal<Option<BindingRow>>,
@@ -64,7 +64,7 @@ pub fn Bindings(
                     <summary>
                         <Icon icon=icons::CHEVRON_RIGHT />
                         {format!(
-                            "{} that Kubernetes made for itself",
+                            "{} created by Kubernetes itself",
                             format::counted(system.len(), "binding"),
                         )}
                     </summary>
@@ -93,7 +93,7 @@ fn table(
         let (title, text, state) = if bindings.is_empty() {
             (
                 "No role bindings yet",
-                "Grants made on this page or with kubectl show here.",
+                "Grants made on this page or with kubectl appear here.",
                 "empty",
             )
         } else {
@@ -135,7 +135,7 @@ fn table(
     .into_any()
 }
 
-/// Empties the filter's field the way a person would, so that its signal hears of it.
+/// Clears the filter's field as a user would, so that its signal is updated.
 fn filter_clear() {
     use wasm_bindgen::JsCast;
     if let Some(field) = document().get_element_by_id("filter-bindings")
@@ -216,7 +216,8 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
     .into_any()
 }
 
-/// Off, with the reason as text of the row: a tooltip would be cut off by the table's edge.
+/// A disabled button, with the reason as text of the row: a tooltip would be cut off by the table's
+/// edge.
 #[component]
 fn RevokeRefused(reason: String) -> impl IntoView {
     view! {

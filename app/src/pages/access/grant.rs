@@ -1,4 +1,4 @@
-//! The form that grants a role: first what it would give, then the grant itself.
+//! The form that grants a role: first the preview, then the grant itself.
 use super::preview;
 use crate::{
     api::access::{preview_grant, save_grant},
@@ -12,10 +12,10 @@ use portico_domain::panel::{
 };
 use uuid::Uuid;
 
-/// The choice that lets an ID be pasted.
+/// The choice that allows an ID to be pasted.
 const OTHER: &str = "other";
 
-/// What the form's fields hold; outlives the data around it.
+/// The values of the form's fields; outlives the data around it.
 #[derive(Clone, Copy)]
 pub struct Entries {
     open: RwSignal<bool>,
@@ -50,7 +50,7 @@ impl Default for Entries {
 }
 
 impl Entries {
-    /// The grant as it stands in the form; nothing while something is missing.
+    /// Returns the grant in the form; `None` while a value is missing.
     fn request(self) -> Option<GrantRequest> {
         let role = self.role.get();
         let (kind, name) = role.split_once('/')?;
@@ -242,7 +242,7 @@ fn kind_choice(kind: SubjectKind, label: &'static str, entries: Entries) -> AnyV
     .into_any()
 }
 
-/// ClusterRoles everywhere; Roles only in their own namespace.
+/// Returns ClusterRoles everywhere; Roles only in their own namespace.
 fn role_choices(roles: &[RoleChoice], place: &str) -> Vec<Choice> {
     std::iter::once(Choice::new("", "Choose"))
         .chain(roles.iter().filter_map(|choice| {
@@ -267,7 +267,7 @@ fn Confirm(
     let toasts = use_toasts();
     let role = request.role.name.clone();
     let dangerous = !gained.dangers.is_empty();
-    // the server has the last word on what must be typed
+    // the server decides what must be typed
     let must_type = move || {
         dangerous
             || entries.failure.with(|failure| {

@@ -1,4 +1,4 @@
-//! Who holds which rights in a cluster: one row a subject, granting and revoking.
+//! The access page: the role bindings of a cluster, one row per subject, granting and revoking.
 mod bindings;
 mod grant;
 mod preview;
@@ -59,8 +59,8 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
         <PageHead
             title="Access"
             crumbs
-            lede="Role bindings of this cluster, one row for each subject. Who you are comes from \
-                  Keystone; what that allows is decided here."
+            lede="Role bindings of this cluster, one row for each subject. Keystone authenticates \
+                  users; these bindings decide what each user may do."
         />
         <Suspense fallback=|| view! { <SkeletonTable /> }>
             {move || Suspend::new(async move {

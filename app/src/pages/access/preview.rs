@@ -1,4 +1,4 @@
-//! What a grant would give: verbs on resources in namespaces, dangers in red.
+//! The effect of a grant: verbs on resources in namespaces, dangers in red.
 use super::subject::Words;
 use crate::ui::{Badge, Banner, TableRegion, Tone, icons};
 use leptos::prelude::*;
@@ -72,14 +72,14 @@ fn rule(rule: &GainedRule) -> AnyView {
     .into_any()
 }
 
-/// What a danger means for who is granted it.
+/// Returns what a danger means for the subject of the grant.
 fn in_words(danger: &str) -> &str {
     match danger {
         "secrets" => "Reads secrets",
         "exec" => "Runs commands in pods",
         "escalate" => "Can give itself more rights",
         "bind" => "Can hand out roles",
-        "impersonate" => "Can act as others",
+        "impersonate" => "Can impersonate other users",
         "wildcard" => "Everything, also what is added later",
         other => other,
     }

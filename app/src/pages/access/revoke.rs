@@ -9,7 +9,7 @@ use leptos::{prelude::*, task::spawn_local};
 use portico_domain::panel::{BindingRow, RevokeRequest};
 use uuid::Uuid;
 
-/// Asks before a subject is taken out of a binding. Ten seconds later it is final.
+/// Asks for confirmation before a subject is removed from a binding. Ten seconds later it is final.
 #[component]
 pub fn RevokeDialog(cluster: Uuid, revoking: RwSignal<Option<BindingRow>>) -> impl IntoView {
     let open = RwSignal::new(false);
@@ -56,7 +56,7 @@ fn RevokeForm(
     let loss = row.typed_because.clone();
     let protected = loss.is_some();
     let confirmation = format!("Type {} to confirm", row.binding.name);
-    // the server has the last word: another grant may have gone meanwhile
+    // the server decides: another grant may have been revoked meanwhile
     let must_type = move || {
         protected
             || failure.with(|failure| {
@@ -98,7 +98,7 @@ fn RevokeForm(
                 <p>
                     <strong class="wrap-anywhere">{words.name}</strong>
                     " loses " <strong>{role}</strong> " in " {place}
-                    ". What other bindings give stays. You can undo this for ten seconds."
+                    ". Rights from other bindings remain. You can undo this for ten seconds."
                 </p>
                 {loss.map(|loss| view! { <Banner tone=Tone::Bad alert=true>{loss}</Banner> })}
                 {move || failure.get().map(|error| view! { <InlineError error /> })}

@@ -1,14 +1,14 @@
-//! How a subject is named: Keystone's name first, its ID in small.
+//! The name of a subject: Keystone's name first, its ID in small print.
 use crate::ui::{Badge, CopyButton, Icon, icons};
 use leptos::prelude::*;
 use portico_domain::panel::Subject;
 
-/// The parts of a subject that people read.
+/// The readable parts of a subject.
 pub struct Words {
     pub kind: &'static str,
     pub name: String,
     pub id: Option<String>,
-    /// An ID of Keystone whose name the viewer does not know.
+    /// Whether it is an ID of Keystone's whose name the viewer may not know.
     pub nameless: bool,
     icon: icondata_core::Icon,
 }

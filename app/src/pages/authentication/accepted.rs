@@ -1,4 +1,4 @@
-//! Whose tokens the cluster accepts, and whether the viewer's is one.
+//! The tokens that the cluster accepts, and whether the viewer's is one.
 use crate::ui::{Badge, Banner, Card, CopyButton, TableRegion, Tone, icons};
 use leptos::prelude::*;
 use portico_domain::panel::{Acceptance, AcceptedId, AuthenticationView};
@@ -14,7 +14,8 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     .flat_map(|(kind, entries)| entries.iter().map(move |entry| row(kind, entry)))
     .collect_view();
     let roles = if accepted.roles.is_empty() {
-        "Any role in an accepted project will do; without one there is no token for the project."
+        "Any role in an accepted project is sufficient; without a role, Keystone issues no token \
+         for the project."
     } else {
         "A token must carry at least one of the roles, in an accepted project or domain."
     };
@@ -42,8 +43,8 @@ pub fn card(page: &AuthenticationView) -> AnyView {
                 </TableRegion>
                 <p class="text-muted">
                     {roles}
-                    " Only IDs count; a name stands here where you may know it. The list is part of \
-                     the cluster's record, which Portico's operators write."
+                    " Only IDs are compared; a name is shown where you may see it. The list is \
+                     part of the cluster's record in Portico's configuration."
                 </p>
                 <p class="text-muted">{kinds}</p>
             </div>
@@ -52,7 +53,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     .into_any()
 }
 
-/// Whether a token is accepted, with the reason.
+/// Returns whether a token is accepted, with the reason.
 pub fn verdict(acceptance: &Acceptance) -> AnyView {
     let tone = if acceptance.accepted {
         Tone::Ok

@@ -1,4 +1,4 @@
-//! A test that the server runs while its form waits, and what came of it.
+//! A test that the server runs while its form waits, and its result.
 use crate::{components::InlineError, error::UiError};
 use leptos::{ev::SubmitEvent, prelude::*, task::spawn_local};
 use std::future::Future;
@@ -19,7 +19,7 @@ impl<T: Send + Sync + 'static> Clone for Attempt<T> {
 impl<T: Send + Sync + 'static> Copy for Attempt<T> {}
 
 impl<T: Clone + Send + Sync + 'static> Attempt<T> {
-    /// Starts with what the last one gave.
+    /// Starts with the last result.
     pub fn new(last: Option<T>) -> Self {
         Self {
             result: RwSignal::new(last),
@@ -28,7 +28,7 @@ impl<T: Clone + Send + Sync + 'static> Attempt<T> {
         }
     }
 
-    /// Answers a submitted form without leaving the page; a second click waits for the first.
+    /// Handles a submitted form without leaving the page; a second click waits for the first.
     pub fn submit<F>(self, event: &SubmitEvent, ask: impl FnOnce() -> F)
     where
         F: Future<Output = Result<T, UiError>> + 'static,
@@ -42,7 +42,7 @@ impl<T: Clone + Send + Sync + 'static> Attempt<T> {
         let answer = ask();
         spawn_local(async move {
             let outcome = answer.await;
-            // the page may have been left meanwhile
+            // the user may have left the page meanwhile
             let _ = self.busy.try_set(false);
             match outcome {
                 Ok(test) => {
@@ -55,7 +55,7 @@ impl<T: Clone + Send + Sync + 'static> Attempt<T> {
         });
     }
 
-    /// What came of it: in a few words for screen readers, and in full.
+    /// Returns the result: in a few words for screen readers, and in full.
     pub fn outcome(
         self,
         spoken: fn(&T) -> Option<String>,

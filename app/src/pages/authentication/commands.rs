@@ -1,4 +1,4 @@
-//! Commands for people and for operators, and where to read more.
+//! Commands for users and for operators, and links to the guides.
 use crate::{
     context::use_session,
     pages::cluster::terminal_help,
@@ -10,10 +10,7 @@ use uuid::Uuid;
 
 /// The guides about this page: title, and the file of the published documentation.
 const GUIDES: [(&str, &str); 4] = [
-    (
-        "How a cluster identifies people",
-        "guides/authentication.html",
-    ),
+    ("Cluster authentication", "guides/authentication.html"),
     ("kubectl with your cloud account", "guides/kubectl.html"),
     ("Authorization policies", "guides/authorization.html"),
     ("When something is wrong", "troubleshooting.html"),
@@ -44,7 +41,8 @@ fn operators(cluster: Uuid, policy: bool) -> AnyView {
     let command = format!("portico kube-auth config --cluster {cluster}");
     view! {
         <div class="grid grid-cols-1 gap-3">
-            <p>"Where Portico's configuration lies, this prints what the API server needs:"</p>
+            <p>"On a machine with Portico's configuration, this prints what the API server \
+                needs:"</p>
             <CodeBlock text=command.clone() what="command" />
             <ul class="notes">
                 <li>
@@ -52,8 +50,8 @@ fn operators(cluster: Uuid, policy: bool) -> AnyView {
                      the authority of its certificate;"
                 </li>
                 <li>
-                    "on top, as a comment, the flags to start it with, among them the cache's 10 s \
-                     that keep revocation within 50 s;"
+                    "in a comment at the top, the flags to start it with, among them the cache TTL \
+                     of 10 s that keeps revocation within 50 s;"
                 </li>
                 <li>
                     "the name that the API server's client certificate must hold: "
@@ -88,7 +86,7 @@ fn guides(base: &str) -> AnyView {
     view! { <ul class="notes">{entries}</ul> }.into_any()
 }
 
-/// The address of a guide in the published documentation.
+/// Returns the address of a guide in the published documentation.
 fn guide(base: &str, file: &str) -> String {
     format!("{}/{file}", base.trim_end_matches('/'))
 }

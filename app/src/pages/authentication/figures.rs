@@ -12,7 +12,7 @@ use portico_domain::panel::{Figures, FiguresView, KeystoneFigures, Quantile, Rev
 use std::time::Duration;
 use uuid::Uuid;
 
-const EVERY: Duration = Duration::from_secs(5);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(5);
 
 #[component]
 pub fn FiguresCard(cluster: Uuid) -> impl IntoView {
@@ -22,17 +22,18 @@ pub fn FiguresCard(cluster: Uuid) -> impl IntoView {
         move |_| get_kube_auth_figures(cluster),
     );
     let outdated = RwSignal::new(false);
-    keep_fresh(data, EVERY, outdated, move || {
+    keep_fresh(data, REFRESH_INTERVAL, outdated, move || {
         get_kube_auth_figures(cluster)
     });
     view! {
-        <Card title="kube-auth at work">
+        <Card title="kube-auth metrics">
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">
-                    <Banner tone=Tone::Warn>"These figures could not be renewed just now."</Banner>
+                    <Banner tone=Tone::Warn>"These figures could not be refreshed; \
+                                             retrying."</Banner>
                 </div>
             })}
-            // in its own time: nothing else on the page waits for it
+            // loaded separately: nothing else on the page waits for it
             <Suspense fallback=|| view! { <SkeletonLines /> }>
                 {move || Suspend::new(async move {
                     match data.await {
@@ -51,13 +52,13 @@ fn shown(view: FiguresView) -> AnyView {
         FiguresView::Known(figures) => known(&figures),
         FiguresView::Unavailable(reason) => {
             let text = format!(
-                "{reason} Sign-in at the cluster may work all the same; Portico's operators find \
-                 the address under panel.kube_auth_metrics_url."
+                "{reason} Sign-in to the cluster may still work. Portico's operators set the \
+                 address with panel.kube_auth_metrics_url."
             );
             view! {
                 <StateMessage
                     icon=icons::WARNING
-                    title="No figures right now"
+                    title="No figures available"
                     text
                     state="unavailable"
                 />
@@ -86,21 +87,16 @@ fn known(figures: &Figures) -> AnyView {
         row("Authenticated", count(|f| f.authenticated), all, recent),
         row("Refused", count(|f| f.refused), all, recent),
         row(
-            "Cannot say (no answer from Keystone)",
+            "Unknown (Keystone did not respond)",
             count(|f| f.cannot_say),
             all,
             recent,
         ),
         row("No token review", count(|f| f.invalid), all, recent),
         row("Answered from the cache", cached, all, recent),
+        row("Median latency (p50)", |f| latency(f.p50), all, recent),
         row(
-            "Half answered within (p50)",
-            |f| latency(f.p50),
-            all,
-            recent,
-        ),
-        row(
-            "99 % answered within (p99)",
+            "99th percentile latency (p99)",
             |f| latency(f.p99),
             all,
             recent,
@@ -123,10 +119,10 @@ fn known(figures: &Figures) -> AnyView {
                 "Read " <Age at=Some(figures.read_at) /> " ago; renewed every 5 s while this page \
                  is open. "
                 {figures.started_at.map(|at| view! {
-                    "That kube-auth has run for " <Age at=Some(at) /> ". "
+                    "This kube-auth has been running for " <Age at=Some(at) /> ". "
                 })}
                 "Durations are estimated from a histogram. The figures are counts of the whole \
-                 cluster and name nobody: everybody who may see the cluster sees them."
+                 cluster and identify no user; every user who may see the cluster sees them."
             </p>
         </div>
     }

@@ -1,4 +1,4 @@
-//! What Kubernetes is told about a person, with the viewer as the example.
+//! The data about a user that Kubernetes receives, with the viewer as the example.
 use super::user;
 use crate::ui::{Badge, Banner, Card, Tone, icons};
 use leptos::prelude::*;
@@ -18,8 +18,8 @@ pub fn card(page: &AuthenticationView) -> AnyView {
                 <p>
                     "The username is "
                     <code>"<user name>@<domain name>"</code>
-                    ", the UID is Keystone's user ID, and the groups are made of IDs, which nobody \
-                     chooses: bind those. This is you:"
+                    ", the UID is Keystone's user ID, and the groups are made of IDs, which users \
+                     cannot choose: use these in bindings. Your identity:"
                 </p>
                 {own}
                 <ul class="notes">
@@ -27,7 +27,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
                     <li>
                         "Beside these keys, kube-auth adds "
                         <code>"portico.dev/credential-id"</code>
-                        ": the public ID of the token, which stands in Keystone's audit trail too."
+                        ": the public ID of the token, which Keystone's audit trail records too."
                     </li>
                     <li>
                         "Rights that are taken away in Keystone end here within 50 s where the API \
@@ -49,7 +49,7 @@ fn groups(qualified: bool) -> AnyView {
         view! {
             "Several projects may sign in here, so a role counts only together with its project: "
             <code>"portico:project:<project ID>:role:<role ID>"</code>
-            ". A bare role ID is no group at this cluster."
+            ". A bare role ID is not a group at this cluster."
         }
         .into_any()
     } else {
@@ -65,12 +65,12 @@ fn groups(qualified: bool) -> AnyView {
 fn authorization(policy: bool) -> AnyView {
     if policy {
         view! {
-            "What somebody may do is decided by RBAC and by an authorization policy of Portico's: \
-             either of them may allow it."
+            "RBAC and an authorization policy of Portico's decide what a user may do: either of \
+             them may allow a request."
         }
         .into_any()
     } else {
-        view! { "What somebody may do is decided by RBAC alone; there is no authorization policy." }
+        view! { "RBAC alone decides what a user may do; there is no authorization policy." }
             .into_any()
     }
 }
@@ -88,10 +88,10 @@ fn bare_tokens(form: RawTokens) -> Option<AnyView> {
                     {format!("Bare Keystone tokens ({form}) are accepted beside cluster tokens")}
                 </p>
                 <p>
-                    "Whoever administers this cluster can read such a token and use it at every \
+                    "Administrators of this cluster can read such a token and use it at every \
                      service of the cloud. Use Portico's own commands, and ask for "
                     <code>"raw_keystone_tokens"</code>
-                    " to be turned off when nobody needs it any more."
+                    " to be turned off when it is no longer needed."
                 </p>
             </Banner>
         }

@@ -1,4 +1,4 @@
-//! How a cluster identifies people, whom it accepts, and trying both.
+//! The authentication page: how a cluster authenticates users, whom it accepts, and tests of both.
 mod accepted;
 mod attempt;
 mod commands;
@@ -76,8 +76,9 @@ fn full(cluster: Uuid, page: AuthenticationView) -> AnyView {
             title="Authentication"
             crumbs
             aside
-            lede="How this cluster learns who you are. Keystone says it; kube-auth hands it on to \
-                  the API server; what it allows stands on the Access page."
+            lede="How this cluster authenticates you. kube-auth validates your token with Keystone \
+                  and passes your identity to the API server. The Access page shows what each user \
+                  may do."
         />
         <div class="grid grid-cols-1 gap-4">
             {identity::card(&page)}

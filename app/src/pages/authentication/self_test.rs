@@ -1,4 +1,4 @@
-//! "Test me": a real request, and how far it came.
+//! "Test me": a real request, and how far it got.
 use super::{attempt::Attempt, user};
 use crate::{
     api::authentication::test_self,
@@ -32,7 +32,7 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
                     <input type="hidden" name="csrf_token" value=csrf_token />
                     <p>
                         "Sends a real request to the API server with a new cluster token of yours, \
-                         which nothing on the way can remember, and shows how far it comes."
+                         which no cache can contain, and shows the result of each step."
                     </p>
                     <div>
                         <Button
@@ -51,7 +51,7 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
     .into_any()
 }
 
-/// The outcome in a few words, for screen readers: the rest is theirs to walk through.
+/// Returns the outcome in a few words, for screen readers; users can read the rest in the page.
 fn spoken(test: &SelfTest) -> Option<String> {
     let verdict = if test.passed {
         "The test has passed."
@@ -86,7 +86,7 @@ fn shown(test: &SelfTest) -> AnyView {
                 <p>{answer}{took}</p>
                 {next_step.map(|step| view! { <p>{step}</p> })}
             </Banner>
-            <ol class="stops" aria-label="The request's way">{stops}</ol>
+            <ol class="stops" aria-label="Path of the request">{stops}</ol>
             {test.user.as_ref().map(who)}
         </div>
     }
@@ -109,13 +109,13 @@ fn who(tested: &TestedUser) -> AnyView {
             <Badge tone=Tone::Warn icon=icons::INFO text="Computed" />
             <span class="text-muted">
                 "This API server has no SelfSubjectReview (Kubernetes 1.26 and newer do), so it \
-                 cannot say who you are; that it answered you is real."
+                 cannot report your identity. Its answer to your request is real."
             </span>
         }
         .into_any()
     } else {
         view! {
-            <Badge tone=Tone::Ok icon=icons::CHECK text="The API server's word" />
+            <Badge tone=Tone::Ok icon=icons::CHECK text="Reported by the API server" />
             <span class="text-muted">"From a SelfSubjectReview with the same token."</span>
         }
         .into_any()
@@ -127,7 +127,7 @@ fn who(tested: &TestedUser) -> AnyView {
     };
     view! {
         <div class="grid grid-cols-1 gap-3">
-            <h3>"Who you are to it"</h3>
+            <h3>"Your identity at the API server"</h3>
             <p class="flex flex-wrap items-center gap-2">{source}</p>
             {user}
         </div>

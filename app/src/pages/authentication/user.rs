@@ -1,4 +1,4 @@
-//! A user as Kubernetes sees them: name, UID, groups and extra keys.
+//! A user in Kubernetes: name, UID, groups and extra keys.
 use crate::{
     format,
     pages::access::subject::Words,
@@ -7,10 +7,10 @@ use crate::{
 use leptos::prelude::*;
 use portico_domain::panel::{KubernetesGroup, KubernetesUser};
 
-/// What Kubernetes itself adds to everybody it knows.
+/// The group that Kubernetes adds to every authenticated user.
 const AUTHENTICATED: &str = "system:authenticated";
 
-/// The same, folded away under what it is.
+/// Returns the same, folded under a summary.
 pub fn folded(user: &KubernetesUser, label: &'static str, summary: &'static str) -> AnyView {
     let who = if user.username.is_empty() {
         user.uid.clone()
@@ -44,7 +44,7 @@ pub fn view(user: &KubernetesUser, label: &'static str) -> AnyView {
                 <thead>
                     <tr>
                         <th scope="col">"Group"</th>
-                        <th scope="col">"Stands for"</th>
+                        <th scope="col">"Meaning"</th>
                     </tr>
                 </thead>
                 <tbody>{groups}</tbody>

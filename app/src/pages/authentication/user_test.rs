@@ -1,4 +1,4 @@
-//! "Test a user": what somebody could do, worked out without them.
+//! "Test a user": what another user could do, determined by access reviews.
 use super::{accepted, attempt::Attempt, user};
 use crate::{
     api::authentication::test_user,
@@ -32,7 +32,7 @@ pub fn UserTestCard(
         Reading::Unavailable(text) => view! {
             <StateMessage
                 icon=icons::WARNING
-                title="Nobody else can be tested right now"
+                title="Other users cannot be tested right now"
                 text
                 state="unavailable"
             />
@@ -47,7 +47,7 @@ pub fn UserTestCard(
     .into_any()
 }
 
-/// What the form's fields hold.
+/// The values of the form's fields.
 #[derive(Clone, Copy)]
 struct Entries {
     user_id: RwSignal<String>,
@@ -85,7 +85,8 @@ impl Entries {
     }
 }
 
-/// As the form stands at first: the first project, and a namespace that people have.
+/// Returns the initial values of the form: the first project, and a namespace with users'
+/// workloads.
 fn blank(form: &UserTestForm) -> UserTestRequest {
     let usual = form
         .namespaces
@@ -126,9 +127,9 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
             <input type="hidden" name="cluster" value=cluster.to_string() />
             <input type="hidden" name="csrf_token" value=csrf_token />
             <p>
-                "Asks the API server, with your own token, what somebody with these groups may do. \
-                 It is computed and no real sign-in. Without a role chosen, the user's roles are \
-                 taken from Keystone's role assignments, if you may read them."
+                "Asks the API server, with your own token, what a user with these groups may do. \
+                 The result is computed, without a real sign-in. If no role is chosen, the user's \
+                 roles are taken from Keystone's role assignments, if you may read them."
             </p>
             {fields(entries, form)}
             <div>
@@ -140,7 +141,7 @@ fn Tester(cluster: Uuid, form: UserTestForm, last: Option<UserTest>) -> impl Int
     .into_any()
 }
 
-/// For screen readers; what cannot be meant is announced by itself.
+/// Returns the result for screen readers; an invalid form is announced separately.
 fn spoken(test: &UserTest) -> Option<String> {
     match &test.outcome {
         UserTestOutcome::Invalid(_) => None,
@@ -167,12 +168,12 @@ fn fields(entries: Entries, form: UserTestForm) -> AnyView {
                 name="request[namespace]"
                 label="Namespace"
                 value=entries.namespace
-                hint="Left empty: every namespace at once"
+                hint="Leave empty for all namespaces"
             />
         }
         .into_any()
     } else {
-        let places: Vec<Choice> = std::iter::once(Choice::new("", "Every namespace at once"))
+        let places: Vec<Choice> = std::iter::once(Choice::new("", "All namespaces"))
             .chain(
                 form.namespaces
                     .into_iter()
@@ -231,14 +232,14 @@ fn fields(entries: Entries, form: UserTestForm) -> AnyView {
                 name="request[more_roles]"
                 label="More role IDs"
                 value=entries.more_roles
-                hint="Apart by spaces or commas"
+                hint="Separate with spaces or commas"
             />
             <Field
                 id="tested-groups"
                 name="request[groups]"
                 label="More groups"
                 value=entries.groups
-                hint="Such as bindings name; apart by spaces or commas"
+                hint="Groups that bindings name; separate with spaces or commas"
             />
         </div>
     }
@@ -292,7 +293,7 @@ fn shown(test: &UserTest) -> AnyView {
             <TableRegion label="What this user may do">
                 <thead>
                     <tr>
-                        <th scope="col">"May they"</th>
+                        <th scope="col">"Permission"</th>
                         <th scope="col">"Answer"</th>
                         <th scope="col">"Because"</th>
                     </tr>
@@ -340,7 +341,7 @@ fn answer(answer: &UserTestAnswer) -> AnyView {
     .into_any()
 }
 
-/// `create pods/exec in shop`.
+/// Returns `create pods/exec in shop`.
 fn spelled(question: &RightQuestion) -> String {
     if question.verb == "*" {
         return "every verb on every kind".to_owned();

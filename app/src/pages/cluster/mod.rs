@@ -43,7 +43,7 @@ fn Overview(cluster: Uuid) -> impl IntoView {
         {move || outdated.get().then(|| view! {
             <div class="mb-4">
                 <Banner tone=Tone::Warn>
-                    "The cluster did not answer just now; this is as it was before."
+                    "The cluster did not respond; the data shown is from an earlier response."
                 </Banner>
             </div>
         })}
@@ -112,8 +112,8 @@ fn capacity(reading: Reading<Capacity>) -> AnyView {
                 return view! {
                     <StateMessage
                         icon=icons::SERVER
-                        title="No node offers anything yet"
-                        text="As soon as a node is ready, its capacity shows here."
+                        title="No node is ready yet"
+                        text="As soon as a node is ready, its capacity appears here."
                         state="empty"
                     />
                 }

@@ -40,7 +40,7 @@ pub fn view(help: &TerminalHelp) -> AnyView {
     .into_any()
 }
 
-/// The kubeconfig as a file, for those who do without the commands.
+/// Returns a download of the kubeconfig, for users without the command line.
 pub fn download(project: &str, cluster: Uuid) -> AnyView {
     let button = kubeconfig(project, cluster, "Download a kubeconfig");
     view! {
@@ -52,7 +52,7 @@ pub fn download(project: &str, cluster: Uuid) -> AnyView {
     .into_any()
 }
 
-/// A link that downloads the cluster's kubeconfig.
+/// Returns a link that downloads the cluster's kubeconfig.
 pub fn kubeconfig(project: &str, cluster: Uuid, label: &'static str) -> AnyView {
     let href = routes::kubeconfig(project, cluster);
     view! {

@@ -38,8 +38,8 @@ pub fn Filters(
             .err()
             .map(|error| error.to_string())
     });
-    // an address from elsewhere (back, a link) shows in the fields, but for a selector that is still
-    // being typed while another field changes the address
+    // an address that changes otherwise (back, a link) is shown in the fields, except for a
+    // selector that is still being typed while another field changes the address
     Effect::new(move |known: Option<String>| {
         let mut now = state.get();
         let labels = now.labels.clone();
@@ -49,7 +49,7 @@ pub fn Filters(
         edit.set(now);
         labels
     });
-    // a wrong selector leaves the one of the address in force, and so keeps the list
+    // an invalid selector keeps the one in the address in force, and so the list
     let apply = move || {
         let mut next = edit.get_untracked();
         if wrong_labels.with_untracked(Option::is_some) {
@@ -132,7 +132,7 @@ pub fn Filters(
                     />
                 </div>
             </div>
-            // below all fields: it is longer than one of them is wide
+            // below all fields: it is longer than each of them is wide
             <p id="filter-labels-error" class="field-error toolbar-error" role="status">
                 {move || wrong_labels.get().map(|error| view! {
                     <Icon icon=icons::WARNING />
@@ -168,7 +168,7 @@ pub fn Filters(
     .into_any()
 }
 
-/// The namespaces to choose from: those that the viewer may list, and the one of the address. Nothing
+/// The namespaces to choose from: those that the viewer may list, and the one in the address. Empty
 /// for a kind whose objects are in no namespace.
 #[component]
 fn NamespaceSelect(
@@ -182,7 +182,7 @@ fn NamespaceSelect(
         move || session.project.get(),
         move |_| {
             let resource = resource.clone();
-            // without an answer the select offers what the address says
+            // without a response the select offers the namespace in the address
             async move {
                 namespaces_for(cluster, resource)
                     .await
@@ -229,7 +229,7 @@ fn NamespaceSelect(
         .into_any()
     };
     view! {
-        // the room that the select will take, so that the other fields stay where they are
+        // the space that the select will take, so that the other fields do not move
         <Transition fallback=|| view! { <div class="field" aria-hidden="true"></div> }>
             {move || Suspend::new(async move { known.await.map(field) })}
         </Transition>

@@ -20,8 +20,8 @@ use portico_domain::panel::{
 };
 use uuid::Uuid;
 
-/// Rows in the page when the address says nothing.
-const USUAL_ROWS: usize = 100;
+/// The number of rows on a page unless the address sets another one.
+const DEFAULT_ROWS: usize = 100;
 
 #[component]
 pub fn List() -> impl IntoView {
@@ -79,7 +79,7 @@ pub fn ListOf(
     let limit = Signal::derive(move || {
         let rows = state.with(|state| state.rows);
         if rows == 0 {
-            USUAL_ROWS
+            DEFAULT_ROWS
         } else {
             rows.clamp(10, 5_000)
         }
@@ -91,7 +91,7 @@ pub fn ListOf(
                 resource: resource.clone(),
                 namespace: Some(state.namespace.clone()).filter(|name| !name.is_empty()),
                 name: state.name.clone(),
-                // a wrong one is marked in its field and filters nothing
+                // an invalid one is marked in its field and filters nothing
                 labels: Some(state.labels.clone())
                     .filter(|labels| label_selector::check(labels).is_ok())
                     .unwrap_or_default(),
@@ -110,7 +110,7 @@ pub fn ListOf(
     } else {
         kind_names::plural(&resource)
     };
-    // a custom resource's capitals come with the list
+    // the capitals of a custom resource's name are loaded with the list
     let heading = (!named && kind_names::built_in(&resource).is_none()).then(|| {
         let fallback = title.clone();
         let name = move || {
@@ -166,7 +166,7 @@ pub fn ListOf(
     .into_any()
 }
 
-/// An answered list on its way into the page.
+/// A loaded list, before it is shown.
 struct Shown {
     cluster: Uuid,
     query: ListQuery,
@@ -220,7 +220,7 @@ impl Shown {
     }
 }
 
-/// Over what the list was made, where that is not everything.
+/// Returns notes about the list's scope, if it is limited.
 fn notes(table: &Table) -> AnyView {
     let scope = match &table.scope {
         ListScope::Namespaces { listed, refused } => Some(scope_note(listed, refused)),

@@ -1,4 +1,4 @@
-//! One object: what it is, why it is so, and what may be done with it.
+//! The page of one object: its fields, the reason for its status, and its actions.
 mod changes;
 mod events;
 mod logs;
@@ -25,8 +25,8 @@ use portico_domain::{
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How often an object that is progressing is read again, besides when it changes.
-const PROGRESS: Duration = Duration::from_secs(30);
+/// How often a progressing object is read, in addition to its changes.
+const PROGRESS_POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 #[component]
 pub fn Object() -> impl IntoView {
@@ -47,7 +47,7 @@ pub fn Object() -> impl IntoView {
     });
     let tab = Memo::new(move |_| tab.with(|tab| Tab::parse(tab)));
     let is_tab = Memo::new(move |_| tab.with(Option::is_some));
-    // outside of the page: a change of tab must not make the page anew
+    // outside of the page: a change of tab must not create the page again
     let tab = Signal::derive(move || tab.get().unwrap_or(Tab::Overview));
     move || match (target.get(), is_tab.get()) {
         (Some((cluster, object)), true) => view! { <ObjectPage cluster object tab /> }.into_any(),
@@ -76,7 +76,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     };
     follow(cluster, object.clone(), gone, again);
     // progress becomes a warning when its deadline passes, which changes nothing in the object
-    use_poll(PROGRESS, move || {
+    use_poll(PROGRESS_POLL_INTERVAL, move || {
         let progressing = data.try_with_untracked(
             |data| matches!(data, Some(Ok(object)) if object.health == Health::Progressing),
         );
@@ -124,7 +124,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     .into_any()
 }
 
-/// Asks again whenever the cluster says that the object changed.
+/// Loads the object again whenever the cluster reports a change.
 fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callback<()>) {
     let Some(stream) = use_context::<Stream>() else {
         return;
@@ -139,7 +139,7 @@ fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callbac
             },
             move |message| match message {
                 Message::Changed { .. } => {
-                    // made again under the same name
+                    // created again under the same name
                     gone.set(false);
                     again.run(());
                 }
@@ -163,7 +163,7 @@ fn loading() -> AnyView {
     .into_any()
 }
 
-/// What an object's page needs besides the object.
+/// The data of an object's page besides the object.
 #[derive(Clone, Copy)]
 struct Shown {
     cluster: Uuid,
@@ -191,13 +191,13 @@ impl Shown {
         }
         .into_any();
         let tabs = self.tabs(&object);
-        // here, as an object that never was there has nothing to be shown as it was
+        // here, as an object that never existed has no last state to show
         let deleted = move || {
             self.gone.get().then(|| {
                 view! {
                     <div class="mb-4">
                         <Banner tone=Tone::Warn alert=true>
-                            "This object was deleted. What you see is how it was."
+                            "This object was deleted. Its last known state is shown."
                         </Banner>
                     </div>
                 }
@@ -274,7 +274,7 @@ impl Shown {
     }
 }
 
-/// The reason why the viewer may not, or nothing when they may.
+/// Returns the reason why the viewer may not, or `None` if they may.
 fn refusal(object: &ObjectView, action: Action) -> Option<String> {
     object
         .actions

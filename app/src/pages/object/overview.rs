@@ -1,4 +1,4 @@
-//! The overview of an object: its state with the reason, then its parts.
+//! The overview of an object: its status with the reason, then its parts.
 use crate::{
     components::Age,
     context::use_session,
@@ -28,7 +28,7 @@ pub fn view(object: &ObjectView, cluster: Uuid) -> AnyView {
             <div class="mb-4">
                 <Banner tone=Tone::Info>
                     "Being deleted since "<Age at=Some(since) />
-                    ". It goes when its finalizers are done."
+                    ". It is removed when its finalizers have finished."
                 </Banner>
             </div>
         }
@@ -216,7 +216,7 @@ fn conditions(conditions: &[Condition]) -> AnyView {
     .into_any()
 }
 
-/// What lives in a namespace, as links to its lists.
+/// Returns links to the lists of a namespace's objects.
 fn inside(object: &ObjectView, project: &str, cluster: Uuid) -> AnyView {
     if !is_namespace(&object.reference) {
         return ().into_any();

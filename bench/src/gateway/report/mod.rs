@@ -1,4 +1,4 @@
-//! The results: JSON for programs, a table and a plot for people.
+//! The results: JSON for programs, a table and a plot for readers.
 mod plot;
 mod ratio;
 mod table;
@@ -12,7 +12,7 @@ use ratio::TimesNginx;
 use serde::Serialize;
 use std::path::Path;
 
-/// Who is compared, by their objects in the results, and what people call them.
+/// The compared programs: their objects in the results, and their display names.
 pub(super) const SUBJECTS: [(&str, &str); 5] = [
     ("nginx_proxy", "nginx, plain proxy"),
     ("gateway", "Portico, JSON log"),
@@ -21,7 +21,7 @@ pub(super) const SUBJECTS: [(&str, &str); 5] = [
     ("mod_auth_openidc", "Apache, mod_auth_openidc"),
 ];
 
-/// Which program sent the requests.
+/// The program that sent the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Client {
     #[serde(rename = "portico-bench")]
@@ -31,7 +31,7 @@ pub enum Client {
 }
 
 impl Client {
-    /// For the output while it runs.
+    /// Returns the name for the output during a run.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "",
@@ -40,7 +40,7 @@ impl Client {
     }
 }
 
-/// One round as it was.
+/// The result of one round.
 #[derive(Clone, Debug, Serialize)]
 pub struct Round {
     pub number: usize,
@@ -71,7 +71,7 @@ pub struct Figures {
     pub rss_mb: f64,
 }
 
-/// Figures with answers of 1 KiB, with the same by wrk, and with 1 MiB.
+/// Figures for responses of 1 KiB, for the same by wrk, and for 1 MiB.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Subject {
     #[serde(flatten)]
@@ -80,7 +80,7 @@ pub struct Subject {
     pub one_mib: Figures,
 }
 
-/// How long a session opened anything after its end was answered.
+/// How long a session still opened pages after its end was acknowledged.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Revocation {
     pub subject: &'static str,
@@ -91,13 +91,14 @@ pub struct Revocation {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Sockets {
     pub count: usize,
-    /// How many gateways held them together: one process may have only so many files open.
+    /// Number of gateways that held them together: a process may have a limited number of open
+    /// files.
     pub processes: usize,
-    /// Of all of them.
+    /// Of all gateways.
     pub rss_mb: f64,
 }
 
-/// What was measured besides rounds.
+/// The measurements besides rounds.
 pub struct Rest {
     pub sockets: Sockets,
     pub refresh_storm: Storm,
@@ -117,10 +118,10 @@ pub struct Report {
     pub gateway_human_log: Subject,
     pub nginx_auth_request: Subject,
     pub mod_auth_openidc: Subject,
-    /// CPU time of a request of 1 KiB to the gateway beside Debian's nginx.
+    /// CPU time per request of 1 KiB at the gateway, relative to Debian's nginx.
     pub times_nginx: TimesNginx,
     pub instructions: Instructions,
-    /// Only where it was 10,000.
+    /// Only for a run with 10,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub websockets_10000_rss_mb: Option<f64>,
     pub websockets: Sockets,
@@ -130,7 +131,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Puts the parts together.
+    /// Combines the parts.
     pub fn new(machine: Machine, load: Load, rounds: Vec<Round>, rest: Rest) -> Self {
         let both = |subject| Subject {
             small: figures(&rounds, subject, Client::Ours, "1k"),
@@ -186,8 +187,8 @@ fn figures(rounds: &[Round], subject: &str, client: Client, body: &str) -> Figur
     }
 }
 
-/// A line for each subject and kind of round: the median CPU, and how many times the others' it is,
-/// by the median of what each round says.
+/// Returns a line for each subject and kind of round: the median CPU, and its ratio to the others,
+/// as the median of the rounds' ratios.
 pub fn medians(rounds: &[Round]) -> String {
     let mut text = String::new();
     let mut subjects: Vec<_> = rounds.iter().map(|round| round.subject).collect();

@@ -10,10 +10,10 @@ type Value = fn(&Round) -> f64;
 type Median = fn(&Figures) -> f64;
 
 const SIZE: (u32, u32) = (960, 400);
-/// The names have little room below the bars.
+/// The names have little space below the bars.
 const NAMES: [&str; SUBJECTS.len()] = ["nginx", "JSON", "human", "auth_req.", "mod_auth"];
 
-/// The picture, for light and dark pages.
+/// Returns the picture, for light and dark pages.
 pub(super) fn svg(report: &Report) -> Result<String> {
     let mut svg = String::new();
     draw(report, &mut svg).map_err(|error| anyhow!("plot: {error}"))?;
@@ -91,7 +91,7 @@ fn draw_panel(
     Ok(())
 }
 
-/// The middle of each bar has its name.
+/// Writes a name at the middle of a bar.
 fn label(x: f64) -> String {
     let bars = NAMES.iter().enumerate();
     bars.filter(|(index, _)| (x - *index as f64 - 0.5).abs() < 0.01)

@@ -1,4 +1,4 @@
-//! How many times nginx's CPU time a request to the gateway takes.
+//! The ratio of the gateway's CPU time per request to nginx's.
 use super::{Client, Round};
 use crate::report::{median, quartiles};
 use serde::Serialize;
@@ -18,7 +18,7 @@ pub struct ByClient {
     pub wrk: Ratio,
 }
 
-/// Each round gives one ratio: both had their turns within seconds of each other.
+/// Each round gives one ratio: both ran within seconds of each other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ratio {
     pub median: f64,
@@ -27,7 +27,7 @@ pub struct Ratio {
 }
 
 impl TimesNginx {
-    /// Of all rounds.
+    /// Returns the ratios of all rounds.
     pub fn of(rounds: &[Round]) -> Self {
         let by_client = |subject| ByClient {
             ours: Ratio::of(rounds, subject, Client::Ours),

@@ -1,13 +1,13 @@
-//! The results as Markdown, which a terminal shows well enough.
+//! The results as Markdown, which is readable in a terminal too.
 use super::ratio::Ratio;
 use super::{Figures, Report, SUBJECTS, Subject};
 use std::fmt::Write as _;
 
-/// What is to be reached: a name, the target, what was measured, and whether that reaches it.
+/// A target: a name, the target value, the measured value, and whether it is reached.
 type Target = (&'static str, &'static str, String, bool);
 
 impl Report {
-    /// All figures.
+    /// Returns all figures.
     pub fn table(&self) -> String {
         // writing to a String cannot fail
         let mut text = String::new();
@@ -50,7 +50,8 @@ impl Report {
         text
     }
 
-    /// CPU time and instructions of the gateway with either log format, beside nginx by either client.
+    /// Returns CPU time and instructions of the gateway with either log format, beside nginx by
+    /// either client.
     fn ratios(&self) -> String {
         let mut text = format!(
             "| Portico beside nginx on {}, 1 KiB | CPU, times nginx | the same, client wrk \
@@ -141,7 +142,7 @@ impl Report {
     }
 }
 
-/// The median, and between which values half of the rounds are.
+/// Returns the median, and the range of half of the rounds.
 fn ratio(ratio: &Ratio) -> String {
     format!(
         "{:.2} ({:.2} to {:.2})",

@@ -1,4 +1,4 @@
-//! Reviews of a token that the real Keystone has to be asked about.
+//! Reviews of a token that the real Keystone has to validate.
 use super::Scene;
 use crate::kube_auth::client::Ask;
 use crate::kube_auth::report::Cold;
@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 /// As many streams as an HTTP/2 connection may have are enough for one API server.
 const STREAMS: usize = 250;
 
-/// So many ask about one Keystone token at once, each with a cluster token of its own.
+/// Sends this number of concurrent reviews of one Keystone token, each with a cluster token of its
+/// own.
 pub async fn run(scene: &Scene<'_>, askers: usize) -> Result<Cold> {
     let mut rounds = Vec::new();
     let mut latencies = Vec::new();
@@ -40,7 +41,7 @@ pub async fn run(scene: &Scene<'_>, askers: usize) -> Result<Cold> {
     })
 }
 
-/// What each waited, in milliseconds.
+/// Returns the latency of each, in milliseconds.
 async fn at_once(scene: &Scene<'_>, asks: Vec<Ask>) -> Result<Vec<f64>> {
     let start = Arc::new(Barrier::new(asks.len()));
     let mut drivers = JoinSet::new();

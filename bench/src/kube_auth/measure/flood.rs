@@ -1,4 +1,4 @@
-//! Garbage as fast as it is answered, beside good users.
+//! Garbage as fast as it is answered, along with valid users.
 use super::Scene;
 use crate::kube_auth::client::Ask;
 use crate::kube_auth::expected::Expected;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 const GOOD: Shape = Shape::Connections(16);
 const BAD: Shape = Shape::Connections(16);
-/// More than anybody would keep answers for.
+/// More than any cache holds.
 const TOKENS: usize = 20_000;
 
-/// Rounds with and without garbage, in turn.
+/// Runs rounds with and without garbage, in turn.
 pub async fn run(scene: &Scene<'_>) -> Result<Flood> {
     let garbage = Arc::new(garbage(scene.workplace.kid()));
     let (mut calm, mut flooded, mut refused) = (Vec::new(), Vec::new(), Vec::new());
@@ -49,7 +49,8 @@ pub async fn run(scene: &Scene<'_>) -> Result<Flood> {
     })
 }
 
-/// Half of it looks like tokens sealed to the current key, which have to be opened to be refused.
+/// Returns garbage, half of which looks like tokens sealed to the current key, which have to be
+/// opened to be refused.
 fn garbage(kid: &str) -> Vec<Ask> {
     let text = |length| Alphanumeric.sample_string(&mut rand::rng(), length);
     (0..TOKENS)

@@ -1,4 +1,4 @@
-//! How much memory many cached tokens take.
+//! The memory of many cached tokens.
 use super::Scene;
 use crate::kube_auth::client::{ApiServer, Ask};
 use crate::kube_auth::expected::Expected;
@@ -10,13 +10,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// The longest that may be set, so that the first tokens are still known with the last.
+/// The longest allowed, so that the first tokens are still cached with the last.
 const CACHE_TTL: Duration = Duration::from_secs(30);
 const CONNECTIONS: usize = 32;
-/// One in so many is asked about again, to see that it is still known.
-const SAMPLE: usize = 100;
+/// One token in this many is reviewed again, to verify that it is still cached.
+const SAMPLE_STEP: usize = 100;
 
-/// Fills a webhook that has a stand-in for Keystone.
+/// Fills the cache of a webhook that has a stand-in for Keystone.
 pub async fn run(scene: &Scene<'_>) -> Result<Memory> {
     let keystone = Counted::stand_in().await?;
     let webhook = scene
@@ -39,7 +39,7 @@ pub async fn run(scene: &Scene<'_>) -> Result<Memory> {
             Ok(Ask::new(&token, expected))
         })
         .collect::<Result<Vec<_>>>()?;
-    let sample: Vec<_> = asks.iter().step_by(SAMPLE).cloned().collect();
+    let sample: Vec<_> = asks.iter().step_by(SAMPLE_STEP).cloned().collect();
     let sampled = sample.len();
     let rss_mb_empty = webhook.rss_mb()?;
     let started = Instant::now();

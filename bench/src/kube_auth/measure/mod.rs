@@ -1,4 +1,4 @@
-//! `kube-auth measure`: one run of everything, and what it is held against.
+//! `kube-auth measure`: one run of all measurements, and their targets.
 mod cold;
 mod flood;
 mod memory;
@@ -22,7 +22,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// `kube_auth.cache_ttl` as it is by default.
+/// The default of `kube_auth.cache_ttl`.
 const CACHE_TTL: Duration = Duration::from_secs(10);
 /// Sealed tokens of each user in the cached rounds.
 const TOKENS_EACH: usize = 32;
@@ -40,7 +40,7 @@ pub struct Options {
     quick: bool,
 }
 
-/// How long and how often.
+/// The duration and number of measurements.
 #[derive(Clone, Copy)]
 struct Effort {
     rounds: usize,
@@ -62,7 +62,7 @@ const QUICK: Effort = Effort {
     tokens: 10_000,
 };
 
-/// Everything that the parts measure.
+/// The shared fixture of all measurements.
 struct Scene<'s> {
     effort: Effort,
     workplace: &'s Workplace,
@@ -140,7 +140,7 @@ async fn measure(options: &Options, env: &TestEnv, users: &Users) -> Result<Repo
     ))
 }
 
-/// An echo of the webhook's own answer, and what to expect of it.
+/// Starts an echo of the webhook's own response; returns it with the expected response.
 async fn start_echo(
     workplace: &Workplace,
     api_server: &ApiServer,

@@ -1,4 +1,4 @@
-//! Cached reviews and the echo, in turn, so that whatever else the machine does hits both.
+//! Cached reviews and the echo, in turn, so that other load on the machine affects both.
 use super::Scene;
 use crate::kube_auth::client::Ask;
 use crate::kube_auth::load::{self, Shape, Until};
@@ -19,7 +19,7 @@ pub const SHAPES: [(&str, Shape); 4] = [
 
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// All rounds, as they came.
+/// Returns all rounds, in their order.
 pub async fn run(scene: &Scene<'_>) -> Result<Vec<Round>> {
     for (server, asks) in [(scene.echo, &scene.echoed), (scene.webhook, &scene.cached)] {
         let load = connect(scene, server, SHAPES[1].1, asks).await?;

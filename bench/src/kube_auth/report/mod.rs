@@ -1,4 +1,4 @@
-//! The results: JSON for programs, a table and a plot for people.
+//! The results: JSON for programs, a table and a plot for readers.
 mod plot;
 mod table;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One round as it was.
+/// The result of one round.
 #[derive(Clone, Debug, Serialize)]
 pub struct Round {
     pub number: usize,
@@ -36,7 +36,7 @@ pub struct Figures {
     pub cpu_us_per_review: f64,
 }
 
-/// Reviews that Keystone was asked about.
+/// Reviews that Keystone had to validate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cold {
     pub askers: usize,
@@ -47,7 +47,7 @@ pub struct Cold {
     pub p99_ms: f64,
 }
 
-/// Good users beside garbage.
+/// Valid users along with garbage.
 #[derive(Clone, Debug, Serialize)]
 pub struct Flood {
     pub p99_ratio: f64,
@@ -66,7 +66,7 @@ pub struct Memory {
     pub rss_mb: f64,
     pub rss_mb_empty: f64,
     pub fill_seconds: f64,
-    /// The share that was still cached when the last had come.
+    /// The share that was still cached when the last one had arrived.
     pub still_known: f64,
 }
 
@@ -76,7 +76,7 @@ impl Memory {
     }
 }
 
-/// What was measured besides rounds.
+/// The measurements besides rounds.
 pub struct Rest {
     pub flood: Flood,
     pub cold_1_asker: Cold,
@@ -101,7 +101,7 @@ pub struct Report {
     pub cold_1_asker: Cold,
     pub cold_500_askers: Cold,
     pub flood: Flood,
-    /// Only where it was 100,000, and all of them at once.
+    /// Only for 100,000, if all of them were cached at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rss_mb_100000_tokens: Option<f64>,
     pub memory: Memory,
@@ -109,7 +109,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Puts the parts together.
+    /// Combines the parts.
     pub fn new(machine: Machine, load: Load, rounds: Vec<Round>, rest: Rest) -> Self {
         let by_connections = |subject| {
             let names = ["1", "16", "64"];
@@ -203,7 +203,7 @@ mod tests {
         ] {
             number(pointer);
         }
-        // left out rather than guessed where a busy machine could not fill the cache in time
+        // left out rather than guessed if a busy machine could not fill the cache in time
         if results["memory"]["still_known"].as_f64() > Some(0.99) {
             number("/rss_mb_100000_tokens");
         } else {

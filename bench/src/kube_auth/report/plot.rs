@@ -11,7 +11,7 @@ type Median = fn(&Figures) -> f64;
 
 const SIZE: (u32, u32) = (960, 400);
 const NAMES: [&str; 3] = ["1", "16", "64"];
-/// The picture, for light and dark pages.
+/// Returns the picture, for light and dark pages.
 pub(super) fn svg(report: &Report) -> Result<String> {
     let mut svg = String::new();
     draw(report, &mut svg).map_err(|error| anyhow!("plot: {error}"))?;
@@ -105,7 +105,7 @@ fn draw_panel(
     Ok(())
 }
 
-/// The middle of each group has its name.
+/// Writes a name at the middle of a group.
 fn label(x: f64) -> String {
     let group = NAMES.iter().enumerate();
     group

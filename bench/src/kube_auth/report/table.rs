@@ -1,12 +1,12 @@
-//! The results as Markdown, which a terminal shows well enough.
+//! The results as Markdown, which is readable in a terminal too.
 use super::{Figures, Report};
 use std::fmt::Write as _;
 
-/// What is to be reached: a name, the target, what was measured, and whether that reaches it.
+/// A target: a name, the target value, the measured value, and whether it is reached.
 type Target = (&'static str, &'static str, String, bool);
 
 impl Report {
-    /// All figures.
+    /// Returns all figures.
     pub fn table(&self) -> String {
         // writing to a String cannot fail
         let mut text = String::new();

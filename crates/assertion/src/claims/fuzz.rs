@@ -1,4 +1,4 @@
-//! Assertions changed at random: nothing but what was signed is accepted.
+//! Fuzz tests of assertions: changed at random, none but the signed ones is accepted.
 use super::tests::{ISSUER, NOW, at, claims};
 use super::{Signer, Verifier};
 use crate::keys::SigningKey;
@@ -7,7 +7,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bolero::check;
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 
-/// Headers of JSON Web Signatures that have fooled verifiers; `KID` stands for the key's ID.
+/// Headers of JSON Web Signatures that have deceived verifiers; `KID` is replaced with the key's
+/// ID.
 const HEADERS: &str = include_str!("seeds/headers.json");
 
 const PIECES: [&str; 16] = [
@@ -36,7 +37,7 @@ fn fuzz_assertions() {
     let signer = Signer::new(key);
     let genuine = signer.sign(&claims()).unwrap();
     let accepted = |token: &str| verifier.verify(token, "panel", ISSUER, at(NOW)).is_ok();
-    assert!(accepted(&genuine), "the twin");
+    assert!(accepted(&genuine), "the control case");
 
     let (_, rest) = genuine.split_once('.').unwrap();
     let (body, _) = rest.split_once('.').unwrap();

@@ -1,7 +1,7 @@
-//! Who somebody is, signed by the gateway for one upstream (header `Portico-Assertion`).
+//! The user's identity, signed by the gateway for one upstream (header `Portico-Assertion`).
 //!
 //! A JWT with EdDSA (RFC 8037) and no other algorithm. An upstream verifies it with the keys at
-//! `/.well-known/jwks.json` and must check that `aud` is itself.
+//! `/.well-known/jwks.json` and must check that `aud` is its own ID.
 mod signer;
 mod verifier;
 
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 pub use signer::{SignError, Signer};
 pub use verifier::{InvalidKeys, Refused, Verifier};
 
-/// The longest life of an assertion.
+/// The longest lifetime of an assertion.
 pub const MAX_LIFETIME_SECONDS: i64 = 60;
-/// Groups are part of a header, which upstreams take only so much of.
+/// Maximum size of the groups, in bytes: they are part of a header, which upstreams limit.
 pub const MAX_GROUPS_BYTES: usize = 4096;
 /// How far the clocks of gateway and upstream may differ.
 pub const SKEW_SECONDS: i64 = 10;
@@ -24,14 +24,14 @@ pub const SKEW_SECONDS: i64 = 10;
 pub struct Claims {
     /// The gateway's public URL.
     pub iss: String,
-    /// The upstream that this is for; `panel` for the panel.
+    /// The upstream that the assertion is for; `panel` for the panel.
     pub aud: String,
     pub iat: i64,
     /// At most [`MAX_LIFETIME_SECONDS`] after `iat`.
     pub exp: i64,
     /// Unique; the panel token is bound to it.
     pub jti: String,
-    /// Public reference of the session; nothing can be done with it.
+    /// Public reference of the session; it grants nothing.
     pub sid: String,
     /// The Keystone user's ID.
     pub sub: String,
@@ -48,28 +48,28 @@ pub struct Claims {
     /// Every project the user has a role in; for the panel only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub projects: Vec<Project>,
-    /// The apps of `project` that are open to the user, by their ID; for the panel only.
+    /// The apps of `project` that the user may open, by their ID; for the panel only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apps: OpenApps,
-    /// What must come back with every change; for the panel only.
+    /// The CSRF token that every change must carry; for the panel only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
     pub session_expires_at: i64,
-    /// How the user signed in, in Keystone's words (`password`, `totp`, …); of an OIDC provider
-    /// `oidc` and its own words (RFC 8176) as `amr:<word>`.
+    /// How the user signed in, in Keystone's words (`password`, `totp`, …); for an OIDC provider
+    /// `oidc`, and its own words (RFC 8176) as `amr:<word>`.
     #[serde(default)]
     pub auth_methods: Vec<String>,
-    /// The e-mail address, where the OIDC provider behind the session has verified it.
+    /// The e-mail address, if the OIDC provider behind the session has verified it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// The groups that the OIDC provider behind the session names, up to [`MAX_GROUPS_BYTES`].
+    /// The groups from the OIDC provider behind the session, up to [`MAX_GROUPS_BYTES`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// How many groups had no room in `groups`.
+    /// Number of groups that did not fit into `groups`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub groups_omitted: usize,
     pub keystone: KeystoneState,
-    /// The project to go to when the URL names none.
+    /// The project to redirect to if the URL names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_project: Option<String>,
 }
@@ -79,7 +79,8 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The groups that have room in an assertion, in their order, and how many have none.
+/// Returns the groups that fit into an assertion, in their order, and the number of those that do
+/// not.
 pub fn fitting_groups(groups: &[String]) -> (Vec<String>, usize) {
     let mut left = MAX_GROUPS_BYTES;
     let fitting: Vec<String> = groups
@@ -93,36 +94,36 @@ pub fn fitting_groups(groups: &[String]) -> (Vec<String>, usize) {
     (fitting, omitted)
 }
 
-/// Apps by their ID, and how far they are open to somebody.
+/// Apps by their ID, and how far the user may open them.
 pub type OpenApps = BTreeMap<String, AppAccess>;
 
-/// How far an app is open to somebody: its first page, or what the panel reads of it for them.
+/// How far a user may open an app: its first page, or what the panel reads from it for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AppAccess {
-    /// As a whole.
+    /// The whole app.
     Open,
-    /// Its rules tell paths apart: what lies deeper may be closed.
+    /// Its first page; its rules differ by path, so others may be closed.
     InPart,
-    /// Once they have confirmed who they are.
+    /// After the user has authenticated again.
     SignInAgain,
-    /// Nobody can say, because Keystone does not answer.
+    /// Not known, because Keystone does not respond.
     Unknown,
 }
 
-/// Whether the roles in an assertion are as fresh as they should be.
+/// Whether the roles in an assertion are up to date.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeystoneState {
-    /// Confirmed by Keystone within the normal interval.
+    /// Keystone confirmed them within the normal interval.
     #[default]
     Ok,
-    /// Keystone does not answer; these are the last roles known.
+    /// Keystone does not respond; these are the last known roles.
     Stale,
 }
 
 impl Claims {
-    /// The account and its roles in the request's project.
+    /// Returns the account and its roles in the request's project.
     pub fn identity(&self) -> Identity {
         Identity {
             user: User {

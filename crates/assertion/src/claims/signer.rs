@@ -1,4 +1,4 @@
-//! Signing assertions.
+//! Signing of assertions.
 use super::Claims;
 use crate::keys::SigningKey;
 use crate::keys::signing::{jwk_x, thumbprint};
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ed25519_dalek::Signer as _;
 use serde_json::{Map, Value, json};
 
-/// An assertion cannot be written as JSON.
+/// An assertion cannot be serialised as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("assertion cannot be encoded: {0}")]
 pub struct SignError(#[from] serde_json::Error);
@@ -22,7 +22,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// A signer with this key; its ID is the key's JWK thumbprint (RFC 7638).
+    /// Returns a signer with this key; its ID is the key's JWK thumbprint (RFC 7638).
     pub fn new(key: SigningKey) -> Self {
         let kid = thumbprint(&key.0.verifying_key());
         let header = json!({"alg": "EdDSA", "kid": kid, "typ": "JWT"}).to_string();
@@ -33,24 +33,24 @@ impl Signer {
         }
     }
 
-    /// The key's ID.
+    /// Returns the key's ID.
     pub fn kid(&self) -> &str {
         &self.kid
     }
 
-    /// The signed assertion.
+    /// Returns the signed assertion.
     ///
     /// # Errors
-    /// When the claims cannot be written as JSON.
+    /// If the claims cannot be serialised as JSON.
     pub fn sign(&self, claims: &Claims) -> Result<String, SignError> {
         Ok(self.sign_bytes(&serde_json::to_vec(claims)?))
     }
 
-    /// A signed token with other claims, for an upstream that reads claims of its own. Its `aud` must
-    /// not be another upstream's.
+    /// Returns a signed token with other claims, for an upstream that reads its own set of claims.
+    /// Its `aud` must not be another upstream's.
     ///
     /// # Errors
-    /// When the claims cannot be written as JSON.
+    /// If the claims cannot be serialised as JSON.
     pub fn sign_map(&self, claims: &Map<String, Value>) -> Result<String, SignError> {
         Ok(self.sign_bytes(&serde_json::to_vec(claims)?))
     }
@@ -64,7 +64,7 @@ impl Signer {
         token
     }
 
-    /// The public key as a JWK set, for `/.well-known/jwks.json`.
+    /// Returns the public key as a JWK set, for `/.well-known/jwks.json`.
     pub fn jwks(&self) -> Value {
         json!({"keys": [{
             "kty": "OKP",

@@ -1,4 +1,4 @@
-//! Verifying assertions.
+//! Verification of assertions.
 use super::{Claims, MAX_LIFETIME_SECONDS, SKEW_SECONDS};
 use crate::keys::signing::{public_from_pem, read_public, thumbprint};
 use crate::keys::{KeyError, SigningKey};
@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
-/// Assertions are far shorter; a user with hundreds of projects still fits.
-const MAX_LEN: usize = 128 * 1024;
+/// Maximum size of an assertion, in bytes; those of users with hundreds of projects are smaller.
+const MAX_TOKEN_BYTES: usize = 128 * 1024;
 
 /// Public keys that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum InvalidKeys {
     File(#[from] KeyError),
 }
 
-/// Why an assertion is refused.
+/// The reason why an assertion is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     #[error("not a JWT signed with EdDSA")]
@@ -48,8 +48,9 @@ pub enum Refused {
     LifetimeTooLong,
 }
 
-/// Keys of one signer that are accepted at the same time: its own and the one before.
-const OF_ONE_SIGNER: usize = 2;
+/// Maximum number of keys of one signer that are accepted at the same time: the current and the
+/// previous one.
+const MAX_KEYS_PER_SIGNER: usize = 2;
 
 type Keys = Vec<(String, VerifyingKey)>;
 
@@ -60,7 +61,8 @@ pub struct Verifier {
     keys: Arc<RwLock<Keys>>,
 }
 
-/// Other members (`crit`, `jwk`, `x5c`, …) would change what a signature means.
+/// The header of an assertion. Other members (`crit`, `jwk`, `x5c`, …) would change the meaning of
+/// a signature, so they are refused.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -83,33 +85,33 @@ struct Jwk {
 }
 
 impl Verifier {
-    /// A verifier for what this key signs: gateway and panel in one process.
+    /// Returns a verifier for the assertions that this key signs: gateway and panel in one process.
     pub fn for_key(key: &SigningKey) -> Self {
         Self::from_keys([key.0.verifying_key()])
     }
 
-    /// A verifier with public keys in PEM (SPKI).
+    /// Returns a verifier with public keys in PEM (SPKI).
     ///
     /// # Errors
-    /// When one is not an Ed25519 public key.
+    /// If one is not an Ed25519 public key.
     pub fn from_pems<'a>(pems: impl IntoIterator<Item = &'a str>) -> Result<Self, InvalidKeys> {
         let keys: Result<Vec<_>, _> = pems.into_iter().map(public_from_pem).collect();
         Ok(Self::from_keys(keys?))
     }
 
-    /// A verifier with public keys from PEM files (SPKI).
+    /// Returns a verifier with public keys from PEM files (SPKI).
     ///
     /// # Errors
-    /// When a file cannot be read or is not an Ed25519 public key.
+    /// If a file cannot be read or is not an Ed25519 public key.
     pub fn from_files<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<Self, InvalidKeys> {
         let keys: Result<Vec<_>, _> = files.into_iter().map(read_public).collect();
         Ok(Self::from_keys(keys?))
     }
 
-    /// A verifier with the Ed25519 keys of a JWK set; keys of other kinds are passed over.
+    /// Returns a verifier with the Ed25519 keys of a JWK set; keys of other types are skipped.
     ///
     /// # Errors
-    /// When it is not a JWK set or holds no usable key.
+    /// If it is not a JWK set or holds no usable key.
     pub fn from_jwks(jwks: &Value) -> Result<Self, InvalidKeys> {
         let jwks = Jwks::deserialize(jwks).map_err(|_| InvalidKeys::Jwks)?;
         let keys: Keys = jwks.keys.iter().filter_map(from_jwk).collect();
@@ -121,7 +123,7 @@ impl Verifier {
         })
     }
 
-    /// Takes over the keys of another verifier; says whether they are others.
+    /// Replaces the keys with those of another verifier; returns whether they differ.
     pub fn replace(&self, other: &Self) -> bool {
         let keys = other.known().clone();
         let mut own = self.keys.write().unwrap_or_else(PoisonError::into_inner);
@@ -130,13 +132,13 @@ impl Verifier {
         changed
     }
 
-    /// Accepts what this key signs, too, and what the one before it has signed.
+    /// Also accepts assertions signed with this key, and with the previous one.
     pub fn accept(&self, key: &SigningKey) {
         let key = key.0.verifying_key();
         let mut own = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         own.retain(|(_, known)| *known != key);
         own.insert(0, (thumbprint(&key), key));
-        own.truncate(OF_ONE_SIGNER);
+        own.truncate(MAX_KEYS_PER_SIGNER);
     }
 
     fn known(&self) -> RwLockReadGuard<'_, Keys> {
@@ -153,10 +155,11 @@ impl Verifier {
         }
     }
 
-    /// The claims of an assertion that is genuine, for `audience`, by `issuer` and not expired.
+    /// Returns the claims of an assertion that is authentic, for `audience`, by `issuer` and not
+    /// expired.
     ///
     /// # Errors
-    /// When any of that is not so.
+    /// If any of these conditions is not met.
     pub fn verify(
         &self,
         token: &str,
@@ -186,7 +189,7 @@ impl Verifier {
     }
 
     fn signed(&self, token: &str) -> Result<Claims, Refused> {
-        if token.len() > MAX_LEN {
+        if token.len() > MAX_TOKEN_BYTES {
             return Err(Refused::Shape);
         }
         let (signed, signature) = token.rsplit_once('.').ok_or(Refused::Shape)?;

@@ -1,7 +1,9 @@
-//! What a Kubernetes cluster sees of a user: their Keystone token, sealed to kube-auth.
+//! Cluster tokens, which Kubernetes clusters receive from users: a Keystone token, sealed to
+//! kube-auth.
 //!
-//! `portico_v1.<kid>.<base64url(encapsulated key || ciphertext)>`. Version, key ID and cluster
-//! stand in the associated data and inside, so a token taken from one cluster opens at no other.
+//! `portico_v1.<kid>.<base64url(encapsulated key || ciphertext)>`. Version, key ID and cluster are
+//! in the associated data and inside, so a token taken from one cluster cannot be opened for
+//! another.
 use crate::keys::{PrivateKey, PublicKey};
 use crate::sealing;
 use jiff::Timestamp;
@@ -11,33 +13,34 @@ use std::borrow::Cow;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// What every cluster token starts with.
+/// The prefix of every cluster token.
 pub const PREFIX: &str = "portico_v1.";
-/// The longest cluster token that is made or opened.
-pub const MAX_LEN: usize = 8 * 1024;
-/// The longest life of a cluster token.
+/// Maximum size of a cluster token, in bytes.
+pub const MAX_TOKEN_BYTES: usize = 8 * 1024;
+/// Maximum lifetime of a cluster token, in seconds.
 pub const MAX_LIFETIME_SECONDS: i64 = 15 * 60;
-/// How far the clocks of those who seal and those who open may differ.
+/// How far the clocks of sealing and opening processes may differ.
 pub const SKEW_SECONDS: i64 = 60;
 
 const INFO: &[u8] = b"portico cluster token v1";
 const VERSION: u32 = 1;
 
-/// A cluster token and when it ends.
+/// A cluster token and its expiry.
 #[derive(Clone, Debug)]
 pub struct SealedClusterToken {
     pub token: SecretString,
     pub expires_at: Timestamp,
 }
 
-/// What was inside. Only the Keystone token is worth anything, once Keystone has confirmed it.
+/// The content of a cluster token. Only the Keystone token has any value, once Keystone has
+/// confirmed it.
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub keystone_token: SecretString,
     pub validity: Validity,
 }
 
-/// From when to when a cluster token counts.
+/// The validity of a cluster token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Validity {
     pub issued_at: Timestamp,
@@ -45,10 +48,10 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// Says whether it counts now, allowing for clocks that differ.
+    /// Returns whether it is valid now, allowing for clock skew.
     ///
     /// # Errors
-    /// When it does not count yet, or no longer.
+    /// If it is not valid yet, or has expired.
     pub fn check(&self, now: Timestamp) -> Result<(), OpenError> {
         let now = now.as_second();
         if self.issued_at.as_second() > now + SKEW_SECONDS {
@@ -61,7 +64,7 @@ impl Validity {
     }
 }
 
-/// Why a token cannot be sealed.
+/// The reason why a token cannot be sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
     #[error("the Keystone token has expired")]
@@ -72,7 +75,7 @@ pub enum SealError {
     Key,
 }
 
-/// Why a token is refused. None of these says anything about what is inside.
+/// The reason why a token is refused. None of the variants discloses its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     #[error("not a cluster token")]
@@ -104,10 +107,11 @@ struct Content<'a> {
     token: Cow<'a, str>,
 }
 
-/// Seals a Keystone token for one cluster, for 15 minutes at most and never past the token's own end.
+/// Seals a Keystone token for one cluster, for 15 minutes at most and never beyond the token's own
+/// expiry.
 ///
 /// # Errors
-/// When the Keystone token has expired or is too long.
+/// If the Keystone token has expired or is too long.
 pub fn seal(
     key: &PublicKey,
     cluster: Uuid,
@@ -134,7 +138,7 @@ pub fn seal(
     let sealed = sealing::seal(key, INFO, &associated_data(key.kid(), cluster), &plaintext)
         .ok_or(SealError::Key)?;
     let token = format!("{PREFIX}{}.{sealed}", key.kid());
-    if token.len() > MAX_LEN {
+    if token.len() > MAX_TOKEN_BYTES {
         return Err(SealError::TooLong);
     }
     Ok(SealedClusterToken {
@@ -143,17 +147,17 @@ pub fn seal(
     })
 }
 
-/// Opens a cluster token with whichever of `keys` it names, and checks cluster and times.
+/// Opens a cluster token with the one of `keys` that it names, and checks cluster and times.
 ///
 /// # Errors
-/// When anything about the token is not as it must be.
+/// If anything about the token is not as required.
 pub fn open(
     keys: &[PrivateKey],
     cluster: Uuid,
     token: &str,
     now: Timestamp,
 ) -> Result<Opened, OpenError> {
-    if token.len() > MAX_LEN {
+    if token.len() > MAX_TOKEN_BYTES {
         return Err(OpenError::Shape);
     }
     let (kid, sealed) = token

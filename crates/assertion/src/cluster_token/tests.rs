@@ -150,7 +150,7 @@ fn shapes_that_are_no_cluster_token_are_refused() {
         (format!("portico_v2.{kid}.{sealed}"), OpenError::Shape),
         (format!(" {token}"), OpenError::Shape),
         (
-            format!("{PREFIX}{kid}.{}", "A".repeat(MAX_LEN)),
+            format!("{PREFIX}{kid}.{}", "A".repeat(MAX_TOKEN_BYTES)),
             OpenError::Shape,
         ),
         (
@@ -174,7 +174,7 @@ fn shapes_that_are_no_cluster_token_are_refused() {
 #[test]
 fn a_token_too_long_for_the_webhook_is_not_sealed() {
     let key = PrivateKey::generate();
-    let long = "x".repeat(MAX_LEN);
+    let long = "x".repeat(MAX_TOKEN_BYTES);
     let sealed = seal(
         key.public(),
         cluster(1),

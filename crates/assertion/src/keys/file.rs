@@ -1,11 +1,11 @@
-//! Reading and writing key files.
+//! Reading and writing of key files.
 use super::{InvalidKey, KeyError};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Reads a key file and parses what it holds; a private one must be its owner's alone.
+/// Reads and parses a key file; a private one must be accessible to its owner only.
 pub(super) fn read<T>(
     path: &Path,
     private: bool,
@@ -52,7 +52,7 @@ pub(super) fn write_new(path: &Path, private: bool, text: &str) -> Result<(), Ke
 fn refuse_exposed(path: &Path) -> std::io::Result<Result<(), KeyError>> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = fs::metadata(path)?.permissions().mode() & 0o777;
-    // a group may read: that is how orchestrators mount secrets for a process that is not root
+    // a group may read: orchestrators mount secrets like this for a process that is not root
     if mode & 0o007 == 0 {
         return Ok(Ok(()));
     }

@@ -10,7 +10,7 @@ pub use published::{PublishedKey, PublishedKeys};
 pub use sealing::{PrivateKey, PublicKey};
 pub use signing::SigningKey;
 
-/// Why a key cannot be had. Never holds key material.
+/// The reason why a key is not available. Never holds key material.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("{path}: {source}")]
@@ -24,7 +24,7 @@ pub enum KeyError {
     Content { path: PathBuf, source: InvalidKey },
 }
 
-/// Why text is not a key.
+/// The reason why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidKey {
     #[error("not one line of base64 with 32 bytes")]

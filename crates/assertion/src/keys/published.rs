@@ -1,8 +1,9 @@
-//! The sealing keys as kube-auth and the gateway publish them (`/.well-known/portico-cluster-keys`).
+//! The sealing keys in the format in which kube-auth and the gateway publish them
+//! (`/.well-known/portico-cluster-keys`).
 use super::{InvalidKey, PublicKey};
 use serde::{Deserialize, Serialize};
 
-/// The suite of RFC 9180 that cluster tokens are sealed with; there is no other.
+/// The suite of RFC 9180 with which cluster tokens are sealed; there is no other.
 pub const SUITE: &str = "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM";
 
 /// Public keys, the current one first.
@@ -21,24 +22,24 @@ pub struct PublishedKey {
 }
 
 impl PublishedKeys {
-    /// The document for these keys, the current one first.
+    /// Returns the document for these keys, the current one first.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a PublicKey>) -> Self {
         Self {
             keys: keys.into_iter().map(PublishedKey::new).collect(),
         }
     }
 
-    /// The key to seal to.
+    /// Returns the key to seal to.
     ///
     /// # Errors
-    /// When there is none, or it is of another suite or not the key that its ID says.
+    /// If there is none, or it is of another suite or does not match its ID.
     pub fn current(&self) -> Result<PublicKey, InvalidKey> {
         self.keys.first().ok_or(InvalidKey::Sealing)?.key()
     }
 }
 
 impl PublishedKey {
-    /// A key as it is published.
+    /// Returns the published form of a key.
     pub fn new(key: &PublicKey) -> Self {
         Self {
             kid: key.kid().to_owned(),
@@ -47,10 +48,10 @@ impl PublishedKey {
         }
     }
 
-    /// The key itself.
+    /// Returns the key.
     ///
     /// # Errors
-    /// When it is of another suite, or not the key that its ID says.
+    /// If it is of another suite, or does not match its ID.
     pub fn key(&self) -> Result<PublicKey, InvalidKey> {
         let key = PublicKey::from_base64(&self.public_key)?;
         if self.suite != SUITE || key.kid() != self.kid {

@@ -1,4 +1,4 @@
-//! X25519 keys that tokens are sealed to.
+//! X25519 keys to which tokens are sealed.
 use super::{InvalidKey, KeyError, file};
 use crate::sealing::Kem;
 use base64::Engine as _;
@@ -9,14 +9,14 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A public key: whoever has it can seal.
+/// A public key, with which tokens are sealed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     pub(crate) key: <Kem as hpke::Kem>::PublicKey,
     kid: String,
 }
 
-/// A private key: whoever has it can open.
+/// A private key, with which tokens are opened.
 #[derive(Clone)]
 pub struct PrivateKey {
     pub(crate) key: <Kem as hpke::Kem>::PrivateKey,
@@ -34,12 +34,12 @@ impl PublicKey {
         Self { key, kid }
     }
 
-    /// The key ID: the first 16 hex digits of the SHA-256 of the key's bytes.
+    /// Returns the key ID: the first 16 hex digits of the SHA-256 of the key's bytes.
     pub fn kid(&self) -> &str {
         &self.kid
     }
 
-    /// One line of standard base64.
+    /// Returns one line of standard base64.
     pub fn to_base64(&self) -> String {
         STANDARD.encode(self.key.to_bytes())
     }
@@ -47,7 +47,7 @@ impl PublicKey {
     /// Parses one line of standard base64.
     ///
     /// # Errors
-    /// When the text is not the base64 of 32 bytes.
+    /// If the text is not the base64 of 32 bytes.
     pub fn from_base64(text: &str) -> Result<Self, InvalidKey> {
         let bytes = decode(text)?;
         <Kem as hpke::Kem>::PublicKey::from_bytes(&bytes)
@@ -58,7 +58,7 @@ impl PublicKey {
     /// Reads a `.pub` file.
     ///
     /// # Errors
-    /// When the file cannot be read or holds no key.
+    /// If the file cannot be read or holds no key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         file::read(path, false, Self::from_base64)
     }
@@ -66,7 +66,7 @@ impl PublicKey {
     /// Writes a `.pub` file that must not exist yet.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         file::write_new(path, false, &(self.to_base64() + "\n"))
     }
@@ -79,7 +79,7 @@ impl fmt::Debug for PublicKey {
 }
 
 impl PrivateKey {
-    /// A new key.
+    /// Returns a new key.
     pub fn generate() -> Self {
         let (key, public) = Kem::gen_keypair(&mut rand::rng());
         Self {
@@ -88,12 +88,12 @@ impl PrivateKey {
         }
     }
 
-    /// The public half.
+    /// Returns the public half.
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
 
-    /// The key ID; see [`PublicKey::kid`].
+    /// Returns the key ID; see [`PublicKey::kid`].
     pub fn kid(&self) -> &str {
         self.public.kid()
     }
@@ -101,7 +101,7 @@ impl PrivateKey {
     /// Parses one line of standard base64.
     ///
     /// # Errors
-    /// When the text is not the base64 of 32 bytes.
+    /// If the text is not the base64 of 32 bytes.
     pub fn from_base64(text: &str) -> Result<Self, InvalidKey> {
         let bytes = decode(text)?;
         let key =
@@ -110,10 +110,10 @@ impl PrivateKey {
         Ok(Self { key, public })
     }
 
-    /// Reads a key file, which others must not be able to read.
+    /// Reads a key file, which other users must not be able to read.
     ///
     /// # Errors
-    /// When the file cannot be read, is open to others or holds no key.
+    /// If the file cannot be read, other users can read it, or it holds no key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         file::read(path, true, Self::from_base64)
     }
@@ -121,7 +121,7 @@ impl PrivateKey {
     /// Writes a key file (mode 600) that must not exist yet.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let bytes = Zeroizing::new(self.key.to_bytes().to_vec());
         let text = Zeroizing::new(STANDARD.encode(&*bytes) + "\n");

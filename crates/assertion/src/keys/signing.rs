@@ -1,4 +1,4 @@
-//! The Ed25519 key that the gateway signs assertions with.
+//! The Ed25519 key with which the gateway signs assertions.
 use super::{InvalidKey, KeyError, file};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 pub struct SigningKey(pub(crate) ed25519_dalek::SigningKey);
 
 impl SigningKey {
-    /// A new key.
+    /// Returns a new key.
     pub fn generate() -> Self {
         let mut seed = Zeroizing::new([0; 32]);
         rand::rng().fill_bytes(&mut *seed);
@@ -28,17 +28,17 @@ impl SigningKey {
     /// Parses PKCS#8 in PEM.
     ///
     /// # Errors
-    /// When the text is not such a key.
+    /// If the text is not such a key.
     pub fn from_pem(pem: &str) -> Result<Self, InvalidKey> {
         ed25519_dalek::SigningKey::from_pkcs8_pem(pem)
             .map(Self)
             .map_err(|_| InvalidKey::Signing)
     }
 
-    /// Reads a PEM file, which others must not be able to read.
+    /// Reads a PEM file, which other users must not be able to read.
     ///
     /// # Errors
-    /// When the file cannot be read, is open to others or holds no key.
+    /// If the file cannot be read, other users can read it, or it holds no key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         file::read(path, true, Self::from_pem)
     }
@@ -46,7 +46,7 @@ impl SigningKey {
     /// Writes a PEM file (mode 600) that must not exist yet.
     ///
     /// # Errors
-    /// When the file exists or cannot be written.
+    /// If the file exists or cannot be written.
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let pem = self
             .0
@@ -58,10 +58,10 @@ impl SigningKey {
         file::write_new(path, true, &pem)
     }
 
-    /// The public half as SPKI in PEM.
+    /// Returns the public half as SPKI in PEM.
     ///
     /// # Errors
-    /// Never for a key that exists; the encoder's signature asks for it.
+    /// Never for an existing key; the encoder's signature requires it.
     pub fn public_pem(&self) -> Result<String, InvalidKey> {
         self.0
             .verifying_key()
@@ -86,12 +86,12 @@ pub(crate) fn public_from_pem(pem: &str) -> Result<VerifyingKey, InvalidKey> {
     VerifyingKey::from_public_key_pem(pem).map_err(|_| InvalidKey::Signing)
 }
 
-/// The key's `x` of RFC 8037.
+/// Returns the key's `x` of RFC 8037.
 pub(crate) fn jwk_x(key: &VerifyingKey) -> String {
     URL_SAFE_NO_PAD.encode(key.as_bytes())
 }
 
-/// The key's ID: its JWK thumbprint (RFC 7638).
+/// Returns the key's ID: its JWK thumbprint (RFC 7638).
 pub(crate) fn thumbprint(key: &VerifyingKey) -> String {
     let canonical = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, jwk_x(key));
     URL_SAFE_NO_PAD.encode(Sha256::digest(canonical))

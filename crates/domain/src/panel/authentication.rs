@@ -1,4 +1,4 @@
-//! The authentication page: how a cluster identifies people, whom it accepts, and trying both.
+//! The authentication page: how a cluster authenticates users, whom it accepts, and tests of both.
 use super::{Health, Reading, RightQuestion, Subject, TerminalHelp};
 use crate::{
     cluster::{RawTokens, TokenKind},
@@ -6,15 +6,15 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The authentication page of one cluster; its live figures come by themselves.
+/// The authentication page of one cluster; its live figures are loaded separately.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuthenticationView {
-    /// Who the viewer is at this cluster, as kube-auth works it out.
+    /// The viewer's user at this cluster, as kube-auth derives it.
     pub own: KubernetesUser,
-    /// Bare role IDs are no groups here: each role says its project.
+    /// Whether bare role IDs are left out of the groups: each role names its project.
     pub qualified_groups: bool,
     pub raw_tokens: RawTokens,
-    /// A policy of Portico's takes part in authorization, beside RBAC.
+    /// Whether a policy of Portico's takes part in authorization, beside RBAC.
     pub authorization_policy: bool,
     pub audiences: Vec<String>,
     pub accepted: Accepted,
@@ -22,12 +22,12 @@ pub struct AuthenticationView {
     pub last_self_test: Option<SelfTest>,
     pub user_test: Reading<UserTestForm>,
     pub last_user_test: Option<UserTest>,
-    /// Where the documentation is published, if anywhere.
+    /// The URL at which the documentation is published, if any.
     pub docs_url: Option<String>,
     pub terminal: TerminalHelp,
 }
 
-/// A user as Kubernetes sees them.
+/// A user in Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KubernetesUser {
     pub username: String,
@@ -36,21 +36,21 @@ pub struct KubernetesUser {
     pub extra: Vec<(String, Vec<String>)>,
 }
 
-/// A group with what it stands for.
+/// A group with its meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KubernetesGroup {
     pub name: String,
     pub subject: Subject,
 }
 
-/// Whose tokens a cluster accepts.
+/// The tokens that a cluster accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {
     pub projects: Vec<AcceptedId>,
     pub domains: Vec<AcceptedId>,
-    /// Empty: any role will do.
+    /// Empty: any role is sufficient.
     pub roles: Vec<AcceptedId>,
-    /// Kinds of tokens that count besides those of a sign-in to a project.
+    /// Kinds of tokens that are accepted besides those of a sign-in to a project.
     pub tokens: Vec<TokenKind>,
 }
 
@@ -58,9 +58,9 @@ pub struct Accepted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedId {
     pub id: String,
-    /// Where the viewer may know it.
+    /// Set if the viewer may know it.
     pub name: Option<String>,
-    /// The viewer's token carries it.
+    /// Whether the viewer's token carries it.
     pub own: bool,
 }
 
@@ -68,28 +68,28 @@ pub struct AcceptedId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptance {
     pub accepted: bool,
-    /// A whole sentence.
+    /// A full sentence.
     pub reason: String,
     pub next_step: Option<String>,
 }
 
-/// What became of a real request with the viewer's own new cluster token.
+/// The result of a real request with a new cluster token of the viewer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelfTest {
     /// Unix seconds.
     pub at: i64,
-    /// From the first byte sent to the API server's answer; none when nothing was sent.
+    /// From the first byte sent to the API server's response; none if nothing was sent.
     pub milliseconds: Option<u64>,
     pub passed: bool,
-    /// What the API server answered, as a whole sentence.
+    /// The API server's response, as a full sentence.
     pub answer: String,
     pub next_step: Option<String>,
-    /// Each part that the request passes, in order.
+    /// Each component that the request passes, in order.
     pub stops: Vec<TestStop>,
     pub user: Option<TestedUser>,
 }
 
-/// One part that a request passes.
+/// One component that a request passes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestStop {
     pub name: String,
@@ -97,26 +97,26 @@ pub struct TestStop {
     pub text: String,
 }
 
-/// Who answered the request.
+/// The user that the API server saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestedUser {
     pub user: KubernetesUser,
-    /// Worked out here, because the API server cannot say it (before Kubernetes 1.26).
+    /// Derived here, because the API server cannot report it (before Kubernetes 1.26).
     pub computed: bool,
 }
 
-/// What a test of somebody else can be made with.
+/// The options of a test of another user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTestForm {
-    /// Accepted projects that the viewer knows.
+    /// Accepted projects whose names the viewer may know.
     pub projects: Vec<Named>,
-    /// Roles that are known by name.
+    /// Roles with known names.
     pub roles: Vec<Named>,
-    /// Empty where the viewer may not list them.
+    /// Empty if the viewer may not list them.
     pub namespaces: Vec<String>,
 }
 
-/// Somebody to test, as the form's fields hold them.
+/// A user to test, in the form's fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UserTestRequest {
@@ -125,13 +125,13 @@ pub struct UserTestRequest {
     pub username: String,
     pub project: String,
     pub roles: Vec<String>,
-    /// More role IDs, and groups, apart by white space or commas.
+    /// More role IDs, and groups, separated by white space or commas.
     pub more_roles: String,
     pub groups: String,
     pub namespace: String,
 }
 
-/// What somebody could do, worked out by access reviews without them.
+/// What another user could do, determined by access reviews.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTest {
     pub at: i64,
@@ -139,23 +139,23 @@ pub struct UserTest {
     pub outcome: UserTestOutcome,
 }
 
-/// How a test of somebody went.
+/// The result of a test of another user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "value")]
 pub enum UserTestOutcome {
-    /// The form's fields cannot be meant; a sentence or two.
+    /// The form's fields are invalid; a sentence or two.
     Invalid(String),
     Asked {
         user: KubernetesUser,
-        /// Where the roles come from; a sentence.
+        /// The source of the roles; a sentence.
         roles: String,
         accepted: Acceptance,
-        /// Empty when the cluster would not accept the token.
+        /// Empty if the cluster would not accept the token.
         answers: Vec<UserTestAnswer>,
     },
 }
 
-/// The API server's answer to one question about somebody.
+/// The API server's answer to one question about a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserTestAnswer {
     /// "Open terminals in pods".
@@ -166,7 +166,7 @@ pub struct UserTestAnswer {
     pub reason: String,
 }
 
-/// What kube-auth counts about one cluster.
+/// The metrics of kube-auth for one cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "value")]
 pub enum FiguresView {
@@ -183,7 +183,7 @@ pub struct Figures {
     /// When that process started.
     pub started_at: Option<i64>,
     pub since_start: ReviewFigures,
-    /// Over the last few minutes that somebody looked, with their seconds.
+    /// Over the last few minutes with readings, with the number of seconds.
     pub recent: Option<(u64, ReviewFigures)>,
     pub keystone: KeystoneFigures,
 }
@@ -193,11 +193,11 @@ pub struct Figures {
 pub struct ReviewFigures {
     pub authenticated: u64,
     pub refused: u64,
-    /// Nobody could say: Keystone did not answer.
+    /// No decision was possible: Keystone did not respond.
     pub cannot_say: u64,
-    /// No token reviews at all, by their form.
+    /// Requests that are not valid token reviews.
     pub invalid: u64,
-    /// Answered without asking Keystone.
+    /// Answered without a request to Keystone.
     pub cached: u64,
     /// Microseconds, estimated from a histogram; none without a review.
     pub p50: Option<Quantile>,
@@ -205,7 +205,7 @@ pub struct ReviewFigures {
 }
 
 impl ReviewFigures {
-    /// Reviews that were answered or should have been.
+    /// Returns the number of reviews that were answered or should have been.
     pub fn total(&self) -> u64 {
         self.authenticated + self.refused + self.cannot_say
     }
@@ -215,11 +215,11 @@ impl ReviewFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantile {
     pub microseconds: u64,
-    /// It is that or longer: above the histogram's last bound.
+    /// The value is a lower bound: above the histogram's last bound.
     pub or_more: bool,
 }
 
-/// Keystone as kube-auth met it last, for whichever cluster.
+/// Keystone's state at kube-auth's last request, for any cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeystoneFigures {
     /// Unix seconds.
@@ -228,7 +228,8 @@ pub struct KeystoneFigures {
 }
 
 impl KeystoneFigures {
-    /// Whether the last word about a token was none; nothing before the first question.
+    /// Returns whether the last request about a token got no response; `None` before the first
+    /// request.
     pub fn failing(&self) -> Option<bool> {
         match (self.last_answer, self.last_failure) {
             (None, None) => None,

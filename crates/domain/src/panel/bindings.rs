@@ -1,4 +1,4 @@
-//! The access page: who holds which rights in a cluster.
+//! The access page: the role bindings of a cluster.
 use serde::{Deserialize, Serialize};
 
 /// The access page of one cluster.
@@ -10,12 +10,12 @@ pub struct AccessView {
     /// ClusterRoles and Roles that may be granted, with their namespace (`None`: ClusterRole).
     pub roles: Vec<RoleChoice>,
     pub namespaces: Vec<String>,
-    /// Keystone roles that are known by name, for the form.
+    /// Keystone roles with known names, for the form.
     pub known_roles: Vec<crate::identity::Named>,
     pub known_projects: Vec<crate::identity::Named>,
-    /// Why the viewer may not grant, when they may not.
+    /// The reason why the viewer may not grant, if so.
     pub grant_refused: Option<String>,
-    /// Why there are no bindings, where the viewer may read none in the whole cluster.
+    /// The reason why there are no bindings, if the viewer may read none in the whole cluster.
     #[serde(default)]
     pub bindings_refused: Option<String>,
 }
@@ -33,8 +33,8 @@ pub struct BindingRow {
     pub system: bool,
     pub may_revoke: bool,
     pub revoke_reason: Option<String>,
-    /// Why the binding's name has to be typed before it is revoked, with what is lost: the last
-    /// administrator, or the viewer's own grant.
+    /// The reason why the binding's name has to be typed before it is revoked, with what is lost:
+    /// the last administrator, or the viewer's own grant.
     #[serde(default)]
     pub typed_because: Option<String>,
     /// The viewer, or a group of theirs, is the subject.
@@ -63,11 +63,11 @@ pub struct RoleChoice {
     pub namespace: Option<String>,
 }
 
-/// Who a binding names.
+/// The subject that a binding names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Subject {
-    /// Group = a Keystone role ID. `name` is Keystone's; `None`: not known to the viewer.
+    /// Group = a Keystone role ID. `name` is Keystone's; `None`: not disclosed to the viewer.
     KeystoneRole {
         id: String,
         name: Option<String>,
@@ -85,7 +85,7 @@ pub enum Subject {
         namespace: String,
         name: String,
     },
-    /// Any other Kubernetes user or group, as it stands.
+    /// Any other Kubernetes user or group, unchanged.
     User {
         name: String,
     },
@@ -94,7 +94,7 @@ pub enum Subject {
     },
 }
 
-/// What the grant form sends.
+/// The data of the grant form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantRequest {
     pub role: RoleRef,
@@ -105,7 +105,7 @@ pub struct GrantRequest {
     pub subject_id: String,
 }
 
-/// The Keystone things that rights may be granted to.
+/// The kinds of Keystone subjects that rights may be granted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectKind {
@@ -114,7 +114,7 @@ pub enum SubjectKind {
     Project,
 }
 
-/// What a grant would give, before it is saved.
+/// The effect of a grant, before it is saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantPreview {
     pub gained: Vec<GainedRule>,
@@ -122,16 +122,16 @@ pub struct GrantPreview {
     pub dangers: Vec<String>,
     pub namespaces: String,
     pub subject: Subject,
-    /// The group that will stand in the binding.
+    /// The group that the binding will name.
     pub group: String,
-    /// True when the same grant exists already.
+    /// True if the same grant exists already.
     pub exists: bool,
-    /// Why Keystone did not confirm that the subject exists, where it did not.
+    /// The reason why Keystone did not confirm that the subject exists, if so.
     #[serde(default)]
     pub unverified: Option<String>,
 }
 
-/// One rule gained: verbs on resources.
+/// One rule that a grant adds: verbs on resources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GainedRule {
     pub verbs: Vec<String>,
@@ -140,21 +140,21 @@ pub struct GainedRule {
     pub dangerous: bool,
 }
 
-/// What taking a subject out of a binding needs.
+/// The data of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevokeRequest {
     pub binding: BindingRef,
     pub uid: String,
     pub resource_version: String,
     pub subject: Subject,
-    /// The binding's name, typed, where it is the last admin grant or one's own.
+    /// The binding's name, typed, if it is the last admin grant or the viewer's own.
     pub typed: String,
 }
 
-/// A change that can be taken back for ten seconds.
+/// A change that can be undone for ten seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeDone {
     pub message: String,
-    /// Hand this back within ten seconds to restore the same object.
+    /// Send this back within ten seconds to restore the same object.
     pub undo: Option<String>,
 }

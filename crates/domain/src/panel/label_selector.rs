@@ -1,13 +1,13 @@
-//! Label selectors as people type them, checked before a cluster is asked. The grammar is the API
-//! server's (`k8s.io/apimachinery/pkg/labels`), so that what passes here passes there.
+//! Validation of label selectors before they are sent to a cluster. The grammar is the API server's
+//! (`k8s.io/apimachinery/pkg/labels`), so that what is valid here is valid there.
 use std::{iter::Peekable, str::Chars};
 
-/// The longest name of a label key, and the longest value.
-const MAX_NAME: usize = 63;
-/// The longest prefix of a label key.
-const MAX_PREFIX: usize = 253;
+/// Maximum length of a label key's name, and of a value, in bytes.
+const MAX_NAME_BYTES: usize = 63;
+/// Maximum length of a label key's prefix, in bytes.
+const MAX_PREFIX_BYTES: usize = 253;
 
-/// Why a text is not a label selector.
+/// The reason why a text is not a label selector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
     #[error("Expected {expected}, found {found}.")]
@@ -33,8 +33,8 @@ pub enum SelectorError {
 /// Checks a label selector. An empty one selects everything.
 ///
 /// # Errors
-/// `Unexpected` where the text is not of the grammar's form, `Key`, `Value` and `Number` where a part
-/// of it is not what its place takes.
+/// `Unexpected` if the text does not follow the grammar; `Key`, `Value` and `Number` if a part of
+/// it is not valid at its place.
 pub fn check(text: &str) -> Result<(), SelectorError> {
     let mut tokens = Tokens::new(text);
     if matches!(tokens.peek(), Token::End) {
@@ -79,7 +79,8 @@ fn requirement(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
     }
 }
 
-/// `(a,b)`; a value may be empty, and `()` is the set of the empty value, as for the API server.
+/// Parses `(a,b)`; a value may be empty, and `()` is the set of the empty value, as for the API
+/// server.
 fn values(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
     match tokens.next() {
         Token::Open => {}
@@ -113,8 +114,8 @@ fn key(text: String) -> Result<(), SelectorError> {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    let prefix_fits =
-        prefix.is_none_or(|prefix| prefix.len() <= MAX_PREFIX && prefix.split('.').all(is_label));
+    let prefix_fits = prefix
+        .is_none_or(|prefix| prefix.len() <= MAX_PREFIX_BYTES && prefix.split('.').all(is_label));
     if prefix_fits && !name.is_empty() && is_name(name) {
         Ok(())
     } else {
@@ -133,7 +134,7 @@ fn value(text: &str) -> Result<(), SelectorError> {
 fn is_name(text: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let end = |c: Option<char>| c.is_none_or(|c| c.is_ascii_alphanumeric());
-    text.len() <= MAX_NAME
+    text.len() <= MAX_NAME_BYTES
         && text.chars().all(inside)
         && end(text.chars().next())
         && end(text.chars().next_back())
@@ -242,7 +243,8 @@ fn is_sign(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// What the API server takes and refuses; `server/tests/services/lists.rs` asks a real one.
+    /// Selectors that the API server accepts or refuses; `server/tests/services/lists.rs` asks a
+    /// real one.
     const EXAMPLES: [(&str, bool); 37] = [
         ("", true),
         ("  ", true),

@@ -4,7 +4,7 @@ use crate::identity::Named;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// How something is. Shown as text, icon and colour together.
+/// The health of an object. Shown as text, icon and colour together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
@@ -12,7 +12,7 @@ pub enum Health {
     Progressing,
     Warning,
     Failed,
-    /// Nothing can be said (no answer, or no right to look); the text says which.
+    /// Unknown (no response, or no right to look); the text gives the reason.
     Unknown,
 }
 
@@ -20,17 +20,17 @@ pub enum Health {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launchpad {
     pub attention: Vec<Attention>,
-    /// What could not be looked at while collecting `attention`, in words.
+    /// What could not be checked while collecting `attention`, in words.
     pub attention_gaps: Vec<String>,
     pub clusters: Vec<ClusterCard>,
     pub apps: Vec<AppCard>,
     /// Whom to ask for a role; from the operator's configuration.
     pub support_contact: String,
-    /// The same as a sentence that names the roles.
+    /// The same in a sentence that names the roles.
     pub asks_for: String,
 }
 
-/// One thing that needs a person, worst first.
+/// One problem that needs attention, worst first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attention {
     pub health: Health,
@@ -42,9 +42,9 @@ pub struct Attention {
     pub object: Option<ObjectRef>,
     /// Unix seconds.
     pub since: Option<i64>,
-    /// How many more like it (pods of the same workload).
+    /// Number of similar ones (pods of the same workload).
     pub count: u32,
-    /// Firing alerts about the same.
+    /// Firing alerts about the same object.
     #[serde(default)]
     pub alerts: Vec<AlertRef>,
 }
@@ -72,7 +72,7 @@ pub struct ClusterCard {
     pub rights_hint: Option<String>,
 }
 
-/// What an app is, which decides what its card opens.
+/// The kind of an app, which decides what its card opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AppKind {
@@ -93,9 +93,9 @@ pub struct AppCard {
     pub kind: AppKind,
     pub url: String,
     pub allowed: bool,
-    /// Names of the roles (in this project) that open it, for who may not.
+    /// Names of the roles (in this project) that open it, for users who may not.
     pub opened_by: Vec<String>,
-    /// Whether one of these roles is held, and a rule of the app closes it all the same.
+    /// Whether the user holds one of these roles, but a rule of the app refuses them.
     pub closed_by_rule: bool,
     pub health: Health,
     pub status: String,
@@ -115,13 +115,13 @@ pub struct ClusterOverview {
     pub terminal: TerminalHelp,
 }
 
-/// Something the cluster was asked for: what it said, or why there is nothing to show.
-/// What may not be read says so; it is never a 0 or a blank.
+/// A value requested from the cluster: the response, or the reason why there is nothing to show.
+/// What may not be read is shown as such; it is never a 0 or a blank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "value")]
 pub enum Reading<T> {
     Known(T),
-    /// The API server's words for the refusal.
+    /// The API server's message about the refusal.
     NotPermitted(String),
     Unavailable(String),
 }
@@ -141,7 +141,7 @@ pub struct NodeRow {
     pub name: String,
     pub health: Health,
     pub status: String,
-    /// Conditions that are not as they should be, in words.
+    /// Conditions that indicate a problem, in words.
     pub problems: Vec<String>,
     pub version: String,
     pub created_at: Option<i64>,
@@ -158,21 +158,22 @@ pub struct Capacity {
     pub memory_allocatable: u64,
     pub pods: u64,
     pub pods_allocatable: u64,
-    /// Says what the figures leave out ("pods of 2 namespaces that you may not read"), if anything.
+    /// States what the figures leave out ("pods of 2 namespaces that you may not read"), if
+    /// anything.
     pub limits: Option<String>,
 }
 
 /// "In shop, data, batch: read and change workloads ..." - one line of rights in plain words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RightsSummary {
-    /// Namespaces it holds in; empty: the whole cluster.
+    /// The namespaces to which it applies; empty: the whole cluster.
     pub namespaces: Vec<String>,
     pub summary: String,
-    /// What is notably not allowed there.
+    /// Notable actions that are not allowed there.
     pub not: Vec<String>,
 }
 
-/// What "Use from your terminal" shows.
+/// The content of "Use from your terminal".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TerminalHelp {
     pub portico_url: String,
@@ -183,11 +184,11 @@ pub struct TerminalHelp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegistryView {
     pub app: AppCard,
-    /// The registry's host, with its port where that is not the usual one: what a reference to an
-    /// image begins with. `None` where the registry has no host of its own.
+    /// The registry's host, with its port if that is not the default: the start of an image
+    /// reference. `None` if the registry has no host of its own.
     pub host: Option<String>,
     pub repositories: Vec<Repository>,
-    /// True when there are more than shown.
+    /// True if there are more than are shown.
     pub truncated: bool,
 }
 
@@ -198,7 +199,7 @@ pub struct Repository {
     pub tags: Reading<Vec<String>>,
 }
 
-/// Alerts as Alertmanager has them.
+/// Alertmanager's alerts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AlertsView {
     pub app: AppCard,

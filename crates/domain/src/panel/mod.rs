@@ -1,5 +1,5 @@
-//! What the pages show, one module a subject. All text in these types comes from a cluster or
-//! a person and is shown as text, never as markup.
+//! The data of the pages, one module per subject. All text in these types comes from a cluster or a
+//! user and is shown as text, never as markup.
 mod authentication;
 mod bindings;
 pub mod label_selector;
@@ -16,7 +16,7 @@ pub use table::*;
 use crate::identity::{Named, Project};
 use serde::{Deserialize, Serialize};
 
-/// The signed-in person, as every page's frame needs them.
+/// The signed-in user, as the frame of every page needs them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionView {
     pub user_name: String,
@@ -28,16 +28,16 @@ pub struct SessionView {
     pub roles: Vec<Named>,
     /// All projects of the user, for the switcher.
     pub projects: Vec<Project>,
-    /// Clusters that take tokens of that project, by ID and name.
+    /// Clusters that accept tokens of that project, by ID and name.
     #[serde(default)]
     pub clusters: Vec<Named>,
-    /// Goes back with every change, as `X-CSRF-Token` or the form field `csrf_token`.
+    /// Sent with every change, as `X-CSRF-Token` or the form field `csrf_token`.
     pub csrf_token: String,
-    /// Unix seconds; after that the password is asked again.
+    /// Unix seconds; after that the user has to sign in again.
     pub session_expires_at: i64,
     /// The server's clock, Unix seconds, so that ages do not depend on the browser's.
     pub now: i64,
-    /// False while Keystone cannot be reached; what is shown then may be out of date.
+    /// False while Keystone cannot be reached; the data may be out of date then.
     pub keystone_reachable: bool,
     /// Sign-in methods used, as Keystone names them.
     pub auth_methods: Vec<String>,

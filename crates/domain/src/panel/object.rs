@@ -1,4 +1,5 @@
-//! One object: its state in words, its containers and events, and what may be done with it.
+//! The page of one object: its status in words, its containers and events, and its available
+//! actions.
 use super::{Health, ObjectRef, ResourceKind};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ pub struct ObjectView {
     pub resource_version: String,
     /// Unix seconds.
     pub created_at: Option<i64>,
-    /// Unix seconds, when deletion has been asked for.
+    /// Unix seconds, if deletion has been requested.
     pub deleting_since: Option<i64>,
     pub labels: Vec<(String, String)>,
     pub annotations: Vec<(String, String)>,
@@ -19,10 +20,10 @@ pub struct ObjectView {
     pub health: Health,
     /// `CrashLoopBackOff`, `3 of 3 ready` ...
     pub status: String,
-    /// Why it is as it is, in plain words, and what to look at next.
+    /// The reason for its status, in plain words, and what to check next.
     pub reason: Option<String>,
     pub conditions: Vec<Condition>,
-    /// Facts worth a line ("Node", "Pod IP", "Replicas"), in order.
+    /// Fields of the object ("Node", "Pod IP", "Replicas"), in order.
     pub facts: Vec<(String, String)>,
     /// Pods only.
     pub containers: Vec<ContainerView>,
@@ -30,7 +31,7 @@ pub struct ObjectView {
     pub replicas: Option<i64>,
     /// The label selector of its pods, for workloads and services that have one.
     pub pod_selector: Option<String>,
-    /// What may be done, each with the reason when not.
+    /// The actions, each with the reason if it is not possible.
     pub actions: Vec<ActionState>,
 }
 
@@ -62,7 +63,7 @@ pub struct ContainerView {
     pub started_at: Option<i64>,
 }
 
-/// Something that may be done with an object.
+/// An action on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -80,11 +81,11 @@ pub enum Action {
 pub struct ActionState {
     pub action: Action,
     pub allowed: bool,
-    /// In words, when not: "your roles do not include delete on pods in shop".
+    /// In words, if not: "your roles do not include delete on pods in shop".
     pub reason: Option<String>,
 }
 
-/// One question to the API server: may I do this?
+/// One question to the API server: may the viewer do this?
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RightQuestion {
     pub verb: String,

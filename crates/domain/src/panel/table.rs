@@ -1,4 +1,4 @@
-//! Lists of any kind, as the API server's own Table rendering gives them.
+//! Lists of any kind, from the API server's own Table format.
 use serde::{Deserialize, Serialize};
 
 /// One kind of the API, from discovery. The empty group is Kubernetes' core group.
@@ -15,8 +15,9 @@ pub struct ResourceKind {
 }
 
 impl ResourceKind {
-    /// Returns the kind's name in the plural, with the capitals of the API: `PersistentVolumeClaims`,
-    /// `NetworkPolicies`. Falls back to the kind itself where its plural is another word.
+    /// Returns the kind's name in the plural, with the capitals of the API:
+    /// `PersistentVolumeClaims`, `NetworkPolicies`. Falls back to the kind itself if its plural is
+    /// another word.
     pub fn plural_name(&self) -> String {
         let same = self
             .kind
@@ -32,7 +33,7 @@ impl ResourceKind {
     }
 }
 
-/// Names a kind in a URL or a message.
+/// A reference to a kind, in a URL or a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ResourceRef {
     pub group: String,
@@ -49,17 +50,18 @@ impl ResourceRef {
         }
     }
 
-    /// Whether its objects are events: `v1` of the core group and `events.k8s.io` show the same ones.
+    /// Returns whether its objects are events: `v1` of the core group and `events.k8s.io` serve the
+    /// same ones.
     pub fn is_events(&self) -> bool {
         self.plural == "events" && matches!(self.group.as_str(), "" | "events.k8s.io")
     }
 
-    /// A kind of the core group, version v1.
+    /// Returns a kind of the core group, version v1.
     pub fn core(plural: &str) -> Self {
         Self::new("", "v1", plural)
     }
 
-    /// The group as URLs spell it: `core` stands for the empty one.
+    /// Returns the group in a URL: `core` for the empty one.
     pub fn group_segment(&self) -> &str {
         if self.group.is_empty() {
             "core"
@@ -78,7 +80,7 @@ pub struct ObjectRef {
     pub name: String,
 }
 
-/// What a list shows.
+/// The query of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ListQuery {
     pub resource: ResourceRef,
@@ -94,13 +96,14 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Returns the order of the list: the one asked for, else the usual one of its kind.
+    /// Returns the order of the list: the requested one, else the default one of its kind.
     pub fn order(&self) -> &str {
         usual_order(&self.resource, &self.sort)
     }
 }
 
-/// Returns `sort`, or where it is empty the usual order of a kind, which is empty for all but events.
+/// Returns `sort`, or if it is empty the default order of a kind, which is empty for all but
+/// events.
 pub fn usual_order<'a>(resource: &ResourceRef, sort: &'a str) -> &'a str {
     if sort.is_empty() && resource.is_events() {
         "last seen"
@@ -109,27 +112,28 @@ pub fn usual_order<'a>(resource: &ResourceRef, sort: &'a str) -> &'a str {
     }
 }
 
-/// A list: columns as the API server names them, and the rows that the viewer may see.
+/// A list: columns with the API server's names, and the rows that the viewer may see.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResourceTable {
     pub kind: ResourceKind,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
-    /// Rows before `rows` was cut to its limit.
+    /// Number of rows before `rows` was cut to its limit.
     pub total: usize,
-    /// Where the rows come from, when not everything may be listed.
+    /// The scope of the rows, if not everything may be listed.
     pub scope: ListScope,
-    /// Namespaces that failed to answer, with the reason.
+    /// Namespaces that failed to respond, with the reason.
     pub failures: Vec<String>,
 }
 
-/// Over what a list was made.
+/// The scope of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListScope {
     Cluster,
     Namespace(String),
-    /// Merged over the namespaces that the viewer may list; the second is how many may not.
+    /// Merged over the namespaces that the viewer may list; the second is the number of those that
+    /// they may not.
     Namespaces {
         listed: Vec<String>,
         refused: Vec<String>,
@@ -141,7 +145,7 @@ pub enum ListScope {
 pub struct Column {
     pub name: String,
     pub description: String,
-    /// 0 is always shown; higher ones only on wide screens.
+    /// 0 is always shown; columns with higher values only on wide screens.
     pub priority: i32,
     /// `integer`, `string`, `date` ...
     pub kind: String,
@@ -156,7 +160,7 @@ pub struct Row {
     pub resource_version: String,
     /// Unix seconds.
     pub created_at: Option<i64>,
-    /// One cell a column, as text.
+    /// One cell per column, as text.
     pub cells: Vec<String>,
     pub labels: Vec<(String, String)>,
     pub health: Option<super::Health>,
@@ -165,14 +169,14 @@ pub struct Row {
     pub event: Option<EventFacts>,
 }
 
-/// What a row of an event holds besides its cells.
+/// The data of an event's row besides its cells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventFacts {
     /// Unix seconds.
     pub last_seen: Option<i64>,
-    /// How often it happened.
+    /// Number of occurrences.
     pub count: i32,
-    /// The object that it is about; `None` when its kind is not one that the cluster serves.
+    /// The object of the event; `None` if the cluster does not serve its kind.
     pub object: Option<ObjectRef>,
 }
 

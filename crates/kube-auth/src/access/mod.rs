@@ -1,7 +1,8 @@
-//! `SubjectAccessReview` of `authorization.k8s.io`, v1 and v1beta1: may this user do that?
+//! `SubjectAccessReview` of `authorization.k8s.io`, v1 and v1beta1: decides whether a user may
+//! carry out a request.
 //!
 //! The answer is "yes" or no opinion, never a denial: the API server's next authorizer, RBAC in
-//! most clusters, is asked then.
+//! most clusters, then decides.
 mod pushed;
 mod source;
 
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 
 pub(crate) const KIND: &str = "SubjectAccessReview";
 
-/// The versions that are understood; the answer must be in the one that asked.
+/// The supported API versions; the response must have the version of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum ApiVersion {
     #[serde(rename = "authorization.k8s.io/v1")]
@@ -33,7 +34,7 @@ pub(crate) struct AccessReview {
     pub attributes: Attributes,
 }
 
-/// Why a body is no review.
+/// The reason why a body is not a review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Invalid {
     #[error("the body is not one JSON object as a SubjectAccessReview must be")]
@@ -46,7 +47,8 @@ pub(crate) enum Invalid {
     Attributes,
 }
 
-/// Fields that newer API servers add, selectors among them, are passed over: a policy names none.
+/// The request's structure. Fields that newer API servers add, selectors among them, are ignored: a
+/// policy names none.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope {
@@ -65,7 +67,7 @@ struct Spec {
     user: Option<String>,
     uid: Option<String>,
     groups: Option<Vec<String>>,
-    /// As v1beta1 spells it.
+    /// The field's name in v1beta1.
     group: Option<Vec<String>>,
     extra: Option<BTreeMap<String, Vec<String>>>,
     #[serde(flatten)]
@@ -140,7 +142,7 @@ impl AccessReview {
     }
 }
 
-/// The answer. The reason is shown to the user, and so names no other user, project or rule.
+/// The response. The reason is shown to the user, and so names no other user, project or rule.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
     #[serde(rename = "apiVersion")]

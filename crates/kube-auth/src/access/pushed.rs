@@ -1,8 +1,8 @@
-//! A policy that is read elsewhere and handed over: from a ConfigMap that is watched.
+//! A policy that is read elsewhere and passed in: from a watched ConfigMap.
 //!
 //! Its author is the administrator of one cluster, and this process serves all clusters. A text is
-//! therefore bounded in size, parsed on a thread for blocking work (the workers answer API servers),
-//! and waited for a bounded time; a cluster has at most one text being parsed.
+//! therefore bounded in size, parsed on a thread for blocking work (the workers answer API
+//! servers), and given a bounded time; a cluster has at most one text being parsed.
 use super::source::{loaded, missing, refused};
 use crate::policy::{Policy, PolicyError, Severity};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,35 +10,35 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-/// The longest policy in a ConfigMap, in bytes; Magnum's has 2 KiB.
+/// Maximum size of a policy in a ConfigMap, in bytes; Magnum's has 2 KiB.
 const MAX_BYTES: usize = 256 * 1024;
-/// How long reading one text may take. The limits of [`crate::policy`] keep it to milliseconds.
+/// Time limit for parsing one text. The limits of [`crate::policy`] keep it to milliseconds.
 const PARSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a text is not in force now. The last good policy is.
+/// The reason why a text is not in force now. The last valid policy is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PushError {
     /// The cluster has no policy in a ConfigMap.
     #[error(
-        "cluster {0} takes no policy from elsewhere: it has no authorization_policy_config_map"
+        "cluster {0} accepts no policy from a ConfigMap: it has no authorization_policy_config_map"
     )]
     NotTaken(Uuid),
     /// The text is longer than a ConfigMap's policy may be.
     #[error("larger than 256 KiB")]
     TooLarge,
-    /// The text, or the one before it, is still being read.
+    /// The text, or the previous one, is still being parsed.
     #[error("reading it took too long")]
     TimedOut,
-    /// The text cannot be used.
+    /// The text is not a valid policy.
     #[error("{0}")]
     Policy(#[from] PolicyError),
 }
 
-/// The last good policy that was handed over.
+/// The last valid policy that was passed in.
 #[derive(Debug)]
 pub(crate) struct PushedPolicy {
     policy: RwLock<Option<Arc<Policy>>>,
-    /// One permit: a text is being parsed.
+    /// One permit, held while a text is being parsed.
     parsing: Arc<Semaphore>,
     timeout: Duration,
 }
@@ -59,17 +59,17 @@ impl PushedPolicy {
         policy.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts a policy in force, or changes nothing. Call it for one text after the other.
+    /// Puts a policy in force, or changes nothing. Call it for one text at a time.
     pub async fn push(&self, cluster: Uuid, text: &str) -> Result<Arc<Policy>, PushError> {
         let (policy, warnings) = self.parse(text).await.inspect_err(|error| {
             refused();
-            tracing::error!(cluster.id = %cluster, %error, "policy refused, {}", self.what_stays());
+            tracing::error!(cluster_id = %cluster, %error, "policy refused, {}", self.what_stays());
         })?;
-        // a watch that starts again brings the same once more
+        // a restarted watch sends the same text again
         if self.current().as_ref() != Some(&policy) {
             loaded(&policy);
             tracing::info!(
-                cluster.id = %cluster,
+                cluster_id = %cluster,
                 rules = policy.len(),
                 warnings,
                 "policy loaded; `portico kube-auth policy lint` explains warnings"
@@ -80,7 +80,7 @@ impl PushedPolicy {
         Ok(policy)
     }
 
-    /// The policy, and how many warnings `lint` has for it.
+    /// Returns the policy, and the number of warnings that `lint` has for it.
     async fn parse(&self, text: &str) -> Result<(Arc<Policy>, usize), PushError> {
         if text.len() > MAX_BYTES {
             return Err(PushError::TooLarge);
@@ -90,7 +90,7 @@ impl PushedPolicy {
             // never closed, so there is always a permit to wait for
             let permit = Arc::clone(&self.parsing).acquire_owned().await;
             tokio::task::spawn_blocking(move || -> Result<_, PushError> {
-                // kept until the end also when nothing waits for it any more
+                // held until the end even if no task waits for it any more
                 let _permit = permit;
                 let policy = Policy::parse(&text)?;
                 let found = policy.lint();
@@ -106,10 +106,10 @@ impl PushedPolicy {
         }
     }
 
-    /// Notes that there is none to be had.
+    /// Records that the ConfigMap or its key is missing.
     pub fn missing(&self, cluster: Uuid, reason: &str) {
         missing();
-        tracing::error!(cluster.id = %cluster, reason, "no policy, {}", self.what_stays());
+        tracing::error!(cluster_id = %cluster, reason, "no policy, {}", self.what_stays());
     }
 
     fn what_stays(&self) -> &'static str {
@@ -151,7 +151,7 @@ mod tests {
         let mut pushed = PushedPolicy::default();
         pushed.push(Uuid::nil(), "[]").await.unwrap();
         pushed.timeout = Duration::from_millis(10);
-        // as if a text were being parsed for ever
+        // as if a text were being parsed forever
         let busy = Arc::clone(&pushed.parsing).acquire_owned().await.unwrap();
         assert_eq!(
             pushed.push(Uuid::nil(), "[]").await,

@@ -1,5 +1,5 @@
-//! Where a policy comes from: a file, read again when it changes, or a watch of a ConfigMap
-//! ([`PushedPolicy`]). One that cannot be used changes nothing.
+//! The source of a policy: a file, read again when it changes, or a watch of a ConfigMap
+//! ([`PushedPolicy`]). An invalid policy changes nothing.
 use super::PushedPolicy;
 use crate::policy::{MAX_BYTES, Policy, PolicyError};
 use std::fs::File;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How often the file is looked at, at most.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Minimum time between two checks of the file.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 const LOADS: &str = "portico_authorization_policy_loads_total";
 const RULES: &str = "portico_authorization_policy_rules";
 
-/// Why a file is no policy.
+/// The reason why a file is not a valid policy.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyFileError {
     #[error("{path}: {source}")]
@@ -23,7 +23,7 @@ pub enum PolicyFileError {
     Policy { path: PathBuf, source: PolicyError },
 }
 
-/// A cluster's policy, wherever it comes from.
+/// A cluster's policy, from any source.
 #[derive(Debug)]
 pub(crate) enum PolicySource {
     File(PolicyFile),
@@ -31,7 +31,7 @@ pub(crate) enum PolicySource {
 }
 
 impl PolicySource {
-    /// The policy in force; `None` until there has been a good one.
+    /// Returns the policy in force; `None` until there has been a valid one.
     pub fn current(&self) -> Option<Arc<Policy>> {
         match self {
             Self::File(file) => Some(file.current()),
@@ -40,7 +40,7 @@ impl PolicySource {
     }
 }
 
-/// The file with the last good policy.
+/// The file with the last valid policy.
 #[derive(Debug)]
 pub(crate) struct PolicyFile {
     path: PathBuf,
@@ -50,7 +50,7 @@ pub(crate) struct PolicyFile {
 #[derive(Debug)]
 struct State {
     policy: Arc<Policy>,
-    /// Of the version that was read last, good or not.
+    /// The stamp of the version that was read last, valid or not.
     stamp: Option<Stamp>,
     looked: Instant,
 }
@@ -76,14 +76,14 @@ impl PolicyFile {
         })
     }
 
-    /// The policy now.
+    /// Returns the current policy.
     pub fn current(&self) -> Arc<Policy> {
         self.current_at(Instant::now())
     }
 
     fn current_at(&self, now: Instant) -> Arc<Policy> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.saturating_duration_since(state.looked) >= LOOK_EVERY {
+        if now.saturating_duration_since(state.looked) >= CHECK_INTERVAL {
             state.looked = now;
             let stamp = stamp(&self.path);
             if stamp != state.stamp {
@@ -119,7 +119,7 @@ pub(super) fn loaded(policy: &Policy) {
     metrics::gauge!(RULES).set(policy.len() as f64);
 }
 
-/// Says what the metrics mean.
+/// Describes the metrics.
 pub(crate) fn describe() {
     metrics::describe_counter!(LOADS, "Authorization policies read, by result.");
     metrics::describe_gauge!(
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<Policy, PolicyFileError> {
         source,
     };
     let mut text = String::new();
-    // parsing refuses what is longer
+    // parsing refuses longer texts
     let limit = MAX_BYTES as u64 + 1;
     let file = File::open(path).map_err(failed)?;
     file.take(limit).read_to_string(&mut text).map_err(failed)?;
@@ -177,7 +177,7 @@ mod tests {
                 Some(text) => std::fs::write(&path, text).unwrap(),
                 None => std::fs::remove_file(&path).unwrap(),
             }
-            now += LOOK_EVERY;
+            now += CHECK_INTERVAL;
             file.current_at(now).len()
         };
         assert_eq!(rules_after(Some(&policy(2))), 2);

@@ -1,8 +1,9 @@
-//! What Keystone said about tokens in the last seconds.
+//! The cache of Keystone's responses about tokens, for some seconds.
 //!
-//! Keyed by an HMAC with a key of this process, so that a memory dump of the cache holds no
-//! token. However many ask at once, Keystone is asked once. Failures to ask are never kept. A token
-//! that is in use is asked about again shortly before its entry ends, so that nobody waits for it.
+//! Keyed by an HMAC with a key of this process, so that a memory dump of the cache holds no token.
+//! Concurrent requests for the same token cause one request to Keystone. Failed requests are never
+//! cached. A token in use is validated again shortly before its entry expires, so that no request
+//! waits for it.
 use hmac::{Hmac, Mac as _};
 use jiff::Timestamp;
 use moka::Expiry;
@@ -18,19 +19,23 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-/// Bytes, as [`weight`] reckons them: more than 100,000 tokens with a handful of roles.
-const MAX_VALID: u64 = 128 * 1024 * 1024;
-/// In a cache of their own, so that a flood of dead tokens pushes no live one out.
-const MAX_INVALID: u64 = 10_000;
-/// A role given back must count again soon; the API server remembers refusals too.
+/// Maximum memory of valid tokens, in bytes as [`weight`] estimates them: more than 100,000 tokens
+/// with a handful of roles.
+const MAX_VALID_BYTES: u64 = 128 * 1024 * 1024;
+/// Maximum number of invalid tokens; they have a cache of their own, so that a flood of them evicts
+/// no valid one.
+const MAX_INVALID_TOKENS: u64 = 10_000;
+/// How long an invalid token is cached: a role that is granted again must take effect soon, and the
+/// API server caches refusals too.
 const INVALID_TTL: Duration = Duration::from_secs(5);
 
-/// A token's place in the cache; nobody can get the token back from it.
+/// A token's key in the cache; the token cannot be recovered from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TokenKey([u8; 32]);
 
 impl TokenKey {
-    /// Twelve hex digits for the audit log: the same token has the same ones until a restart.
+    /// Returns twelve hex digits for the audit log: the same token has the same ones until a
+    /// restart.
     pub fn fingerprint(&self) -> String {
         let mut text = String::with_capacity(12);
         for byte in &self.0[..6] {
@@ -40,7 +45,7 @@ impl TokenKey {
         text
     }
 
-    /// A number for tables; nobody can choose it.
+    /// Returns an index for tables, which clients cannot choose.
     pub fn place(&self) -> usize {
         self.0[24..]
             .iter()
@@ -54,8 +59,8 @@ impl fmt::Debug for TokenKey {
     }
 }
 
-/// The part of an entry's time after which its next use asks again.
-const REFRESH_FROM: f64 = 0.8;
+/// The fraction of an entry's TTL after which its next use validates it again.
+const REFRESH_AFTER: f64 = 0.8;
 
 #[derive(Clone)]
 struct Valid(Arc<Entry>);
@@ -65,7 +70,7 @@ struct Entry {
     details: Box<[u8]>,
     refresh_from: Instant,
     fresh_until: Instant,
-    /// Asked again already, once for each entry: an outage is not made worse.
+    /// Whether it was validated again already, once per entry: an outage must not cause more load.
     refreshed: AtomicBool,
 }
 
@@ -83,14 +88,14 @@ impl Valid {
     }
 }
 
-/// Never seen: what was packed here is unpacked here.
+/// Never returned in practice: what was packed here can be unpacked here.
 const UNPACKABLE: Error = Error::Malformed("its details cannot be kept");
 
-/// What an entry takes of memory, roughly.
+/// Returns the approximate memory of an entry.
 fn weight(_: &TokenKey, valid: &Valid) -> u32 {
-    /// The entry itself and the map's own share.
-    const BASE: usize = 640;
-    u32::try_from(BASE + valid.0.details.len()).unwrap_or(u32::MAX)
+    /// The entry itself and the overhead of the map.
+    const BASE_BYTES: usize = 640;
+    u32::try_from(BASE_BYTES + valid.0.details.len()).unwrap_or(u32::MAX)
 }
 
 struct UntilStale;
@@ -111,11 +116,11 @@ impl Expiry<TokenKey, Valid> for UntilStale {
     }
 }
 
-/// What is known about a token, and whether it was known before.
+/// The result for a token, and whether it was cached.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub answer: Result<TokenDetails, Error>,
-    /// No call to Keystone was made for this asker alone.
+    /// Whether no call to Keystone was made for this request alone.
     pub cached: bool,
 }
 
@@ -129,7 +134,7 @@ pub(crate) struct Validations {
 }
 
 impl Validations {
-    /// An empty cache that keeps a "yes" for `ttl` at most.
+    /// Returns an empty cache that stores a valid token for `ttl` at most.
     pub fn new(ttl: Duration) -> Self {
         let mut secret = Zeroizing::new([0; 64]);
         rand::rng().fill_bytes(&mut *secret);
@@ -138,29 +143,29 @@ impl Validations {
             ttl,
             valid: Cache::builder()
                 .weigher(weight)
-                .max_capacity(MAX_VALID)
+                .max_capacity(MAX_VALID_BYTES)
                 .expire_after(UntilStale)
                 .build(),
             invalid: Cache::builder()
-                .max_capacity(MAX_INVALID)
+                .max_capacity(MAX_INVALID_TOKENS)
                 .time_to_live(INVALID_TTL.min(ttl))
                 .build(),
         }
     }
 
-    /// The token's place.
+    /// Returns the token's cache key.
     pub fn key(&self, token: &SecretString) -> TokenKey {
         self.key_of(token.expose_secret())
     }
 
-    /// The place of text that may be no token at all.
+    /// Returns the cache key of a text that may not be a token at all.
     pub fn key_of(&self, text: &str) -> TokenKey {
         let mut mac = self.secret.clone();
         mac.update(text.as_bytes());
         TokenKey(mac.finalize().into_bytes().into())
     }
 
-    /// The place of a cluster token at one cluster.
+    /// Returns the cache key of a cluster token at one cluster.
     pub fn key_at(&self, cluster: Uuid, token: &str) -> TokenKey {
         let mut mac = self.secret.clone();
         mac.update(cluster.as_bytes());
@@ -168,7 +173,7 @@ impl Validations {
         TokenKey(mac.finalize().into_bytes().into())
     }
 
-    /// A "yes" that need not be asked about again yet.
+    /// Returns a valid token's details if they need not be validated again yet.
     pub async fn fresh(&self, key: TokenKey) -> Option<TokenDetails> {
         let valid = self.valid.get(&key).await?;
         if valid.is_due() {
@@ -177,7 +182,8 @@ impl Validations {
         valid.details().ok()
     }
 
-    /// What is known about the token, or what `ask` says. `ask` runs once however many wait.
+    /// Returns the cached result for the token, or the result of `ask`. Concurrent callers share
+    /// one run of `ask`.
     pub async fn get<Ask, Asked>(&self, key: TokenKey, ask: Ask) -> Known
     where
         Ask: FnOnce() -> Asked,
@@ -222,7 +228,7 @@ impl Validations {
             match cache.ask(key, ask).await {
                 Ok(valid) => cache.valid.insert(key, valid).await,
                 Err(Error::InvalidToken) => cache.valid.invalidate(&key).await,
-                // the entry in place ends by itself
+                // the existing entry expires by itself
                 Err(_) => {}
             }
         });
@@ -233,7 +239,7 @@ impl Validations {
         key: TokenKey,
         ask: impl Future<Output = Result<TokenDetails, Error>>,
     ) -> Result<Valid, Error> {
-        // the answer may be as old as the question
+        // the response may be as old as the request
         let since = Instant::now();
         match ask.await {
             Ok(details) => {
@@ -241,7 +247,7 @@ impl Validations {
                 let details = postcard::to_stdvec(&details).map_err(|_| UNPACKABLE)?;
                 Ok(Valid(Arc::new(Entry {
                     details: details.into(),
-                    refresh_from: since + ttl.mul_f64(REFRESH_FROM),
+                    refresh_from: since + ttl.mul_f64(REFRESH_AFTER),
                     fresh_until: since + ttl,
                     refreshed: AtomicBool::new(false),
                 })))
@@ -256,7 +262,8 @@ impl Validations {
     }
 }
 
-/// Tokens that came at once need not all be asked about again at once. Only ever shorter.
+/// Returns a factor that spreads the validation of tokens that arrived at the same time. It only
+/// ever shortens.
 fn jitter() -> f64 {
     rand::rng().random_range(0.9..=1.0)
 }

@@ -1,4 +1,4 @@
-//! What Keystone's word about a token means for one cluster. Pure: no I/O, no clock.
+//! The decision about a token for one cluster, from Keystone's response. Pure: no I/O, no clock.
 use crate::policy::extra as reference;
 use crate::review::UserInfo;
 use jiff::Timestamp;
@@ -8,13 +8,14 @@ use portico_domain::identity::{Identity, Project};
 use portico_openstack::keystone::{TokenDetails, TokenScope};
 use std::collections::BTreeMap;
 
-/// More roles in one project than any cloud has; a list is never cut silently.
+/// Maximum number of a user's roles in one project: more than any cloud has. A list is never cut
+/// silently.
 const MAX_ROLES: usize = 1000;
 
-/// Why the answer is "no"; for the audit log and metrics, never for the API server.
+/// The reason for a refusal; for the audit log and metrics, never for the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    #[error("not a token that this cluster takes")]
+    #[error("not a token that this cluster accepts")]
     NotOurToken,
     #[error("cluster token: {0}")]
     ClusterToken(OpenError),
@@ -48,7 +49,7 @@ pub(crate) enum Refusal {
     Role,
 }
 
-/// Who the token's user is at this cluster.
+/// Decides which user the token belongs to at this cluster.
 pub(crate) fn decide(
     details: &TokenDetails,
     cluster: &ClusterRecord,
@@ -69,7 +70,7 @@ pub(crate) fn decide(
         Err(NotAccepted::Project) if !cluster.accepted_roles.is_empty() => {
             return Err(Refusal::Role);
         }
-        // without a project, the record's word for this kind of token is what lets it in
+        // without a project, the token is admitted because the record lists its kind
         Err(NotAccepted::Project) | Ok(()) => {}
     }
     Ok(UserInfo {
@@ -80,7 +81,7 @@ pub(crate) fn decide(
     })
 }
 
-/// What to answer when these audiences are asked for: those that the cluster has.
+/// Returns the audiences of the response: those of the request that the cluster has.
 pub(crate) fn audiences(asked: &[String], cluster: &ClusterRecord) -> Result<Vec<String>, Refusal> {
     let common: Vec<_> = asked
         .iter()
@@ -93,7 +94,8 @@ pub(crate) fn audiences(asked: &[String], cluster: &ClusterRecord) -> Result<Vec
     Ok(common)
 }
 
-/// A token is for a project, unless the cluster takes others too.
+/// Returns whether the scope is accepted: a token must be for a project, unless the cluster accepts
+/// other kinds too.
 fn is_scope_accepted(details: &TokenDetails, cluster: &ClusterRecord) -> bool {
     let kind = match details.scope {
         TokenScope::Project => return details.identity.project.is_some(),
@@ -101,13 +103,13 @@ fn is_scope_accepted(details: &TokenDetails, cluster: &ClusterRecord) -> bool {
         TokenScope::Domain => TokenKind::Domain,
         TokenScope::System => TokenKind::System,
     };
-    // a domain's or the system's roles are no roles here, and must not look like it
+    // roles in a domain or the system are not roles here, and must not look like them
     details.identity.project.is_none()
         && details.identity.roles.is_empty()
         && cluster.accepted_tokens.contains(&kind)
 }
 
-/// Rights that somebody handed on for one purpose are not rights in a cluster.
+/// Checks delegated tokens: rights that were delegated for one purpose are not rights in a cluster.
 fn delegated(details: &TokenDetails, cluster: &ClusterRecord) -> Result<(), Refusal> {
     let accepted = |kind| cluster.accepted_tokens.contains(&kind);
     if details.trust.is_some() && !accepted(TokenKind::Trust) {
@@ -129,7 +131,8 @@ fn delegated(details: &TokenDetails, cluster: &ClusterRecord) -> Result<(), Refu
     Ok(())
 }
 
-/// The API server checks none of this: it would take a nameless user, or one with line breaks.
+/// Checks what the API server does not: it would accept an empty user name, or one with line
+/// breaks.
 fn usable(identity: &Identity) -> Result<(), Refusal> {
     let user = &identity.user;
     let roles = &identity.roles;
@@ -150,7 +153,7 @@ fn usable(identity: &Identity) -> Result<(), Refusal> {
     {
         return Err(Refusal::UnusableName);
     }
-    // a prefix of Kubernetes' own accounts, in any spelling that a person reads as such
+    // a prefix of Kubernetes' own accounts, in any spelling that looks like it
     if user.name.trim_start().to_lowercase().starts_with("system:") {
         return Err(Refusal::ReservedName);
     }
@@ -162,7 +165,7 @@ fn of_project(project: &Project) -> [&String; 2] {
 }
 
 fn printable(text: &str) -> bool {
-    // the last two turn the reading direction of whatever stands behind them in a log
+    // the last two change the direction of the text after them in a log
     !text.trim().is_empty()
         && !text.chars().any(|c| {
             c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
@@ -191,7 +194,7 @@ fn extra(details: &TokenDetails) -> BTreeMap<&'static str, Vec<String>> {
 pub const CREDENTIAL_ID: &str = "portico.dev/credential-id";
 const APPLICATION_CREDENTIAL_ID: &str = "portico.dev/application-credential-id";
 
-/// The extra keys that follow from who somebody is; those of the token itself come on top.
+/// Returns the extra keys that follow from the identity; those of the token itself are added.
 pub fn identity_extra(identity: &Identity) -> BTreeMap<&'static str, Vec<String>> {
     let user = &identity.user;
     let role_names: Vec<_> = identity

@@ -1,9 +1,9 @@
-//! What is asked: who wants to do what, as in `SubjectAccessReview`
+//! The attributes of a request to authorize, as in `SubjectAccessReview`
 //! (<https://kubernetes.io/docs/reference/access-authn-authz/authorization/>).
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The keys of `extra` that k8s-keystone-auth sets and its policies are about.
+/// The keys of `extra` that k8s-keystone-auth sets and its policies use.
 pub mod extra {
     pub const ROLES: &str = "alpha.kubernetes.io/identity/roles";
     pub const PROJECT_ID: &str = "alpha.kubernetes.io/identity/project/id";
@@ -12,7 +12,7 @@ pub mod extra {
     pub const USER_DOMAIN_NAME: &str = "alpha.kubernetes.io/identity/user/domain/name";
 }
 
-/// One request, and who makes it.
+/// One request, and its user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
     pub user: User,
@@ -20,7 +20,7 @@ pub struct Attributes {
     pub target: Target,
 }
 
-/// The user as the token webhook named them.
+/// The user, as returned by the token webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct User {
     pub name: String,
@@ -29,11 +29,11 @@ pub struct User {
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
-/// What the request is about.
+/// The target of the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Resource(ResourceAttributes),
-    /// A path that is no resource: `/healthz`.
+    /// A non-resource path: `/healthz`.
     Path(String),
 }
 
@@ -43,7 +43,7 @@ impl Default for Target {
     }
 }
 
-/// A resource; what is empty was not named.
+/// A resource; empty fields were not named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResourceAttributes {
     pub group: String,
@@ -55,14 +55,14 @@ pub struct ResourceAttributes {
 }
 
 impl User {
-    /// The values of one key of `extra`.
+    /// Returns the values of one key of `extra`.
     pub fn extra(&self, key: &str) -> &[String] {
         self.extra.get(key).map_or(&[], Vec::as_slice)
     }
 }
 
 impl ResourceAttributes {
-    /// `pods/exec`.
+    /// Returns `pods/exec`.
     pub fn with_subresource(&self) -> String {
         if self.subresource.is_empty() {
             self.resource.clone()
@@ -72,7 +72,7 @@ impl ResourceAttributes {
     }
 }
 
-/// As people say it: `get pods/exec in default`.
+/// Shows the request in words: `get pods/exec in default`.
 impl fmt::Display for Attributes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {

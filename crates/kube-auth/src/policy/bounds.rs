@@ -1,16 +1,16 @@
-//! What the text of a policy may hold. Magnum's policy has 3 rules and about 100 keys and values.
+//! Limits on the text of a policy. Magnum's policy has 3 rules and about 100 keys and values.
 use super::PolicyError;
 use portico_runtime::yaml;
 
-/// The longest policy, in bytes. A ConfigMap may hold less, see `access::pushed`.
+/// Maximum size of a policy, in bytes. A ConfigMap may hold less, see `access::pushed`.
 pub const MAX_BYTES: usize = 1024 * 1024;
-/// How many rules a policy may have.
+/// Maximum number of rules in a policy.
 pub(super) const MAX_RULES: usize = 1_000;
-/// How many lists and objects may lie within each other. The strict format needs 6.
+/// Maximum nesting depth of lists and objects. The strict format needs 6 levels.
 const MAX_DEPTH: usize = 16;
-/// How many keys and values a policy may have.
+/// Maximum number of keys and values in a policy.
 const MAX_NODES: usize = 20_000;
-/// The longest description of a problem, in characters: it may quote the policy.
+/// Maximum length of a problem's description, in characters: it may quote the policy.
 const MAX_PROBLEM_CHARS: usize = 500;
 
 /// The limits for policies and lists of expectations in YAML.
@@ -81,7 +81,7 @@ pub(super) fn check_rules(rules: usize) -> Result<(), PolicyError> {
     Ok(())
 }
 
-/// An error whose text has a bounded length.
+/// Returns the error with its text cut to a bounded length.
 pub(super) fn shortened(error: PolicyError) -> PolicyError {
     let shorten = |text: String| match text.char_indices().nth(MAX_PROBLEM_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,4 +1,4 @@
-//! Expectations of a policy, written down by whoever wrote the policy.
+//! Expectations of a policy, written by the policy's author.
 use super::attributes::extra;
 use super::{Attributes, ResourceAttributes, Target, User, bounds};
 use portico_domain::identity::{project_group, project_role_group, user_group};
@@ -32,7 +32,7 @@ pub struct Case {
     pub allowed: bool,
 }
 
-/// A user as Keystone has them.
+/// A user in Keystone's terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseUser {
@@ -43,12 +43,12 @@ pub struct CaseUser {
     #[serde(default)]
     pub roles: Vec<CaseRole>,
     pub project: Option<CaseRole>,
-    /// More groups, beside those that follow from the rest.
+    /// More groups, besides those that follow from the other fields.
     #[serde(default)]
     pub groups: Vec<String>,
 }
 
-/// A role or project; what is empty is not known.
+/// A role or project; empty fields are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseRole {
@@ -58,7 +58,7 @@ pub struct CaseRole {
     pub name: String,
 }
 
-/// Why a list of expectations cannot be used.
+/// The reason why a list of expectations cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
     #[error(transparent)]
@@ -71,7 +71,7 @@ impl Case {
     /// Reads a list of expectations in YAML or JSON.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is not a valid list.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, CaseError> {
         let cases: Vec<Self> = yaml::from_str(text, bounds::YAML)?;
         match cases
@@ -83,7 +83,7 @@ impl Case {
         }
     }
 
-    /// The request that the expectation is about.
+    /// Returns the request of the expectation.
     pub fn attributes(&self) -> Attributes {
         let target = self.path.as_ref().or(self.resource.as_ref());
         let target = target.map_or("", String::as_str);
@@ -96,7 +96,7 @@ impl Case {
         )
     }
 
-    /// A request in words; `target` is a resource, or a path when it starts with a slash.
+    /// Returns a request from words; `target` is a resource, or a path if it starts with a slash.
     pub fn request(
         user: &CaseUser,
         verb: &str,
@@ -136,7 +136,7 @@ impl ResourceAttributes {
 }
 
 impl CaseUser {
-    /// The user as kube-auth names them to an API server.
+    /// Returns the user as kube-auth names them to an API server.
     fn user(&self) -> User {
         let mut user = User {
             name: self.name.clone(),

@@ -1,7 +1,7 @@
-//! What a policy allows and its author probably did not mean.
+//! Lint of policies: finds what a policy allows although its author probably did not intend it.
 //!
-//! Mostly found by asking: for each rule a user is made up whom it is about, and the policy is
-//! asked whether that user may do what nobody should be given by accident.
+//! Most findings come from trying the policy: for each rule, a user to whom it applies is invented,
+//! and the policy is evaluated for accesses that no user should get by accident.
 use super::attributes::extra;
 use super::membership::Membership;
 use super::reference::{Entry, KINDS, Side};
@@ -9,16 +9,16 @@ use super::{Attributes, Policy, ResourceAttributes, Step, Target, User};
 use portico_domain::identity::{project_group, project_role_group, user_group};
 use std::fmt;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Useful to know.
     Note,
-    /// More is open than the text says, or a part has no effect.
+    /// More is allowed than the text suggests, or a part has no effect.
     Warning,
 }
 
-/// One remark.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub severity: Severity,
@@ -37,8 +37,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What opens more than it seems to: verb, resource, in a namespace or not, and why it matters.
-const HOLES: [(&str, &str, bool, &str); 12] = [
+/// Access that grants more than its name suggests: verb, resource, whether namespaced, and why it
+/// matters.
+const SENSITIVE_ACCESS: [(&str, &str, bool, &str); 12] = [
     (
         "get",
         "pods/exec",
@@ -85,15 +86,15 @@ const HOLES: [(&str, &str, bool, &str); 12] = [
         false,
         "hands out roles in the whole cluster",
     ),
-    ("impersonate", "users", false, "acts as anybody"),
+    ("impersonate", "users", false, "impersonates any user"),
 ];
 
-/// In how many namespaces one rule is tried: what a rule allows in one of its lists of namespaces, it
-/// allows in all of that list.
-const MAX_PLACES: usize = 256;
+/// Maximum number of namespaces in which one rule is tried: what a rule allows in one namespace of
+/// a list, it allows in all of that list.
+const MAX_NAMESPACES: usize = 256;
 
-/// A namespace that policies tend not to name.
-const SOMEWHERE: &str = "default";
+/// A namespace that policies rarely name.
+const UNNAMED_NAMESPACE: &str = "default";
 
 pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -123,7 +124,7 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
             );
             continue;
         }
-        for (verb, resource, namespaced, why) in HOLES {
+        for (verb, resource, namespaced, why) in SENSITIVE_ACCESS {
             let place = places(policy, index, namespaced)
                 .into_iter()
                 .find(|place| tried.allows(verb, resource, place));
@@ -142,14 +143,14 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
     found
 }
 
-/// What the text of an entry of the reference says of itself.
+/// Checks the text of an entry in the reference's format.
 fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
     if let Some(users) = &entry.users
         && users.projects.is_empty()
     {
         say(
             Severity::Warning,
-            "names no project, and so is about nobody".to_owned(),
+            "names no project, so it matches no user".to_owned(),
         );
     }
     let projects = entry.users.iter().flat_map(|users| &users.projects).chain(
@@ -163,8 +164,8 @@ fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
         say(
             Severity::Warning,
             format!(
-                "project {project:?} is met by its ID and by any project of that name in any \
-                 domain; the strict format compares IDs only"
+                "project {project:?} matches its ID and any project of that name in any domain; \
+                 the strict format compares IDs only"
             ),
         );
     }
@@ -184,7 +185,7 @@ fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
         match &permission.sides {
             None => say(
                 Severity::Warning,
-                format!("{key:?} is passed over: it must be one NAMESPACES/RESOURCES"),
+                format!("{key:?} is ignored: it must be one NAMESPACES/RESOURCES"),
             ),
             Some((_, Side::Not(_) | Side::NoneOf(_))) => say(
                 Severity::Warning,
@@ -195,7 +196,7 @@ fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
     }
 }
 
-/// A user whom the rule is about.
+/// Returns a user to whom the rule applies.
 fn somebody(policy: &Policy, index: usize) -> User {
     let mut user = User::default();
     match policy {
@@ -243,12 +244,12 @@ fn somebody(policy: &Policy, index: usize) -> User {
     user
 }
 
-/// Where to look: a namespace that no rule names, those that this one does, and none.
+/// Returns the namespaces to try: one that no rule names, those of this rule, and none.
 fn places(policy: &Policy, index: usize, namespaced: bool) -> Vec<String> {
     if !namespaced {
         return vec![String::new()];
     }
-    let mut places = vec![SOMEWHERE.to_owned()];
+    let mut places = vec![UNNAMED_NAMESPACE.to_owned()];
     match policy {
         Policy::Reference(rules) => {
             let Some(entry) = rules.entries().get(index) else {
@@ -270,17 +271,17 @@ fn places(policy: &Policy, index: usize, namespaced: bool) -> Vec<String> {
         }
     }
     places.retain(|place| !place.is_empty() && place != "*");
-    places.truncate(MAX_PLACES);
+    places.truncate(MAX_NAMESPACES);
     places
 }
 
-/// The first that is a name: a star is tried elsewhere.
+/// Returns the first name in the list: a star is tried elsewhere.
 fn first_name(list: &[String]) -> Option<String> {
     let mut names = list.iter();
     names.find(|name| !name.is_empty() && *name != "*").cloned()
 }
 
-/// One rule, and a user whom it is about.
+/// One rule, and a user to whom it applies.
 struct Tried<'a> {
     policy: &'a Policy,
     index: usize,
@@ -301,7 +302,7 @@ impl Tried<'_> {
         self.policy.step(self.index, &attributes, &self.membership) == Step::Allows
     }
 
-    /// Whether the rule is an administrator's, which need not be taken apart.
+    /// Returns whether the rule is an administrator's, which need not be analysed.
     fn allows_everything(&self) -> bool {
         // names that no real rule would list
         let strange = "unheard-of";

@@ -1,5 +1,6 @@
-//! What a user belongs to, indexed once for each request. A policy may list thousands of IDs and a
-//! request thousands of groups; comparing each with each would keep a worker busy for seconds.
+//! The groups, roles and projects of a user, indexed once for each request. A policy may list
+//! thousands of IDs and a request thousands of groups; comparing each with each would keep a worker
+//! busy for seconds.
 use super::User;
 use super::attributes::extra;
 use portico_domain::identity::{parse_project_role_group, project_group, user_group};
@@ -52,7 +53,7 @@ impl<'a> Membership<'a> {
     }
 }
 
-/// Whether a set holds any of the listed values.
+/// Returns whether a set contains any of the listed values.
 pub(super) fn holds_any(set: &HashSet<&str>, values: &[String]) -> bool {
     values.iter().any(|value| set.contains(value.as_str()))
 }

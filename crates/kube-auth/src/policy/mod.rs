@@ -1,12 +1,13 @@
-//! Authorization policies: those of k8s-keystone-auth, decided as it decides them, and a strict
-//! format of our own.
+//! Authorization policies: those of k8s-keystone-auth, with its semantics, and a strict format of
+//! Portico's own.
 //!
-//! Every policy is a list of rules that allow; nothing denies, and what no rule allows is left to
-//! the API server's other authorizers. Start with [`Policy::parse`]. Pure: no I/O, no clock.
+//! Every policy is a list of rules that allow requests; none denies, and what no rule allows is
+//! left to the API server's other authorizers. Start with [`Policy::parse`]. Pure: no I/O, no
+//! clock.
 //!
 //! The author of a policy may be the administrator of one cluster among many, so [`bounds`] limits
-//! what a text may hold before it is deserialised, and [`membership`] keeps the cost of one decision
-//! proportional to the sizes of policy and user.
+//! what a text may hold before it is deserialised, and [`membership`] keeps the cost of one
+//! decision proportional to the sizes of policy and user.
 mod attributes;
 mod bounds;
 mod cases;
@@ -23,7 +24,7 @@ pub use lint::{Finding, Severity};
 use membership::Membership;
 use portico_runtime::yaml::YamlError;
 
-/// A policy that can be used.
+/// A valid policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// A JSON list of entries in versions 1 and 2 of k8s-keystone-auth.
@@ -32,14 +33,14 @@ pub enum Policy {
     Strict(strict::Rules),
 }
 
-/// Why a text was refused as a policy, with the place where it is known. Messages have a bounded
-/// length.
+/// The reason why a text was refused as a policy, with the position if it is known. Messages have a
+/// bounded length.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// The text is not JSON or YAML of the expected shape.
     #[error("{0}")]
     Syntax(String),
-    /// The YAML uses a feature that is not accepted, exceeds a limit or cannot be read.
+    /// The YAML uses an unsupported feature, exceeds a limit or cannot be parsed.
     #[error(transparent)]
     Yaml(#[from] YamlError),
     /// The text is too long.
@@ -54,40 +55,41 @@ pub enum PolicyError {
     /// There are too many rules.
     #[error("{rules} rules, more than {max_rules}: combine rules that differ in one list only")]
     TooManyRules { rules: usize, max_rules: usize },
-    /// A rule cannot be used.
+    /// A rule is invalid.
     #[error("rule {rule}: {problem}")]
     Rule { rule: usize, problem: String },
 }
 
-/// What a policy says about one request.
+/// The decision about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// The first rule that allows it, counted from one; none: no opinion.
+pub struct AuthorizationDecision {
+    /// The first rule that allows it, counted from one; `None`: no opinion.
     pub allowed_by: Option<usize>,
 }
 
-impl Verdict {
+impl AuthorizationDecision {
     pub fn allowed(self) -> bool {
         self.allowed_by.is_some()
     }
 }
 
-/// How far one rule goes along with a request; for explanations.
+/// How far one rule matches a request; for explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is not about this user.
+    /// It does not apply to this user.
     OtherUser,
-    /// It is about the user, and does not name the request.
+    /// It applies to the user, but not to the request.
     OtherRequest,
     Allows,
 }
 
 impl Policy {
-    /// Reads a policy. A list in JSON is one of k8s-keystone-auth, anything else one of ours.
+    /// Reads a policy. A JSON list is one of k8s-keystone-auth's, anything else one of Portico's
+    /// format.
     ///
     /// # Errors
-    /// Returns [`PolicyError::Rule`] for a rule that would crash the reference or mean more than its
-    /// text says, and any other variant when the text cannot be read or exceeds a limit.
+    /// Returns [`PolicyError::Rule`] for a rule that would crash the reference or mean more than
+    /// its text says, and any other variant if the text cannot be read or exceeds a limit.
     pub fn parse(text: &str) -> Result<Self, PolicyError> {
         bounds::check_size(text)?;
         let policy = if text.trim_start().starts_with('[') {
@@ -99,20 +101,20 @@ impl Policy {
     }
 
     /// Decides one request.
-    pub fn decide(&self, attributes: &Attributes) -> Verdict {
+    pub fn decide(&self, attributes: &Attributes) -> AuthorizationDecision {
         let first = self.steps(attributes).position(|step| step == Step::Allows);
-        Verdict {
+        AuthorizationDecision {
             allowed_by: first.map(|index| index + 1),
         }
     }
 
-    /// What each rule says about a request, in order.
+    /// Returns the step of each rule for a request, in order.
     pub fn steps<'a>(&'a self, attributes: &'a Attributes) -> impl Iterator<Item = Step> + 'a {
         let membership = Membership::of(&attributes.user);
         (0..self.len()).map(move |index| self.step(index, attributes, &membership))
     }
 
-    /// What one rule says about a request; the user is that of `membership`.
+    /// Returns the step of one rule for a request; the user is that of `membership`.
     fn step(&self, index: usize, attributes: &Attributes, membership: &Membership<'_>) -> Step {
         match self {
             Self::Reference(rules) => rules.step(index, attributes, membership),
@@ -120,7 +122,7 @@ impl Policy {
         }
     }
 
-    /// How many rules it has.
+    /// Returns the number of rules.
     pub fn len(&self) -> usize {
         match self {
             Self::Reference(rules) => rules.len(),
@@ -128,12 +130,12 @@ impl Policy {
         }
     }
 
-    /// Whether it has no rule, and so never allows anything.
+    /// Returns whether it has no rules, and so never allows anything.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whom a rule is about, in words.
+    /// Returns a description of the users to whom a rule applies.
     pub fn describe(&self, index: usize) -> String {
         match self {
             Self::Reference(rules) => rules.describe(index),
@@ -141,13 +143,14 @@ impl Policy {
         }
     }
 
-    /// What is legal and probably not meant.
+    /// Returns what is valid but probably not intended.
     pub fn lint(&self) -> Vec<Finding> {
         lint::lint(self)
     }
 }
 
-/// Whether a list holds the value or a star, as every format means lists of verbs.
+/// Returns whether a list contains the value or a star, the meaning of lists of verbs in every
+/// format.
 fn any(list: &[String], value: &str) -> bool {
     list.iter().any(|one| one == "*" || one == value)
 }

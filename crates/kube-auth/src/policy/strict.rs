@@ -1,5 +1,5 @@
 //! The strict format: role, project and user IDs, never names; subresources, API groups and names
-//! of objects; and nothing that grows by itself into running commands.
+//! of objects; and no rule that implies running commands without naming it.
 //!
 //! ```yaml
 //! apiVersion: kube-auth.portico.dev/v1
@@ -22,8 +22,8 @@ use std::collections::HashSet;
 
 pub(super) const API_VERSION: &str = "kube-auth.portico.dev/v1";
 
-/// Subresources that run commands, reach nodes and pods, or make credentials. No wildcard means
-/// them.
+/// Subresources that run commands, reach nodes and pods, or create credentials. No wildcard
+/// includes them.
 pub(super) const DANGEROUS: [&str; 6] = [
     "attach",
     "ephemeralcontainers",
@@ -57,7 +57,7 @@ pub(super) struct Rule {
     pub paths: Vec<Paths>,
 }
 
-/// What is given must hold; the values of each are alternatives.
+/// The subjects of a rule: all given fields must match; the values of each are alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subjects {
@@ -73,12 +73,12 @@ pub(super) struct Subjects {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Resources {
     pub groups: Vec<String>,
-    /// `pods`, `pods/log`, `pods/*` (its subresources but the dangerous ones), `*`.
+    /// `pods`, `pods/log`, `pods/*` (its subresources except the dangerous ones), `*`.
     pub resources: Vec<String>,
     /// Empty: any, and requests without one.
     #[serde(default)]
     pub names: Vec<String>,
-    /// `*` means every namespace, but no request without one.
+    /// `*` means every namespace, but not requests without one.
     #[serde(default)]
     pub namespaces: Vec<String>,
     /// Requests without a namespace: cluster-scoped kinds, and lists over all namespaces.
@@ -168,7 +168,7 @@ impl Rule {
         }
         for id in role_ids.iter().chain(project_ids).chain(user_ids) {
             if id.is_empty() || id.contains(['*', ':', ' ']) {
-                return Err(format!("{id:?} is no Keystone ID"));
+                return Err(format!("{id:?} is not a Keystone ID"));
             }
         }
         if self.resources.is_empty() && self.paths.is_empty() {
@@ -199,7 +199,8 @@ impl Subjects {
         in_project && is_user && self.has_role(membership)
     }
 
-    /// A cluster of several projects has roles only as roles in a project.
+    /// Returns whether the user has a role. A cluster of several projects has roles only as roles
+    /// in a project.
     fn has_role(&self, membership: &Membership<'_>) -> bool {
         if self.role_ids.is_empty() || holds_any(&membership.groups, &self.role_ids) {
             return true;
@@ -235,7 +236,8 @@ impl Resources {
             let whole = bare == "*" && bare.len() == resource.len();
             if !whole && (bare.is_empty() || bare.contains('*')) {
                 return Err(format!(
-                    "resource {resource:?}: * stands alone, or for the subresources of one resource"
+                    "resource {resource:?}: * is used alone, or for the subresources of one \
+                     resource"
                 ));
             }
         }

@@ -1,10 +1,10 @@
-//! `TokenReview` of `authentication.k8s.io`, v1 and v1beta1: strict in, minimal out.
+//! `TokenReview` of `authentication.k8s.io`, v1 and v1beta1: strict decoding, minimal responses.
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The versions that are understood. The API server converts nothing: the answer must be in the
-/// version it was configured with.
+/// The supported API versions. The API server converts nothing: the response must have the version
+/// that it was configured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum ApiVersion {
     #[serde(rename = "authentication.k8s.io/v1")]
@@ -18,11 +18,11 @@ pub(crate) enum ApiVersion {
 pub(crate) struct Review {
     pub version: ApiVersion,
     pub token: SecretString,
-    /// Empty: the API server does not say.
+    /// Empty: the API server did not name any.
     pub audiences: Vec<String>,
 }
 
-/// Why a body is no review. Says nothing of its content, which may hold a token.
+/// The reason why a body is not a review. Contains nothing of the body, which may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Invalid {
     #[error("the body is not one JSON object as a TokenReview must be")]
@@ -33,7 +33,8 @@ pub(crate) enum Invalid {
     Version,
 }
 
-/// Fields that newer API servers may add are passed over; those that matter must have their type.
+/// The request's structure. Fields that newer API servers may add are ignored; the relevant ones
+/// must have their type.
 #[derive(Deserialize)]
 struct Envelope {
     kind: String,
@@ -52,7 +53,7 @@ struct Spec {
     _rest: Rest,
 }
 
-/// With it only an object will do: serde would also take the fields in order from a list.
+/// Ensures that only an object is accepted: serde would also take the fields in order from a list.
 #[derive(Deserialize)]
 pub(crate) struct Rest {}
 
@@ -76,7 +77,7 @@ impl Review {
     }
 }
 
-/// The answer. There is no field for the request's `spec`: a token is never sent back.
+/// The response. There is no field for the request's `spec`: a token is never sent back.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
     #[serde(rename = "apiVersion")]
@@ -94,7 +95,7 @@ struct Status {
     audiences: Vec<String>,
 }
 
-/// Who a token belongs to, in Kubernetes' words.
+/// The user of a token, in Kubernetes' terms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct UserInfo {
     pub username: String,
@@ -104,13 +105,13 @@ pub(crate) struct UserInfo {
 }
 
 impl Answer {
-    /// "This is who it is", for these audiences.
+    /// Returns a response that authenticates the user, for these audiences.
     pub fn authenticated(version: ApiVersion, user: UserInfo, audiences: Vec<String>) -> Self {
         Self::new(version, true, Some(user), audiences)
     }
 
-    /// "No." Without `error`: with one the API server would not cache the answer, and would write
-    /// the text to its log.
+    /// Returns a refusal. Without `error`: with one the API server would not cache the response,
+    /// and would write the text to its log.
     pub fn refused(version: ApiVersion) -> Self {
         Self::new(version, false, None, Vec::new())
     }

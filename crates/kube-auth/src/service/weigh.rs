@@ -1,4 +1,4 @@
-//! What is decided about the token of one review, and what it took to know.
+//! The decision about the token of one review, and how it was reached.
 use super::{Cluster, KubeAuth};
 use crate::audit::Decision;
 use crate::cache::{Known, TokenKey};
@@ -73,7 +73,7 @@ impl KubeAuth {
         }
     }
 
-    /// What is known about the Keystone token in a cluster token.
+    /// Returns the result for the Keystone token in a cluster token.
     async fn opened(
         &self,
         cluster: &Cluster,
@@ -81,7 +81,7 @@ impl KubeAuth {
         now: Timestamp,
     ) -> Result<(TokenKey, Known), OpenError> {
         let id = cluster.record.id;
-        if token.len() > cluster_token::MAX_LEN {
+        if token.len() > cluster_token::MAX_TOKEN_BYTES {
             return Err(OpenError::Shape);
         }
         let shared = &*self.shared;
@@ -105,7 +105,7 @@ impl KubeAuth {
         Ok((key, known))
     }
 
-    /// What is known about a Keystone token.
+    /// Returns the result for a Keystone token.
     async fn validated(&self, cluster: &Cluster, token: SecretString) -> (TokenKey, Known) {
         let validations = &self.shared.validations;
         let key = validations.key(&token);

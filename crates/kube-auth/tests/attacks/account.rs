@@ -133,7 +133,7 @@ async fn attack_43_an_account_that_may_not_ask_refuses_nobody_either() {
 }
 
 #[tokio::test]
-async fn an_account_also_sees_trusts_in_anothers_name() {
+async fn an_account_also_sees_trusts_in_the_name_of_other_users() {
     let asked = Asked::with_role("service").await;
     let world = &asked.world;
     let (trustor, trustee) = (world.user("vic").await, world.user("wes").await);

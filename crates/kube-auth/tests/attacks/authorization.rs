@@ -11,8 +11,8 @@ use portico_testkit::Bearer;
 use serde_json::json;
 use std::time::Duration;
 
-/// Every way into a container, to a node's kubelet or to somebody else's credential that a rule
-/// for reading must not open.
+/// Every way into a container, to a node's kubelet or to another user's credential that a rule for
+/// reading must not open.
 const DANGEROUS: [(&str, &str); 6] = [
     ("GET", "/api/v1/namespaces/default/pods/x/exec?command=id"),
     ("GET", "/api/v1/namespaces/default/pods/x/attach"),
@@ -251,7 +251,7 @@ async fn attack_49_made_up_extra_gives_nothing_where_ids_decide() {
         with_extra().await.0 == 200
     })
     .await;
-    // the twin: who really has the role
+    // the control case: who really has the role
     std::fs::write(&lab.policy_file, strict(&world)).unwrap();
     let token = lab.token(&world.sign_in(&world.user("viewer").await).await);
     let viewer = cluster.with_token(&token);
@@ -315,7 +315,7 @@ async fn attack_51_without_kube_auth_nothing_is_allowed_that_it_would_have_to() 
         is_allowed(&viewer, "GET", by_rbac).await && is_allowed(&viewer, "GET", by_policy).await
     })
     .await;
-    lab.door = None;
+    lab.served = None;
     // the API server still knows the token for a while: what RBAC allows goes on
     eventually("the policy's rights have ended", async || {
         viewer.get(by_policy).await.unwrap().0 != 200

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 
-/// The webhook's longest.
+/// The longest that the webhook accepts.
 const CACHE_TTL: Duration = Duration::from_secs(30);
 /// What a slow machine may add: kubectl itself starts some times a second.
 const SLACK: Duration = Duration::from_secs(3);

@@ -84,7 +84,10 @@ async fn attack_52_a_cache_that_others_could_read_or_replace_is_not_used() {
         }
         // readable by others
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert_refused(&credential(&cloud, &person).await, "can be read by others");
+        assert_refused(
+            &credential(&cloud, &person).await,
+            "can be read by other users",
+        );
         // a link to a file that is good in itself
         let elsewhere = person.home().join(format!("{place}-elsewhere"));
         std::fs::rename(&file, &elsewhere).unwrap();
@@ -98,7 +101,7 @@ async fn attack_52_a_cache_that_others_could_read_or_replace_is_not_used() {
         if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
             assert_refused(
                 &credential(&cloud, &person).await,
-                "belongs to somebody else",
+                "belongs to another user",
             );
         }
         std::fs::remove_file(&file).unwrap();
@@ -112,7 +115,10 @@ async fn attack_52_a_cache_that_others_could_read_or_replace_is_not_used() {
         .unwrap()
         .path();
     std::fs::set_permissions(&pin, std::fs::Permissions::from_mode(0o666)).unwrap();
-    assert_refused(&credential(&cloud, &person).await, "can be read by others");
+    assert_refused(
+        &credential(&cloud, &person).await,
+        "can be read by other users",
+    );
     std::fs::set_permissions(&pin, std::fs::Permissions::from_mode(0o600)).unwrap();
     assert!(credential(&cloud, &person).await.token().is_ok());
 }
@@ -215,11 +221,11 @@ async fn attack_54_a_kubeconfig_or_an_openrc_cannot_send_a_secret_elsewhere() {
             "config": { "auth_url": evil.url(), "gateway": "https://evil.example", "sealing_key": "AAAA" },
         }}),
     );
-    let twin = person
+    let control = person
         .credential_with("envvars", cluster, &info)
         .await
         .unwrap();
-    assert!(twin.token().unwrap().starts_with("portico_v1."));
+    assert!(control.token().unwrap().starts_with("portico_v1."));
     assert_eq!((evil.requests(), cloud.keystone.sign_ins()), (0, 2));
     // the gateway's certificate is checked against the pinned authority
     let other = Person::new().unwrap();

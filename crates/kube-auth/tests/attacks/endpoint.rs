@@ -1,7 +1,7 @@
 //! 28 to 37: the webhook as a target.
-use crate::door::{Authority, Door, request, status};
 use crate::reviews::{CLUSTER, review_of, seal, webhook_at};
 use crate::stand_in::{StandIn, json_answer, not_found, token};
+use crate::webhook_server::{Authority, WebhookServer, request, status};
 use axum::body::Body;
 use axum::http::{Method, Response};
 use portico_openstack::KeystoneConfig;
@@ -34,33 +34,33 @@ fn webhook() -> Webhook {
 
 #[tokio::test]
 async fn attack_28_nobody_gets_in_without_the_clusters_own_certificate() {
-    let door = Door::open(&webhook()).await;
+    let served = WebhookServer::open(&webhook()).await;
     let stranger = Authority::new();
     let other = Uuid::from_u128(9);
     for (what, identity, expected) in [
         ("none", None, 0),
         ("another authority", Some(stranger.api_server(CLUSTER)), 0),
-        ("expired", Some(door.authority.expired(CLUSTER)), 0),
-        ("a server's", Some(door.authority.server()), 0),
-        ("no cluster", Some(door.authority.somebody()), 403),
+        ("expired", Some(served.authority.expired(CLUSTER)), 0),
+        ("a server's", Some(served.authority.server()), 0),
+        ("no cluster", Some(served.authority.somebody()), 403),
         (
             "another cluster",
-            Some(door.authority.api_server(other)),
+            Some(served.authority.api_server(other)),
             403,
         ),
-        ("its own", Some(door.authority.api_server(CLUSTER)), 200),
+        ("its own", Some(served.authority.api_server(CLUSTER)), 200),
     ] {
-        let answer = door.answer_to(identity.as_ref(), &own_review()).await;
+        let answer = served.answer_to(identity.as_ref(), &own_review()).await;
         assert_eq!(status(&answer), expected, "{what}: {answer}");
     }
     // 403 comes before the body
-    let identity = door.authority.api_server(other);
+    let identity = served.authority.api_server(other);
     let head = format!(
         "POST {} HTTP/1.1\r\nhost: x\r\n{JSON}content-length: 100\r\nconnection: close\r\n\r\n",
         path()
     );
     let started = Instant::now();
-    let mut stream = door.connect(Some(&identity)).await.unwrap();
+    let mut stream = served.connect(Some(&identity)).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut first = [0; 12];
     stream.read_exact(&mut first).await.unwrap();
@@ -75,15 +75,15 @@ async fn attack_29_the_oracle_is_closed_to_strangers_and_slow_for_one_cluster() 
     let webhook = Webhook::configured(clusters, keystone.url(), |config| {
         config.keystone_calls_per_second = 5.try_into().unwrap();
     });
-    let door = Door::open(&webhook).await;
+    let served = WebhookServer::open(&webhook).await;
     let guess = seal(webhook.current.public(), CLUSTER, &"gAAAA-guess".into());
     let body = review(&guess);
-    let answer = door
+    let answer = served
         .answer_to(None, &request("POST", &path(), JSON, &body))
         .await;
     assert_eq!((status(&answer), keystone.calls()), (0, 0));
-    let identity = door.authority.api_server(CLUSTER);
-    let answer = door
+    let identity = served.authority.api_server(CLUSTER);
+    let answer = served
         .answer_to(Some(&identity), &request("POST", &path(), JSON, &body))
         .await;
     assert_eq!((status(&answer), keystone.calls()), (200, 1));
@@ -148,8 +148,8 @@ async fn attack_30_keystone_is_where_the_configuration_says_and_nowhere_else() {
 
 #[tokio::test]
 async fn attack_31_no_answer_is_a_redirect() {
-    let door = Door::open(&webhook()).await;
-    let identity = door.authority.api_server(CLUSTER);
+    let served = WebhookServer::open(&webhook()).await;
+    let identity = served.authority.api_server(CLUSTER);
     let own = format!("/clusters/{CLUSTER}/tokenreview");
     for (path, expected) in [
         (own.clone(), 200),
@@ -165,7 +165,7 @@ async fn attack_31_no_answer_is_a_redirect() {
         (format!("http://evil.example/{own}"), 404),
     ] {
         let bytes = request("POST", &path, JSON, &review("garbage"));
-        let answer = door.answer_to(Some(&identity), &bytes).await;
+        let answer = served.answer_to(Some(&identity), &bytes).await;
         assert_eq!(status(&answer), expected, "{path}: {answer}");
         assert!(!answer.to_lowercase().contains("\r\nlocation:"), "{answer}");
     }
@@ -173,17 +173,20 @@ async fn attack_31_no_answer_is_a_redirect() {
 
 #[tokio::test]
 async fn attack_32_large_slow_endless_and_packed_bodies_are_turned_away() {
-    let door = Door::open(&webhook()).await;
-    let identity = door.authority.api_server(CLUSTER);
+    let served = WebhookServer::open(&webhook()).await;
+    let identity = served.authority.api_server(CLUSTER);
     let path = path();
     let large = review(&"x".repeat(64 * 1024));
-    let answer = door
+    let answer = served
         .answer_to(Some(&identity), &request("POST", &path, JSON, &large))
         .await;
     assert_eq!(status(&answer), 413);
     let just_small = review(&"x".repeat(63 * 1024));
     let bytes = request("POST", &path, JSON, &just_small);
-    assert_eq!(status(&door.answer_to(Some(&identity), &bytes).await), 200);
+    assert_eq!(
+        status(&served.answer_to(Some(&identity), &bytes).await),
+        200
+    );
 
     // in chunks, without a length that says so
     let chunk = format!("{:x}\r\n{}\r\n", 32 * 1024, "x".repeat(32 * 1024));
@@ -191,20 +194,23 @@ async fn attack_32_large_slow_endless_and_packed_bodies_are_turned_away() {
         "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{JSON}transfer-encoding: chunked\r\n\r\n{}0\r\n\r\n",
         chunk.repeat(4)
     );
-    let answer = door.answer_to(Some(&identity), chunked.as_bytes()).await;
+    let answer = served.answer_to(Some(&identity), chunked.as_bytes()).await;
     assert_eq!(status(&answer), 413);
 
     // packed: it is not unpacked, and so is no JSON
     let packed = format!("{JSON}content-encoding: gzip\r\n");
     let bytes = request("POST", &path, &packed, "\u{1f}\u{8b}\u{8}\0\0\0\0\0");
-    assert_eq!(status(&door.answer_to(Some(&identity), &bytes).await), 400);
+    assert_eq!(
+        status(&served.answer_to(Some(&identity), &bytes).await),
+        400
+    );
 
     // a body that does not come
     let started = Instant::now();
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{JSON}content-length: 1000\r\n\r\n{{"
     );
-    let answer = door.answer_to(Some(&identity), head.as_bytes()).await;
+    let answer = served.answer_to(Some(&identity), head.as_bytes()).await;
     assert_eq!(status(&answer), 408);
     assert!(started.elapsed() < Duration::from_secs(10));
 
@@ -213,9 +219,9 @@ async fn attack_32_large_slow_endless_and_packed_bodies_are_turned_away() {
     for n in 0..4000 {
         endless.extend(format!("x-{n}: {}\r\n", "y".repeat(50)).bytes());
     }
-    let answer = door.answer_to(Some(&identity), &endless).await;
+    let answer = served.answer_to(Some(&identity), &endless).await;
     assert!(matches!(status(&answer), 0 | 431), "{answer}");
-    let answer = door.answer_to(Some(&identity), &own_review()).await;
+    let answer = served.answer_to(Some(&identity), &own_review()).await;
     assert_eq!(status(&answer), 200);
 }
 
@@ -377,7 +383,7 @@ async fn attack_35_no_token_is_ever_told_to_anybody() {
         assert!(!reply.text.contains(CANARY), "{}", reply.text);
     }
     let told = log.text() + &metrics.render();
-    // the twin: it was told that something was decided
+    // the control case: it was told that something was decided
     assert!(told.contains("token_review") && told.contains("portico_token_reviews_total"));
     for secret in sealed.iter().map(String::as_str).chain([CANARY]) {
         assert!(!told.contains(secret));

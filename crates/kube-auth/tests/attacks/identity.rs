@@ -215,7 +215,7 @@ async fn attack_05_names_with_control_characters_are_refused_and_forge_no_log_li
 }
 
 #[tokio::test]
-async fn attack_06_look_alikes_are_never_equal() {
+async fn attack_06_homoglyphs_are_never_equal() {
     let world = World::new().await;
     let mut usernames = HashSet::new();
     let names = [
@@ -305,7 +305,7 @@ async fn attack_08_recreated_user_gets_no_old_rights() {
 }
 
 #[tokio::test]
-async fn attack_09_a_project_named_like_anothers_id_is_not_that_project() {
+async fn attack_09_a_project_named_like_the_id_of_another_is_not_that_project() {
     let world = World::new().await;
     let elsewhere = world.admin.create_domain("attack").await.unwrap();
     let created = world
@@ -420,7 +420,7 @@ async fn attack_12_too_many_roles_are_refused_and_never_cut() {
     reply.assert_cannot_say("90,000 roles");
 }
 
-/// The twin of all of these: the same webhook knows its own.
+/// The control case of all of these: the same webhook knows its own.
 #[tokio::test]
 async fn a_plain_user_is_known_within_the_time_to_live_and_after_it() {
     let world = World::new().await;

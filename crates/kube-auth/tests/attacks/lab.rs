@@ -1,7 +1,7 @@
 //! An API server of the test's own in front of a webhook of the test's own: the flags, the
 //! policy and the outages are the test's.
-use crate::door::Door;
 use crate::reviews::{CLUSTER, seal_until};
+use crate::webhook_server::WebhookServer;
 use crate::world::World;
 use portico_domain::cluster::ClusterRecord;
 use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub struct Lab {
     pub webhook: Webhook,
     /// Taken away to take kube-auth away.
-    pub door: Option<Door>,
+    pub served: Option<WebhookServer>,
     pub api_server: KubeApiServer,
     /// The authorization policy, read again when it changes.
     pub policy_file: PathBuf,
@@ -50,8 +50,8 @@ impl Lab {
         }
         let url = world.env.get("KEYSTONE_URL").unwrap();
         let webhook = Webhook::new(vec![record.clone()], url, cache_ttl);
-        let door = Door::open(&webhook).await;
-        let (certificate, key) = door.authority.api_server(CLUSTER);
+        let served = WebhookServer::open(&webhook).await;
+        let (certificate, key) = served.authority.api_server(CLUSTER);
         let write = |name: &str, content: &str| {
             let path = dir.path().join(name);
             std::fs::write(&path, content).unwrap();
@@ -59,8 +59,8 @@ impl Lab {
         };
         let certificate = write("webhook.crt", &certificate);
         let key = write("webhook.key", &key);
-        let authority = door.authority.pem();
-        let url = format!("https://{}", door.address);
+        let authority = served.authority.pem();
+        let url = format!("https://{}", served.address);
         // what `portico kube-auth config` prints
         let kubeconfig = |question, name: &str| {
             let config = WebhookConfig {
@@ -99,7 +99,7 @@ impl Lab {
         let api_server = KubeApiServer::start(&world.env, &all).await.unwrap();
         Self {
             webhook,
-            door: Some(door),
+            served: Some(served),
             api_server,
             policy_file,
             _dir: dir,

@@ -1,5 +1,5 @@
 //! The attacks that kubernetes-auth must withstand, by number, against the running services
-//! (`PORTICO_TEST_ENV`). Each has a twin that succeeds, so that a dead server withstands nothing.
+//! (`PORTICO_TEST_ENV`). Each has a control case that succeeds, so that a dead server withstands nothing.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,7 +9,6 @@ mod account;
 mod authorization;
 mod bounds;
 mod client;
-mod door;
 mod endpoint;
 mod identity;
 mod kinds_of_tokens;
@@ -20,4 +19,5 @@ mod stand_in;
 mod transport;
 mod validity;
 mod ways_in;
+mod webhook_server;
 mod world;

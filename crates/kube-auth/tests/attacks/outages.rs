@@ -61,7 +61,7 @@ async fn attack_38_a_storm_on_a_dead_keystone_costs_it_a_few_calls_a_second() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn attack_39_no_answer_is_given_to_anothers_token() {
+async fn attack_39_no_answer_is_reused_for_another_token() {
     let url = keystone_url();
     let world = World::behind(&url).await;
     // entries that end while they are used, so that asking and answering interleave

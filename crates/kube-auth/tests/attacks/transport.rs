@@ -1,8 +1,8 @@
 //! The webhook over its real listener: both versions of HTTP, many connections, a certificate that
 //! changes, a stop in the middle.
-use crate::door::{Door, request, status};
 use crate::reviews::{CLUSTER, seal};
 use crate::stand_in::{StandIn, json_answer, token};
+use crate::webhook_server::{WebhookServer, request, status};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
@@ -44,13 +44,16 @@ fn body_of(answer: &str) -> Value {
 #[tokio::test]
 async fn both_versions_of_http_and_a_hundred_connections_get_the_same_answer() {
     let (_keystone, webhook, review) = slow_webhook(Duration::ZERO).await;
-    let door = Door::open(&webhook).await;
-    let identity = door.authority.api_server(CLUSTER);
+    let served = WebhookServer::open(&webhook).await;
+    let identity = served.authority.api_server(CLUSTER);
     let bytes = request("POST", &path(), JSON, &review);
-    let by_http1 = body_of(&door.answer_to(Some(&identity), &bytes).await);
+    let by_http1 = body_of(&served.answer_to(Some(&identity), &bytes).await);
     assert_eq!(by_http1["status"]["authenticated"], true);
 
-    let stream = door.connect_with(Some(&identity), &[b"h2"]).await.unwrap();
+    let stream = served
+        .connect_with(Some(&identity), &[b"h2"])
+        .await
+        .unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
     let (sender, connection) = handshake.await.unwrap();
@@ -74,7 +77,7 @@ async fn both_versions_of_http_and_a_hundred_connections_get_the_same_answer() {
     drop(sender);
     connection.abort();
 
-    let answers = (0..100).map(|_| door.answer_to(Some(&identity), &bytes));
+    let answers = (0..100).map(|_| served.answer_to(Some(&identity), &bytes));
     for answer in futures::future::join_all(answers).await {
         assert_eq!(body_of(&answer), by_http1);
     }
@@ -83,44 +86,47 @@ async fn both_versions_of_http_and_a_hundred_connections_get_the_same_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_lets_running_reviews_finish_and_takes_no_new_ones() {
     let (_keystone, webhook, review) = slow_webhook(Duration::from_secs(1)).await;
-    let door = std::sync::Arc::new(Door::open(&webhook).await);
-    let identity = door.authority.api_server(CLUSTER);
+    let served = std::sync::Arc::new(WebhookServer::open(&webhook).await);
+    let identity = served.authority.api_server(CLUSTER);
     let running = {
-        let (door, identity) = (std::sync::Arc::clone(&door), identity.clone());
+        let (served, identity) = (std::sync::Arc::clone(&served), identity.clone());
         let bytes = request("POST", &path(), JSON, &review);
-        tokio::spawn(async move { door.answer_to(Some(&identity), &bytes).await })
+        tokio::spawn(async move { served.answer_to(Some(&identity), &bytes).await })
     };
     tokio::time::sleep(Duration::from_millis(400)).await;
-    door.stop();
+    served.stop();
     let answer = running.await.unwrap();
     assert_eq!(body_of(&answer)["status"]["authenticated"], true);
-    assert!(door.connect(Some(&identity)).await.is_err());
+    assert!(served.connect(Some(&identity)).await.is_err());
 }
 
 #[tokio::test]
 async fn a_new_certificate_counts_within_seconds_and_cuts_nobody_off() {
     let (_keystone, webhook, review) = slow_webhook(Duration::ZERO).await;
-    let door = Door::open(&webhook).await;
-    let identity = door.authority.api_server(CLUSTER);
+    let served = WebhookServer::open(&webhook).await;
+    let identity = served.authority.api_server(CLUSTER);
     let bytes = request("POST", &path(), JSON, &review);
-    let kept = door.connect(Some(&identity)).await.unwrap();
+    let kept = served.connect(Some(&identity)).await.unwrap();
     let shown = |stream: &tokio_rustls::client::TlsStream<tokio::net::TcpStream>| {
         stream.get_ref().1.peer_certificates().unwrap()[0].clone()
     };
     let before = shown(&kept);
-    door.renew_certificate();
+    served.renew_certificate();
     let renewed = Instant::now();
     loop {
-        let stream = door.connect(Some(&identity)).await.unwrap();
+        let stream = served.connect(Some(&identity)).await.unwrap();
         if shown(&stream) != before {
             break;
         }
         assert!(renewed.elapsed() < Duration::from_secs(15));
         // nobody is turned away meanwhile
-        assert_eq!(status(&door.answer_to(Some(&identity), &bytes).await), 200);
+        assert_eq!(
+            status(&served.answer_to(Some(&identity), &bytes).await),
+            200
+        );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     // a connection of before goes on
-    let answer = Door::answer_on(kept, &bytes).await;
+    let answer = WebhookServer::answer_on(kept, &bytes).await;
     assert_eq!(status(&answer), 200);
 }

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 /// What a slow machine may add to a stated bound.
 const SLACK: Duration = Duration::from_secs(2);
-/// How long a "no" is kept.
-const NEGATIVE: Duration = Duration::from_secs(5);
+/// How long a refusal is cached.
+const INVALID_TTL: Duration = Duration::from_secs(5);
 
 fn ending(in_seconds: i64) -> Value {
     let mut answer = token();
@@ -98,7 +98,7 @@ async fn attack_21_a_revoked_token_works_no_longer_than_stated_and_never_again()
     let took = until(&api_server, &token, false).await;
     assert!(took <= TTL + SLACK, "{took:?}");
     let refused = Instant::now();
-    while refused.elapsed() < NEGATIVE + TTL {
+    while refused.elapsed() < INVALID_TTL + TTL {
         // sealed anew, as a thief would
         let again = world.sealed(&issued);
         for token in [&token, &again] {
@@ -188,7 +188,7 @@ async fn attack_23_a_right_that_is_given_back_counts_again_within_its_bound() {
         // Keystone's own threads remember a missing role for a while; a new token is one they know
         let anew = world.sealed(&world.sign_in(&user).await);
         let took = until(&api_server, &anew, true).await;
-        assert!(took <= NEGATIVE + SLACK, "{ended:?}: {took:?}");
+        assert!(took <= INVALID_TTL + SLACK, "{ended:?}: {took:?}");
         until(&api_server, &token, true).await;
     }
     world.end().await;

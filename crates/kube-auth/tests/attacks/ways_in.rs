@@ -20,7 +20,7 @@ async fn the_root_certificate_opens_a_cluster_while_kube_auth_is_away() {
     let cluster = lab.cluster();
     let tenant = cluster.with_token(&token);
     assert!(tenant.is_known().await.unwrap());
-    lab.door = None;
+    lab.served = None;
     eventually("nobody can say who the tenant is", async || {
         !tenant.is_known().await.unwrap()
     })

@@ -73,10 +73,10 @@ async fn each_decision_is_one_line_without_a_token() {
         .collect();
     assert_eq!(seen, ["refused", "cannot_say", "refused"]);
     for line in &lines {
-        assert_eq!(line["cluster.id"], id.to_string());
+        assert_eq!(line["cluster_id"], id.to_string());
         assert_eq!(line["token"].as_str().unwrap().len(), 12);
         assert!(!line["reason"].as_str().unwrap().is_empty());
         assert_eq!(line["cached"], false);
-        assert!(Uuid::parse_str(line["request.id"].as_str().unwrap()).is_ok());
+        assert!(Uuid::parse_str(line["request_id"].as_str().unwrap()).is_ok());
     }
 }

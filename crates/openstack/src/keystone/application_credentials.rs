@@ -1,4 +1,4 @@
-//! Making and deleting application credentials, as their own user.
+//! Creation and deletion of application credentials, as their own user.
 use super::answer::json;
 use super::call::{Call, asking_token};
 use super::client::Client;
@@ -9,19 +9,19 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::json;
 
-/// A credential to be made. It gets the roles of the token that makes it, in that token's project,
-/// and may make no others.
+/// A credential to create. It gets the roles of the requesting token, in that token's project, and
+/// may not create others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewApplicationCredential<'a> {
     pub user_id: &'a str,
-    /// Unique among the user's.
+    /// Unique among the user's credentials.
     pub name: &'a str,
-    /// For whoever finds it in a list.
+    /// For users who find it in a list.
     pub description: &'a str,
     pub expires_at: Timestamp,
 }
 
-/// A credential that has just been made: nobody can ask for its secret again.
+/// A new credential: its secret cannot be read again.
 #[derive(Clone, Debug)]
 pub struct MadeApplicationCredential {
     pub id: String,
@@ -40,11 +40,11 @@ struct Created {
 }
 
 impl Client {
-    /// Makes a restricted, expiring application credential for the project of `token`.
+    /// Creates a restricted, expiring application credential for the project of `token`.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] where the cloud lets
-    /// nobody, or not with such a token.
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if the cloud does not
+    /// allow it, or not with such a token.
     pub async fn create_application_credential(
         &self,
         token: &SecretString,
@@ -76,11 +76,11 @@ impl Client {
         .await
     }
 
-    /// Deletes an application credential of the token's user, and with it the tokens that were
-    /// made with it; one that is gone already is no error.
+    /// Deletes an application credential of the token's user, and with it the tokens that were made
+    /// with it; one that does not exist any more is not an error.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when it may not.
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if it may not.
     pub async fn delete_application_credential(
         &self,
         token: &SecretString,
@@ -116,7 +116,8 @@ fn path(user_id: &str) -> Result<String, Error> {
     }
 }
 
-/// Keystone's IDs are hexadecimal, or words such as `default`; nothing else becomes part of a path.
+/// Returns whether a text is an ID: Keystone's IDs are hexadecimal, or words such as `default`;
+/// nothing else becomes part of a path.
 fn is_id(id: &str) -> bool {
     (1..=255).contains(&id.len())
         && id

@@ -1,6 +1,6 @@
-//! Who has which role where: lists that only an account of Portico's own may read.
+//! Role assignments and projects: lists that only an account of Portico's own may read.
 //!
-//! A list is whole or an error. Half of one would look like roles that were taken away.
+//! A list is complete or an error. A partial one would look like revoked roles.
 use super::answer::{Answer, json};
 use super::call::{Call, asking_token};
 use super::client::Client;
@@ -14,19 +14,19 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use url::form_urlencoded::Serializer;
 
-/// The most entries of one list; a cloud's project has a few dozen role assignments.
+/// Maximum number of entries in one list; a cloud's project has a few dozen role assignments.
 const MAX_ENTRIES: usize = 20_000;
 const MAX_PAGES: usize = 50;
 
-/// A user's role in a project, however they came by it: directly, through a group, inherited from
-/// above, or implied by another role.
+/// A user's role in a project, whether assigned directly, through a group, inherited from above, or
+/// implied by another role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleAssignment {
     pub user_id: String,
     pub role: Named,
 }
 
-/// A project as Keystone lists it.
+/// A project in Keystone's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedProject {
     pub id: String,
@@ -36,10 +36,10 @@ pub struct ListedProject {
 }
 
 impl Client {
-    /// The role assignments in a project; `None` when there is no such project.
+    /// Returns the role assignments in a project; `None` if there is no such project.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// read them.
     pub async fn role_assignments(
         &self,
@@ -57,7 +57,7 @@ impl Client {
         Ok(listed.map(|listed| {
             listed
                 .into_iter()
-                // an assignment to a group that has nobody in it is listed as such
+                // an assignment to a group without members is listed like this
                 .filter_map(|entry| {
                     Some(RoleAssignment {
                         user_id: entry.user?.id,
@@ -68,10 +68,11 @@ impl Client {
         }))
     }
 
-    /// The projects of a domain, disabled ones included; those that act as domains are left out.
+    /// Returns the projects of a domain, disabled ones included; those that act as domains are left
+    /// out.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// list them.
     pub async fn projects_of_domain(
         &self,
@@ -92,10 +93,10 @@ impl Client {
             .collect())
     }
 
-    /// One project; `None` when there is none with this ID.
+    /// Returns one project; `None` if there is none with this ID.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// see the project.
     pub async fn project(
         &self,
@@ -123,25 +124,26 @@ impl Client {
         .await
     }
 
-    /// The name of a user; `None` when there is none with this ID.
+    /// Returns the name of a user; `None` if there is none with this ID.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// see the other.
     pub async fn user(&self, token: &SecretString, id: &str) -> Result<Option<String>, Error> {
         self.name_of("user", "users", token, id).await
     }
 
-    /// The name of a role; `None` when there is none with this ID.
+    /// Returns the name of a role; `None` if there is none with this ID.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// see the role.
     pub async fn role(&self, token: &SecretString, id: &str) -> Result<Option<String>, Error> {
         self.name_of("role", "roles", token, id).await
     }
 
-    /// The name of one entry of a collection, whose answer is an object under the key `operation`.
+    /// Returns the name of one entry of a collection, whose response is an object under the key
+    /// `operation`.
     async fn name_of(
         &self,
         operation: &'static str,
@@ -174,10 +176,10 @@ impl Client {
         .await
     }
 
-    /// Every role of the cloud, without those that belong to one domain.
+    /// Returns every role of the cloud, without those that belong to one domain.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, [`Error::Forbidden`] when its user may not
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
     /// list them.
     pub async fn roles(&self, token: &SecretString) -> Result<Vec<Named>, Error> {
         let listed: Option<Vec<NamedAnswer>> =
@@ -186,7 +188,7 @@ impl Client {
         Ok(listed.into_iter().map(Named::from).collect())
     }
 
-    /// All pages of a collection, whose name is its path; `None` for Keystone's own 404.
+    /// Returns all pages of a collection, whose name is its path; `None` for Keystone's own 404.
     async fn list<T: DeserializeOwned>(
         &self,
         operation: &'static str,
@@ -218,7 +220,8 @@ impl Client {
             let Some(next) = page.next else {
                 return Ok(Some(entries));
             };
-            // its host is Keystone's idea of its own name: the token goes nowhere but where it went
+            // its host is the name that Keystone has for itself: the token is sent only where it
+            // was sent before
             query = next.query().map(str::to_owned);
         }
         Err(Error::Malformed("a list of too many pages"))
@@ -245,7 +248,7 @@ fn page<T: DeserializeOwned>(answer: &Answer, collection: &str) -> Result<Option
         None | Some(Value::Null) => None,
         Some(link) => {
             let link = link.as_str().and_then(|link| Url::parse(link).ok());
-            Some(link.ok_or(Error::Malformed("a link that is no URL"))?)
+            Some(link.ok_or(Error::Malformed("a link that is not a URL"))?)
         }
     };
     Ok(Some(Page {
@@ -255,7 +258,7 @@ fn page<T: DeserializeOwned>(answer: &Answer, collection: &str) -> Result<Option
     }))
 }
 
-/// Whether the thing asked about exists. A 404 counts only in Keystone's own form.
+/// Returns whether the requested entry exists. A 404 counts only in Keystone's own format.
 fn found(answer: &Answer) -> Result<bool, Error> {
     match answer.expect(StatusCode::OK, Error::InvalidToken) {
         Ok(()) => Ok(true),
@@ -264,7 +267,7 @@ fn found(answer: &Answer) -> Result<bool, Error> {
     }
 }
 
-/// What may stand in a path: Keystone's own IDs are hexadecimal.
+/// Returns whether a text may be part of a path: Keystone's own IDs are hexadecimal.
 fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&id.len()) && id.bytes().all(plain)
@@ -363,8 +366,8 @@ mod tests {
     fn only_keystones_own_404_says_that_there_is_nothing() {
         let keystones = json!({"error": {"code": 404, "message": "", "title": "Not Found"}});
         assert!(read(404, &keystones).unwrap().is_none());
-        let proxys = json!("nothing here");
-        assert!(matches!(read(404, &proxys), Err(Error::Malformed(_))));
+        let a_proxy = json!("nothing here");
+        assert!(matches!(read(404, &a_proxy), Err(Error::Malformed(_))));
         let ours = json!({"error": {"code": 401, "message": "", "title": "Unauthorized"}});
         assert!(matches!(read(401, &ours), Err(Error::InvalidToken)));
     }

@@ -1,4 +1,4 @@
-//! One call to Keystone: which endpoint is asked, how often, and within which time.
+//! One call to Keystone: choice of endpoint, retries and time limits.
 use super::answer::Answer;
 use super::client::Client;
 use super::endpoints::Endpoint;
@@ -16,18 +16,20 @@ use tracing::Instrument as _;
 const AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
 pub(super) const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
 pub(super) const RECEIPT: HeaderName = HeaderName::from_static("openstack-auth-receipt");
-/// Answers without a catalogue are under 2 KiB; a user with a thousand projects needs 500 KiB, and a
-/// project with five thousand role assignments less than this.
-const MAX_BODY: usize = 4 * 1024 * 1024;
-/// A name longer than this is a mistake or an attack; Keystone's own limit is 255.
-const MAX_REQUEST: usize = 64 * 1024;
+/// Maximum size of a response body, in bytes. Responses without a catalogue are under 2 KiB; a user
+/// with a thousand projects needs 500 KiB, and a project with five thousand role assignments less
+/// than this.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum size of a request body, in bytes: Keystone limits a name to 255 characters, so a longer
+/// body is a mistake or an attack.
+const MAX_REQUEST_BYTES: usize = 64 * 1024;
 
-/// What is asked.
+/// A call.
 pub(super) struct Call {
     /// Its name in logs and metrics.
     pub operation: &'static str,
     pub method: Method,
-    /// Below `/v3`.
+    /// The path below `/v3`.
     pub path: String,
     pub query: Option<Cow<'static, str>>,
     pub headers: HeaderMap,
@@ -46,7 +48,7 @@ impl Client {
         let result = self.ask(&call).instrument(span).await.and_then(understand);
         metrics::record(operation, started.elapsed(), &result);
         match &result {
-            // one line says that it is gone; one for each of a thousand askers says nothing more
+            // one line reports that it is gone; one for each of a thousand callers adds nothing
             Err(Error::Unavailable(Unavailable::NotAsked)) => {}
             Err(error) if !error.is_refusal() => {
                 let next_step = error.next_step();
@@ -57,7 +59,7 @@ impl Client {
         result
     }
 
-    /// The answer of the first endpoint that has one; all of them within the timeout.
+    /// Returns the response of the first endpoint that responds; all of them within the timeout.
     async fn ask(&self, call: &Call) -> Result<Answer, Error> {
         let deadline = Instant::now() + self.timeout;
         let timeout = |_| Error::Unavailable(Unavailable::Timeout);
@@ -66,7 +68,7 @@ impl Client {
         let mut last = Err(Error::Unavailable(Unavailable::NotAsked));
         for (endpoint, behind) in self.endpoints.admitted() {
             let left = deadline.saturating_duration_since(Instant::now());
-            // what is left is shared with those behind
+            // the remaining time is shared with the endpoints behind
             let share = left / u32::try_from(behind + 1).unwrap_or(u32::MAX);
             last = self.ask_one(endpoint, call, share).await;
             if behind == 0 || !worth_another(call, &last) {
@@ -93,8 +95,8 @@ impl Client {
         result
     }
 
-    /// A kept connection may turn out closed just when it is used; asking again is harmless for
-    /// all but `POST`, which would leave a token that nobody knows.
+    /// Sends a call, again if a reused connection turns out to be closed. That is harmless for all
+    /// but `POST`, which could leave an unknown token.
     async fn send_with_retry(
         &self,
         endpoint: &Endpoint,
@@ -127,7 +129,7 @@ impl Client {
             .headers(call.headers.clone());
         if let Some(body) = &call.body {
             let body = serde_json::to_vec(body).map_err(|_| Error::BadRequest)?;
-            if body.len() > MAX_REQUEST {
+            if body.len() > MAX_REQUEST_BYTES {
                 return Err(Error::BadRequest);
             }
             request = request.header(CONTENT_TYPE, "application/json").body(body);
@@ -137,7 +139,7 @@ impl Client {
         let mut response = request.send().await.map_err(transport)?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(transport)? {
-            if body.len() + chunk.len() > MAX_BODY {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(Error::Malformed("answer too long"));
             }
             body.extend_from_slice(&chunk);
@@ -168,8 +170,8 @@ impl Call {
     }
 }
 
-/// Whether another endpoint may be asked the same. A `POST` that may have made a token is not sent
-/// again: nobody would know of the first one.
+/// Returns whether another endpoint may get the same call. A `POST` that may have created a token
+/// is not sent again: the first one would remain unknown.
 fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
     match result {
         Ok(answer) => {
@@ -182,7 +184,7 @@ fn worth_another(call: &Call, result: &Result<Answer, Error>) -> bool {
     }
 }
 
-/// The token as both asker and subject.
+/// Returns headers with the token as both requesting token and subject.
 pub(super) fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
     let mut headers = asking_token(token)?;
     let value = secret_header(token).ok_or(Error::InvalidToken)?;
@@ -190,13 +192,14 @@ pub(super) fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
     Ok(headers)
 }
 
-/// The token as asker.
+/// Returns headers with the requesting token.
 pub(super) fn asking_token(token: &SecretString) -> Result<HeaderMap, Error> {
     let value = secret_header(token).ok_or(Error::InvalidToken)?;
     Ok(HeaderMap::from_iter([(AUTH_TOKEN, value)]))
 }
 
-/// `None` for what Keystone never issues: empty, or with characters that no header may hold.
+/// Returns `None` for what Keystone never issues: empty, or with characters that no header may
+/// hold.
 pub(super) fn secret_header(secret: &SecretString) -> Option<HeaderValue> {
     let text = secret.expose_secret();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -1,16 +1,16 @@
-//! Whether an endpoint is worth asking now.
+//! A circuit breaker for one endpoint.
 //!
-//! After some failures in a row nobody waits for it any more: callers are told at once, and one
-//! call a moment is let through to see whether it is back. So an outage costs Keystone a call a
-//! second however many people try, and ends for everybody with the first answer.
+//! After some failures in a row, calls fail at once, and one call per interval is let through to
+//! probe the endpoint. So an outage costs Keystone one call a second whatever the number of users,
+//! and ends for all of them with the first response.
 use super::error::{Error, Unavailable};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A single lost call is no outage.
-const FAILURES: u32 = 5;
-/// Nobody is kept waiting for longer because a proxy says so.
-const MAX_HOLD: Duration = Duration::from_secs(60);
+/// The circuit opens after this many failures in a row; a single lost call is not an outage.
+const FAILURE_THRESHOLD: u32 = 5;
+/// Maximum `Retry-After` of a proxy that is respected.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// One endpoint's circuit.
 #[derive(Debug)]
@@ -22,12 +22,12 @@ pub(super) struct Circuit {
 #[derive(Debug, Default)]
 struct State {
     failures: u32,
-    /// Said by the endpoint itself, with `Retry-After`.
+    /// Requested by the endpoint itself, with `Retry-After`.
     held_until: Option<Instant>,
     probed: Option<Instant>,
 }
 
-/// What a result says about the endpoint.
+/// The change that a result causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Opened,
@@ -36,12 +36,12 @@ pub(super) enum Change {
 
 impl State {
     fn is_open(&self) -> bool {
-        self.failures >= FAILURES || self.held_until.is_some()
+        self.failures >= FAILURE_THRESHOLD || self.held_until.is_some()
     }
 }
 
 impl Circuit {
-    /// A closed circuit, which lets one call through every `probe_every` while it is open.
+    /// Returns a closed circuit, which lets one call through every `probe_every` while it is open.
     pub fn new(probe_every: Duration) -> Self {
         Self {
             probe_every,
@@ -49,7 +49,7 @@ impl Circuit {
         }
     }
 
-    /// Whether a call may go out now.
+    /// Returns whether a call may be sent now.
     pub fn admits(&self, now: Instant) -> bool {
         let mut state = self.state();
         if !state.is_open() {
@@ -64,7 +64,7 @@ impl Circuit {
         true
     }
 
-    /// Learns from a call. `retry_after` is what a 429 or 503 asked for.
+    /// Records the result of a call. `retry_after` is the value in a 429 or 503.
     pub fn learn(
         &self,
         result: Result<(), &Error>,
@@ -77,10 +77,10 @@ impl Circuit {
             Err(error) if is_outage(error) => {
                 state.failures = state.failures.saturating_add(1);
                 if let Some(wait) = retry_after {
-                    state.held_until = Some(now + wait.min(MAX_HOLD));
+                    state.held_until = Some(now + wait.min(MAX_RETRY_AFTER));
                 }
             }
-            // nobody knows what answered there: neither good nor bad
+            // it is not known what responded there: neither good nor bad
             Err(Error::Malformed(_) | Error::Unavailable(_)) => {}
             _ => *state = State::default(),
         }
@@ -96,7 +96,8 @@ impl Circuit {
     }
 }
 
-/// Not a 500: somebody could have a token that Keystone stumbles over each time.
+/// Returns whether an error counts as an outage. A 500 does not: a user could have a token at which
+/// Keystone fails each time.
 fn is_outage(error: &Error) -> bool {
     match error {
         Error::Unavailable(Unavailable::Status(status)) => matches!(status, 429 | 502..=504),
@@ -133,24 +134,24 @@ mod tests {
     #[test]
     fn a_few_lost_calls_are_no_outage() {
         let (circuit, now) = circuit();
-        fail(&circuit, FAILURES - 1, now);
+        fail(&circuit, FAILURE_THRESHOLD - 1, now);
         assert_eq!(admitted(&circuit, now), 1000);
         circuit.learn(Ok(()), None, now);
-        fail(&circuit, FAILURES - 1, now);
+        fail(&circuit, FAILURE_THRESHOLD - 1, now);
         assert_eq!(admitted(&circuit, now), 1000);
     }
 
     #[test]
     fn an_outage_costs_one_call_a_second_and_ends_with_the_first_answer() {
         let (circuit, start) = circuit();
-        let changes = fail(&circuit, FAILURES, start);
+        let changes = fail(&circuit, FAILURE_THRESHOLD, start);
         assert_eq!(changes.last(), Some(&Some(Change::Opened)));
         for second in 0..10 {
             let now = start + seconds(second);
             assert_eq!(admitted(&circuit, now), 1);
             assert_eq!(fail(&circuit, 1, now), [None]);
         }
-        // a refusal is an answer too
+        // a refusal is a response too
         let closed = circuit.learn(Err(&Error::InvalidToken), None, start);
         assert_eq!(closed, Some(Change::Closed));
         assert_eq!(admitted(&circuit, start), 1000);

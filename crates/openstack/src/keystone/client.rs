@@ -1,4 +1,4 @@
-//! The HTTP client.
+//! The HTTP client for Keystone.
 use super::answer::Answer;
 use super::call::{Call, RECEIPT, SUBJECT_TOKEN, asking_token, own_token, secret_header};
 use super::endpoints::Endpoints;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// Without it Keystone answers 404 for tokens with access rules, and nobody learns why.
+/// Without it Keystone answers 404 for tokens with access rules, without a reason.
 const ACCESS_RULES: HeaderName = HeaderName::from_static("openstack-identity-access-rules");
-/// Calls under way at once. More would wait inside Keystone instead of here, and while it hangs
-/// each of them keeps a connection.
-const MAX_CALLS: usize = 128;
+/// Maximum number of concurrent calls. More would wait inside Keystone instead of here, and each
+/// would hold a connection while Keystone hangs.
+const MAX_CONCURRENT_CALLS: usize = 128;
 
 /// A Keystone client; cheap to clone, holds no token.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Client {
     pub(super) skew: Skew,
 }
 
-/// Why a client cannot be built.
+/// The reason why a client cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     #[error(transparent)]
@@ -52,14 +52,14 @@ pub enum BuildError {
     Http(#[from] reqwest::Error),
 }
 
-/// Without a catalogue, which has tens of KiB on a real cloud, and nothing here reads it.
+/// Requests no catalogue, which has tens of KiB on a real cloud and is not read here.
 const NO_CATALOG: Option<Cow<'static, str>> = Some(Cow::Borrowed("nocatalog"));
 
 impl Client {
-    /// A client for the configured Keystone; nothing is sent yet.
+    /// Makes a client for the configured Keystone; sends no request yet.
     ///
     /// # Errors
-    /// When the section is invalid or the CA file cannot be used.
+    /// If the section is invalid or the CA file cannot be used.
     pub fn new(config: &KeystoneConfig) -> Result<Self, BuildError> {
         let authorities = match &config.ca_file {
             Some(path) => {
@@ -78,11 +78,11 @@ impl Client {
         Self::build(config, reqwest::Client::builder().no_proxy(), authorities)
     }
 
-    /// A client on somebody's own machine: the proxies of its environment count, and the
-    /// authority is what was pinned (PEM), not a file that may have changed since.
+    /// Makes a client on a user's own machine: the proxies of its environment are used, and the
+    /// authority is the pinned one (PEM), not a file that may have changed since.
     ///
     /// # Errors
-    /// When the section is invalid or the authority cannot be used.
+    /// If the section is invalid or the authority cannot be used.
     pub fn for_command_line(
         config: &KeystoneConfig,
         authority: Option<&str>,
@@ -105,11 +105,11 @@ impl Client {
     ) -> Result<Self, BuildError> {
         config.validate()?;
         metrics::describe();
-        // fails when the process has installed one already, which is as good
+        // fails if the process has installed one already, which is fine
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = builder
             .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
-            // a redirect would carry the token to wherever it points
+            // a redirect would send the token to its target
             .redirect(redirect::Policy::none())
             .timeout(config.timeout)
             .connect_timeout(config.timeout.min(Duration::from_secs(2)))
@@ -125,7 +125,7 @@ impl Client {
             http: builder.build()?,
             endpoints: Endpoints::new(config),
             timeout: config.timeout,
-            calls: Arc::new(Semaphore::new(MAX_CALLS)),
+            calls: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)),
             skew: Skew::default(),
         })
     }
@@ -133,7 +133,7 @@ impl Client {
     /// Signs in, or takes one step of it.
     ///
     /// # Errors
-    /// [`Error::InvalidCredentials`] when anything about them is wrong, a project without a role
+    /// [`Error::InvalidCredentials`] if anything about them is wrong, a project without a role
     /// included; Keystone does not tell which.
     pub async fn authenticate(&self, login: &Login) -> Result<AuthOutcome, Error> {
         let mut headers = HeaderMap::new();
@@ -146,10 +146,10 @@ impl Client {
         self.run(call, Answer::authenticated).await
     }
 
-    /// A token for an application credential, in the project built into it.
+    /// Returns a token for an application credential, in the project built into it.
     ///
     /// # Errors
-    /// [`Error::InvalidCredentials`] when ID, name or secret are wrong, or it has expired.
+    /// [`Error::InvalidCredentials`] if ID, name or secret are wrong, or it has expired.
     pub async fn authenticate_application_credential(
         &self,
         credential: &ApplicationCredential,
@@ -160,10 +160,10 @@ impl Client {
             .await
     }
 
-    /// Another token of the same user, for another project; it ends when this one ends.
+    /// Returns another token of the same user, for another project; it expires with this one.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead or the user has no role in the project;
+    /// [`Error::InvalidToken`] if the token is invalid or the user has no role in the project;
     /// Keystone does not tell which.
     pub async fn rescope(
         &self,
@@ -174,18 +174,18 @@ impl Client {
             .await
     }
 
-    /// Another token of the same user, without a project.
+    /// Returns another token of the same user, without a project.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead.
+    /// [`Error::InvalidToken`] if the token is invalid.
     pub async fn unscope(&self, token: &SecretString) -> Result<IssuedToken, Error> {
         self.exchange(token, &Scope::Unscoped).await
     }
 
-    /// Another token of the same user, for any scope; it ends when this one ends.
+    /// Returns another token of the same user, for any scope; it expires with this one.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead, or the user has no role there.
+    /// [`Error::InvalidToken`] if the token is invalid, or the user has no role there.
     pub async fn exchange(
         &self,
         token: &SecretString,
@@ -197,20 +197,20 @@ impl Client {
             .await
     }
 
-    /// Asks about a token with that token itself, which Keystone lets everybody do.
+    /// Validates a token with that token itself, which Keystone allows every user.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead.
+    /// [`Error::InvalidToken`] if the token is invalid.
     pub async fn validate(&self, token: &SecretString) -> Result<TokenDetails, Error> {
         let call = validation(own_token(token)?);
         self.run(call, |answer| answer.validated()).await
     }
 
-    /// Asks about a token of somebody else's; `None` when Keystone does not accept it.
+    /// Validates another user's token; `None` if Keystone does not accept it.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the asking token is dead, [`Error::Forbidden`] when its user may
-    /// not ask about others' (it takes the role `service`, or `reader` in the system).
+    /// [`Error::InvalidToken`] if the requesting token is invalid, [`Error::Forbidden`] if its user
+    /// may not validate others' (it takes the role `service`, or `reader` in the system).
     pub async fn validate_as(
         &self,
         own: &SecretString,
@@ -225,10 +225,11 @@ impl Client {
         self.run(call, |answer| answer.validated_by_another()).await
     }
 
-    /// Ends a token, and with it those that were made from it.
+    /// Revokes a token, and with it those that were made from it.
     ///
     /// # Errors
-    /// Only when Keystone cannot be asked or forbids it; a token that is dead already is no error.
+    /// Only if Keystone cannot be reached or forbids it; a token that is already invalid is not an
+    /// error.
     pub async fn revoke(&self, token: &SecretString) -> Result<Revoked, Error> {
         let call = Call {
             operation: "revoke",
@@ -241,11 +242,11 @@ impl Client {
         self.run(call, |answer| answer.revoked()).await
     }
 
-    /// The enabled projects that the token's user has a role in, by name. Keystone lists domains
-    /// by ID only: `home` (the user's) gets its name, any other shows its ID.
+    /// Returns the enabled projects in which the token's user has a role, by name. Keystone lists
+    /// domains by ID only: `home` (the user's) gets its name, any other shows its ID.
     ///
     /// # Errors
-    /// [`Error::InvalidToken`] when the token is dead.
+    /// [`Error::InvalidToken`] if the token is invalid.
     pub async fn projects(
         &self,
         token: &SecretString,
@@ -262,10 +263,10 @@ impl Client {
         self.run(call, |answer| answer.projects(home)).await
     }
 
-    /// The API's version: whether Keystone answers at all.
+    /// Returns the API's version: checks whether Keystone responds at all.
     ///
     /// # Errors
-    /// When it does not, or something else does.
+    /// If it does not, or something else does.
     pub async fn version(&self) -> Result<Version, Error> {
         let call = Call {
             operation: "version",
@@ -278,12 +279,14 @@ impl Client {
         self.run(call, |answer| answer.version()).await
     }
 
-    /// Keystone's clock now, or ours where that is later: a token that has ended by either has ended.
+    /// Returns Keystone's current time, or the local one if that is later: a token that has expired
+    /// by either clock has expired.
     pub fn latest_clock(&self) -> Timestamp {
         self.skew.latest(Timestamp::now())
     }
 
-    /// How far Keystone's clock is ahead of ours (negative: behind), by its last answer.
+    /// Returns how far Keystone's clock is ahead of the local one (negative: behind), by its last
+    /// response.
     pub fn clock_difference(&self) -> SignedDuration {
         self.skew.difference()
     }
@@ -305,7 +308,7 @@ impl Client {
     }
 }
 
-/// `GET /auth/tokens`, about whatever the headers name.
+/// Returns `GET /auth/tokens`, about the token in the headers.
 fn validation(mut headers: HeaderMap) -> Call {
     headers.insert(ACCESS_RULES, HeaderValue::from_static("1.0"));
     Call {

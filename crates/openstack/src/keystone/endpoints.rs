@@ -1,4 +1,4 @@
-//! Where Keystone is: one endpoint, or several of the same cloud of which one answers.
+//! Keystone's endpoints: one, or several of the same cloud of which one responds.
 use super::circuit::{Change, Circuit};
 use super::error::Error;
 use super::metrics;
@@ -7,16 +7,17 @@ use reqwest::Url;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// While nobody else could answer, people wait for this one to come back.
-const PROBE_ALONE: Duration = Duration::from_secs(1);
-/// While another answers, a look at this one may cost somebody seconds.
-const PROBE_BESIDE_OTHERS: Duration = Duration::from_secs(15);
+/// How often the only endpoint is probed while it is down: users wait for it.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+/// How often an endpoint is probed while another one responds: a probe may delay a request by
+/// seconds.
+const FALLBACK_PROBE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// The endpoints in the order in which they are asked. Clones share what is known of them.
+/// The endpoints, in the order in which they are tried. Clones share their state.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoints(Arc<[Endpoint]>);
 
-/// One of them.
+/// One endpoint.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     base: Url,
@@ -29,9 +30,9 @@ impl Endpoints {
     pub fn new(config: &KeystoneConfig) -> Self {
         let alone = config.fallback_urls.is_empty();
         let probe_every = if alone {
-            PROBE_ALONE
+            PROBE_INTERVAL
         } else {
-            PROBE_BESIDE_OTHERS
+            FALLBACK_PROBE_INTERVAL
         };
         let endpoint = |url: &Url| {
             let mut base = url.clone();
@@ -48,7 +49,7 @@ impl Endpoints {
         Self(config.urls().map(endpoint).collect())
     }
 
-    /// Those worth asking when their turn comes, with how many stand behind each.
+    /// Returns the endpoints to try in turn, each with the number of those behind it.
     pub fn admitted(&self) -> impl Iterator<Item = (&Endpoint, usize)> {
         let behind = |index| self.0.len() - 1 - index;
         self.0
@@ -60,7 +61,7 @@ impl Endpoints {
 }
 
 impl Endpoint {
-    /// The address of a call below `/v3`; empty for the API's own.
+    /// Returns the URL of a call below `/v3`; empty for the API's own.
     pub fn url(&self, path: &str, query: Option<&str>) -> Url {
         let mut url = self.base.clone();
         if !path.is_empty() {
@@ -70,7 +71,7 @@ impl Endpoint {
         url
     }
 
-    /// Learns from a call.
+    /// Records the result of a call.
     pub fn learn(&self, result: Result<(), &Error>, retry_after: Option<Duration>) {
         let next_step = result.err().and_then(Error::next_step);
         let error = result.err().map(ToString::to_string);
@@ -80,7 +81,7 @@ impl Endpoint {
                     endpoint = self.name,
                     error,
                     next_step,
-                    "keystone is taken for gone; asked once a moment until it answers"
+                    "keystone is considered unavailable; probed periodically until it answers"
                 );
                 metrics::record_circuit(&self.name, true);
             }

@@ -1,32 +1,32 @@
-//! Why a call to Keystone failed.
+//! Errors of calls to Keystone.
 use portico_transport::TransportFault;
 
-/// Never holds a token or Keystone's own words: its 404 can quote the token.
+/// An error. Never holds a token or Keystone's own message: its 404 can quote the token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// 401 to a sign-in: user, password, passcode, receipt or project; Keystone does not say which.
     #[error("keystone refused the credentials")]
     InvalidCredentials,
-    /// The token is expired, revoked, garbage, or its user or project is disabled.
+    /// The token is expired, revoked or malformed, or its user or project is disabled.
     #[error("keystone does not accept the token")]
     InvalidToken,
     #[error("keystone forbids this")]
     Forbidden,
-    /// 400 or 413: Keystone finds the request itself unacceptable, for example a name too long.
+    /// 400 or 413: Keystone refuses the request itself, for example because a name is too long.
     #[error("keystone finds the request invalid")]
     BadRequest,
-    /// No connection, no answer in time, 429 or 5xx.
+    /// No connection, no response in time, 429 or 5xx.
     #[error("keystone is unavailable: {0}")]
     Unavailable(Unavailable),
-    /// An answer that Keystone does not give: something else may be listening there.
+    /// A response that Keystone does not give: another service may be listening there.
     #[error("keystone's answer cannot be understood: {0}")]
     Malformed(&'static str),
 }
 
-/// How Keystone fails to answer.
+/// How Keystone failed to respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
-    /// No connection, and why; `None` when the reason has no name.
+    /// No connection, and why; `None` if the reason is not a known one.
     #[error("{}", connect_text(.0))]
     Connect(Option<TransportFault>),
     #[error("no answer in time")]
@@ -37,12 +37,12 @@ pub enum Unavailable {
     Status(u16),
     #[error("it did not answer just now, and is asked again in a moment")]
     NotAsked,
-    #[error("more was asked at once than one asker may")]
+    #[error("too many concurrent requests of one caller")]
     Limited,
 }
 
 impl Error {
-    /// Whether this is Keystone's "no". Everything else means that nobody can say.
+    /// Returns whether this is Keystone's refusal. With every other error the state is unknown.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,
@@ -50,7 +50,7 @@ impl Error {
         )
     }
 
-    /// Returns what an operator does about it, as an imperative; `None` for a refusal.
+    /// Returns what an operator should do about it, as an imperative; `None` for a refusal.
     pub fn next_step(&self) -> Option<&'static str> {
         Some(match self {
             Self::Unavailable(Unavailable::Connect(Some(TransportFault::UnknownAuthority))) => {
@@ -79,7 +79,7 @@ impl Error {
         })
     }
 
-    /// Returns the failure in words for users, as the rest of a sentence about Keystone. Names no
+    /// Returns the failure in words for users, as the end of a sentence about Keystone. Names no
     /// host or file.
     pub fn for_users(&self) -> &'static str {
         match self {

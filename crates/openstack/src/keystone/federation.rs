@@ -1,10 +1,11 @@
-//! Keystone's federation API (OS-FEDERATION): from what an identity provider says about somebody to
-//! a token.
+//! Keystone's federation API (OS-FEDERATION): exchanges an identity provider's assertion for a
+//! token.
 //!
-//! Keystone itself checks nothing of what a provider has signed. It believes the web server in
-//! front of it (`mod_auth_openidc`, `mod_auth_mellon`), which passes the assertion on in headers:
-//! whoever reaches Keystone past that server can say anything. So there are two ways here: a bearer
-//! token that the web server verifies, or headers of our own, to a port that nobody else reaches.
+//! Keystone itself does not verify what a provider has signed. It trusts the web server in front of
+//! it (`mod_auth_openidc`, `mod_auth_mellon`), which passes the assertion on in headers: any client
+//! that reaches Keystone without passing that server can claim anything. So there are two ways: a
+//! bearer token that the web server verifies, or headers set by Portico, sent to a port that no
+//! other client can reach.
 use super::call::{Call, secret_header};
 use super::client::Client;
 use super::endpoints::Endpoints;
@@ -17,9 +18,9 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
-const LONGEST_NAME: usize = 64;
+const MAX_ID_BYTES: usize = 64;
 
-/// A way into Keystone by federation, by the IDs that its administrators have chosen.
+/// A federation protocol in Keystone, by the IDs that its administrators have chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FederatedProtocol {
@@ -29,17 +30,17 @@ pub struct FederatedProtocol {
     pub protocol: String,
 }
 
-/// What is said about somebody, and how it is said.
+/// The assertion about a user, and how it is sent.
 #[derive(Clone, Debug)]
 pub enum Assertion {
-    /// Headers as the web server in front of Keystone would set them. Only for a Keystone that
-    /// nobody else reaches.
+    /// Headers as the web server in front of Keystone would set them. Only for a Keystone that no
+    /// other client can reach.
     Headers(HeaderMap),
     /// A token of the identity provider, which the web server in front of Keystone verifies.
     Bearer(SecretString),
 }
 
-/// Why federation gave no token.
+/// The reason why federation returned no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FederationError {
     /// 404: the configuration names an identity provider or protocol that Keystone does not have.
@@ -48,7 +49,7 @@ pub enum FederationError {
     /// 403: the issuer is not among the identity provider's `remote_ids`, or it is disabled.
     #[error("keystone does not trust this issuer for the identity provider")]
     UntrustedIssuer,
-    /// 401: no rule of the mapping gives a user for what was said.
+    /// 401: no rule of the mapping returns a user for the assertion.
     #[error("keystone's mapping gives no user for this identity")]
     NotMapped,
     #[error(transparent)]
@@ -56,7 +57,7 @@ pub enum FederationError {
 }
 
 impl FederatedProtocol {
-    /// Whether both IDs can stand in an address as they are.
+    /// Returns whether both IDs can be part of a URL unchanged.
     pub fn is_plain(&self) -> bool {
         is_plain(&self.identity_provider) && is_plain(&self.protocol)
     }
@@ -70,16 +71,16 @@ impl FederatedProtocol {
     }
 }
 
-/// Whether an ID of Keystone's federation can stand in an address as it is.
+/// Returns whether an ID of Keystone's federation can be part of a URL unchanged.
 pub fn is_plain(id: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&id.len())
+    (1..=MAX_ID_BYTES).contains(&id.len())
         && id
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The address that a browser opens for single sign-on at Keystone. `public` is the identity API as
-/// browsers reach it; `origin` the address that gets the token, among Keystone's
+/// Returns the URL for single sign-on at Keystone. `public` is the identity API as browsers reach
+/// it; `origin` is the address that gets the token, which must be among Keystone's
 /// `trusted_dashboard`. Without an identity provider Keystone finds it by the issuer.
 pub fn websso_address(
     public: &Url,
@@ -101,12 +102,12 @@ pub fn websso_address(
 }
 
 impl Client {
-    /// An unscoped token for somebody whom an identity provider vouches for.
+    /// Returns an unscoped token for a user of an identity provider.
     ///
     /// # Errors
-    /// By what is wrong: the configuration ([`FederationError::UnknownProvider`]), the trust
-    /// ([`FederationError::UntrustedIssuer`]), the mapping ([`FederationError::NotMapped`]), or
-    /// the call.
+    /// Depends on the fault: the configuration ([`FederationError::UnknownProvider`]), the trust
+    /// ([`FederationError::UntrustedIssuer`]), the mapping ([`FederationError::NotMapped`]), or the
+    /// call.
     pub async fn federate(
         &self,
         way: &FederatedProtocol,
@@ -134,10 +135,11 @@ impl Client {
         result.map_err(|error| typed(status, error))
     }
 
-    /// The same Keystone at another address, for the calls that only a closed port takes.
+    /// Returns the same Keystone at another address, for the calls that only a closed port accepts.
     ///
     /// # Errors
-    /// When the address is none of an identity API, or tokens would cross a network in the clear.
+    /// If the address is not of an identity API, or tokens would be sent over a network
+    /// unencrypted.
     pub fn at(&self, url: &Url, allow_plain_http: bool) -> Result<Self, InvalidConfig> {
         let mut config = KeystoneConfig::new(url.clone());
         config.allow_plain_http = allow_plain_http;
@@ -162,7 +164,7 @@ fn typed(status: Option<StatusCode>, error: Error) -> FederationError {
 }
 
 fn bearer(token: &SecretString) -> Option<HeaderMap> {
-    // the characters of a token are checked before it becomes part of a line
+    // the characters of a token are checked before it becomes part of a header
     secret_header(token)?;
     let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret())).ok()?;
     value.set_sensitive(true);

@@ -1,4 +1,4 @@
-//! What one may sign in with, and for what.
+//! Credentials for a sign-in, and the requested scope.
 use secrecy::SecretString;
 
 /// A user, by ID or by name within a domain.
@@ -17,10 +17,10 @@ pub enum UserRef {
     },
 }
 
-/// What the token shall be good for.
+/// The requested scope of a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Nothing is said: Keystone scopes to the user's default project where there is one.
+    /// Not specified: Keystone scopes to the user's default project if there is one.
     #[default]
     Default,
     /// Explicitly none, whatever the user's default project.
@@ -37,21 +37,21 @@ pub enum Scope {
     ProjectNameInDomain { name: String, domain_id: String },
 }
 
-/// A sign-in with what the user typed. The methods are those that are present.
+/// A sign-in with the user's input. The methods are those that are present.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub user: UserRef,
     pub password: Option<SecretString>,
     /// The current one-time passcode.
     pub passcode: Option<SecretString>,
-    /// The receipt of an earlier step ([`super::AuthOutcome::ReceiptRequired`]); it stands for
-    /// the methods already passed, so the password is not needed again.
+    /// The receipt of an earlier step ([`super::AuthOutcome::ReceiptRequired`]); it covers the
+    /// methods already passed, so the password is not needed again.
     pub receipt: Option<SecretString>,
     pub scope: Scope,
 }
 
 impl Login {
-    /// The usual first step.
+    /// Makes the first step, with a password.
     pub fn with_password(user: UserRef, password: SecretString, scope: Scope) -> Self {
         Self {
             user,
@@ -62,7 +62,7 @@ impl Login {
         }
     }
 
-    /// The second step: the passcode, with the receipt of the first.
+    /// Makes the second step: the passcode, with the receipt of the first.
     pub fn with_passcode(
         user: UserRef,
         passcode: SecretString,

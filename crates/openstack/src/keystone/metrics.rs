@@ -1,4 +1,4 @@
-//! What is counted about calls to Keystone.
+//! Metrics of calls to Keystone.
 use super::Error;
 use super::error::Unavailable;
 use std::time::Duration;
@@ -22,18 +22,18 @@ pub(super) fn record<T>(operation: &'static str, took: Duration, result: &Result
     metrics::counter!(TOTAL, "operation" => operation, "outcome" => outcome).increment(1);
 }
 
-/// Whether an endpoint is taken for gone.
+/// Records whether an endpoint counts as unreachable.
 pub(super) fn record_circuit(endpoint: &str, open: bool) {
     metrics::gauge!(CIRCUIT, "endpoint" => endpoint.to_owned()).set(f64::from(u8::from(open)));
 }
 
-/// How far Keystone's clock is ahead of ours.
+/// Records how far Keystone's clock is ahead of the local one.
 pub(super) fn record_skew(seconds: i64) {
     #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
     metrics::gauge!(SKEW).set(seconds as f64);
 }
 
-/// Says what the metrics mean. Called once, when a client is built.
+/// Describes the metrics. Called once, when a client is built.
 pub(super) fn describe() {
     metrics::describe_histogram!(
         SECONDS,
@@ -48,6 +48,6 @@ pub(super) fn describe() {
     );
     metrics::describe_gauge!(
         CIRCUIT,
-        "1 while an endpoint of Keystone's is taken for gone and hardly asked"
+        "1 while an endpoint of Keystone is considered unavailable and only probed"
     );
 }

@@ -1,6 +1,6 @@
-//! Keystone's identity API v3: sign in, validate, rescope, revoke.
+//! A client of Keystone's identity API v3: sign-in, validation, rescoping, revocation.
 //!
-//! Start with [`Client`]; [`login`] is what one may ask for, [`token`] what comes back.
+//! Start with [`Client`]; [`login`] has the requests, [`token`] the results.
 mod answer;
 pub mod application_credentials;
 pub mod assignments;
@@ -25,7 +25,7 @@ pub use login::{ApplicationCredential, Login, Scope, UserRef};
 pub use service_account::{ServiceAccount, ServiceAccountError};
 pub use token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, Version};
 
-/// Says what the metrics of calls to Keystone mean; clients do so themselves.
+/// Describes the metrics of calls to Keystone; clients do so themselves.
 pub fn describe_metrics() {
     metrics::describe();
     service_account::describe_metrics();

@@ -1,22 +1,23 @@
-//! How far Keystone's clock is from ours, by the `Date` of its answers.
+//! Clock skew between Keystone and this machine, by the `Date` of its responses.
 use super::metrics;
 use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Both sides count whole seconds, and an answer takes its time.
-const NOTHING: i64 = 3;
-/// From here on somebody should look.
-const TOO_MUCH: i64 = 30;
+/// Smaller differences count as none: both clocks are read in whole seconds, and a response takes
+/// time.
+const TOLERANCE_SECONDS: i64 = 3;
+/// The log warns from this difference on.
+const WARNING_SECONDS: i64 = 30;
 
-/// What was seen last. Clones share it.
+/// The last measurement. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skew(Arc<AtomicI64>);
 
 impl Skew {
-    /// Learns from the `Date` (RFC 9110 section 6.6.1) of an answer to what was asked and answered
-    /// at these times.
+    /// Measures the skew by the `Date` (RFC 9110 section 6.6.1) of a response that was requested
+    /// and received at these times.
     pub fn learn(&self, date: &str, asked: Timestamp, answered: Timestamp) {
         let Ok(theirs) = DateTimeParser::new().parse_timestamp(date) else {
             return;
@@ -28,12 +29,16 @@ impl Skew {
         } else {
             (theirs - answered.as_second()).max(0)
         };
-        let seconds = if seconds.abs() < NOTHING { 0 } else { seconds };
+        let seconds = if seconds.abs() < TOLERANCE_SECONDS {
+            0
+        } else {
+            seconds
+        };
         let before = self.0.swap(seconds, Ordering::Relaxed);
         if before != seconds {
             metrics::record_skew(seconds);
         }
-        if before.abs() < TOO_MUCH && seconds.abs() >= TOO_MUCH {
+        if before.abs() < WARNING_SECONDS && seconds.abs() >= WARNING_SECONDS {
             tracing::warn!(
                 seconds,
                 "keystone's clock and ours differ: set both by NTP, else tokens end too early"
@@ -41,12 +46,12 @@ impl Skew {
         }
     }
 
-    /// How far Keystone's clock is ahead of ours; negative when it is behind.
+    /// Returns how far Keystone's clock is ahead of the local one; negative if it is behind.
     pub fn difference(&self) -> SignedDuration {
         SignedDuration::from_secs(self.0.load(Ordering::Relaxed))
     }
 
-    /// `now` by our clock or by Keystone's, whichever is later.
+    /// Returns `now` by the local clock or by Keystone's, whichever is later.
     pub fn latest(&self, now: Timestamp) -> Timestamp {
         let ahead = self.0.load(Ordering::Relaxed).max(0);
         now.saturating_add(SignedDuration::from_secs(ahead))

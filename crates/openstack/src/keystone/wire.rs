@@ -1,4 +1,4 @@
-//! The JSON of the identity API: requests as values, answers as strict enough types.
+//! The JSON of the identity API: requests as values, responses as sufficiently strict types.
 use super::login::{ApplicationCredential, Login, Scope, UserRef};
 use portico_domain::identity::{Named, Project};
 use secrecy::{ExposeSecret as _, SecretString};

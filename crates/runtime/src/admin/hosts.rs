@@ -1,8 +1,8 @@
-//! The host names that the admin port answers to.
+//! The host names that the admin port accepts.
 //!
-//! A web page whose own host name leads to this port (DNS rebinding) is of the same origin as the
-//! port for the browser that shows it, and could read the metrics. It can do so only under its own
-//! name: an IP address cannot be rebound.
+//! For the browser, a web page whose own host name resolves to this address (DNS rebinding) has the
+//! same origin as the port, and could read the metrics. It can do so only under its own name: an IP
+//! address cannot be rebound.
 use axum::body::Body;
 use axum::extract::State;
 use axum::middleware::Next;
@@ -13,9 +13,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many names the configuration may hold.
+/// Maximum number of names in the configuration.
 const MAX_HOSTS: usize = 64;
-/// The longest host name in DNS.
+/// Maximum length of a host name in DNS.
 const MAX_HOST_BYTES: usize = 253;
 /// Time between two log lines about refused requests.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
@@ -34,7 +34,7 @@ pub enum InvalidHost {
     TooMany,
 }
 
-/// The names that are answered to, in lower case and without a final dot.
+/// The accepted names, in lower case and without a final dot.
 #[derive(Debug)]
 pub(super) struct Hosts {
     names: HashSet<String>,
@@ -61,9 +61,9 @@ impl Hosts {
         })
     }
 
-    /// Whether a request for this authority is answered.
+    /// Returns whether a request for this authority is accepted.
     fn accepts(&self, authority: &str) -> bool {
-        // user information has no place in a Host header, and could hide a name
+        // a Host header must have no user information, which could hide a name
         if authority.contains('@') {
             return false;
         }
@@ -71,7 +71,7 @@ impl Hosts {
             return false;
         };
         let host = authority.host();
-        // nothing but a port may follow
+        // only a port may follow
         let is_port = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
         let rest = authority.as_str().strip_prefix(host);
         let ends = |rest: &str| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
@@ -85,11 +85,11 @@ impl Hosts {
             return bare.parse::<Ipv6Addr>().is_ok();
         }
         let host = folded(host);
-        // only the usual form: a browser writes every other one so
+        // only the canonical form: browsers convert all others to it
         host.parse::<Ipv4Addr>().is_ok() || host == "localhost" || self.names.contains(&host)
     }
 
-    /// Whether it is time to warn about a refused request.
+    /// Returns whether it is time to warn about a refused request.
     fn may_warn(&self) -> bool {
         let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
         let due = warned.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL);
@@ -100,7 +100,7 @@ impl Hosts {
     }
 }
 
-/// Refuses requests for other host names. A request without any comes from a program that speaks
+/// Refuses requests for other host names. A request without one comes from a program that uses
 /// HTTP/1.0: browsers always send one.
 pub(super) async fn admit(
     State(hosts): State<Arc<Hosts>>,

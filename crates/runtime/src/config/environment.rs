@@ -5,33 +5,34 @@ use std::collections::HashMap;
 
 const PREFIX: &str = "PORTICO_";
 const NESTING: &str = "__";
-/// What the layer is called among others.
+/// The layer's name.
 pub(super) const NAME: &str = "environment";
 
-/// The process's environment, as [`super::load`] takes it. Nothing else in the program reads
-/// settings from the environment.
+/// Returns the process's environment, as [`super::load`] takes it. The program reads settings from
+/// the environment nowhere else.
 pub fn process_environment() -> Vec<(String, String)> {
     std::env::vars_os()
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .collect()
 }
 
-/// How the text of a variable is read. A variable has neither quotes nor types, so it is read as what it looks
-/// like first, and in another way when its key takes something else.
+/// How the text of a variable is interpreted. A variable has neither quotes nor types, so it is
+/// first interpreted by its form, and differently if its key requires another type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     /// A text, although it looks like a number.
     Text,
-    /// A list of items between commas, with brackets or without.
+    /// A list of items separated by commas, with brackets or without.
     List,
-    /// The same, and every item is a text.
+    /// The same, with every item as a text.
     Texts,
 }
 
-/// Only variables with a section count: `PORTICO_URL` and the like are for people and scripts.
+/// Variables of the configuration. Only those with a section are read: `PORTICO_URL` and the like
+/// are for users and scripts.
 pub(super) struct EnvironmentLayer {
     settings: Vec<(String, String)>,
-    /// By key. A key moves on to later readings only, so that trying ends.
+    /// By key. A key only advances to later readings, so that the attempts end.
     readings: HashMap<String, Reading>,
 }
 
@@ -49,7 +50,8 @@ impl EnvironmentLayer {
         Self { settings, readings }
     }
 
-    /// Whether a variable of which the error says that it has the wrong type is read in another way from now on.
+    /// Returns whether a variable that has the wrong type according to the error is interpreted
+    /// differently from now on.
     pub(super) fn reads_otherwise(&mut self, error: &Error) -> bool {
         let mut changed = false;
         for error in error.clone() {
@@ -111,12 +113,12 @@ fn read(text: &str, reading: Option<Reading>) -> Value {
     }
 }
 
-/// Never fails: what is not a number, boolean, list or table is a text.
+/// Guesses a value; never fails: what is not a number, boolean, list or table is a text.
 fn guess(text: &str) -> Value {
     text.parse().unwrap_or_else(|_| Value::from(text))
 }
 
-/// The items of `a, b` and of `[a, b]`.
+/// Returns the items of `a, b` and of `[a, b]`.
 fn items(text: &str) -> Vec<&str> {
     let text = text.trim();
     let inner = text
@@ -127,7 +129,7 @@ fn items(text: &str) -> Vec<&str> {
     items.filter(|item| !item.is_empty()).collect()
 }
 
-/// The text between quotes, where there are any.
+/// Returns the text between quotes, if it is quoted.
 fn unquoted(item: &str) -> Option<&str> {
     ['"', '\'']
         .into_iter()
@@ -151,7 +153,7 @@ impl Provider for &EnvironmentLayer {
     }
 }
 
-/// The variable that sets the key. The items of a list have no variables of their own.
+/// Returns the variable that sets the key. The items of a list have no variables of their own.
 pub(super) fn variable_of<S: AsRef<str>>(path: &[S]) -> String {
     let path: Vec<String> = path
         .iter()

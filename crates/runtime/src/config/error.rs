@@ -5,11 +5,11 @@ use figment::error::Kind;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a configuration cannot be used.
+/// The reason why a configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A configuration file cannot be read.
-    // the cause is part of the message; as `source` a report of the whole chain would repeat it
+    // the cause is part of the message; as `source`, a report of the whole chain would repeat it
     #[error("cannot read the configuration file {}: {cause}", path.display())]
     Unreadable {
         path: PathBuf,
@@ -23,24 +23,24 @@ pub enum ConfigError {
         column: usize,
         message: String,
     },
-    /// Keys are unknown or missing, or hold wrong values.
+    /// Keys are unknown, missing or have invalid values.
     #[error("{}", list(.0))]
     Invalid(Vec<Problem>),
 }
 
-/// What is wrong with one key.
+/// The problem of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key with its path, such as `gateway.session.idle`; empty for the whole.
+    /// The key with its path, such as `gateway.session.idle`; empty for the whole configuration.
     pub key: String,
-    /// What is wrong and what would be right.
+    /// The fault, and what would be correct.
     pub message: String,
-    /// The file or variable that says it, where known.
+    /// The file or variable with the value, if known.
     pub origin: Option<String>,
 }
 
 impl Problem {
-    /// A problem of one key, found by a check of the program's own.
+    /// Returns a problem of one key, found by the program's own checks.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             key: key.into(),
@@ -113,7 +113,7 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
                 .and_then(|value| value.as_str().map(str::to_owned))
                 .unwrap_or_default();
             format!(
-                "`{written}` is no address to listen on: write IP:PORT with a port from 1 to \
+                "`{written}` is not an address to listen on: write IP:PORT with a port from 1 to \
                  65535, such as 127.0.0.1:8080"
             )
         }
@@ -144,7 +144,7 @@ fn explain(figment: &Figment, error: &figment::Error) -> Problem {
     }
 }
 
-/// The variable that holds the value at `path`, where it came from the environment.
+/// Returns the variable that holds the value at `path`, if it came from the environment.
 fn variable(error: &figment::Error, path: &[String]) -> Option<String> {
     let metadata = error.metadata.as_ref()?;
     (metadata.name == environment::NAME).then(|| variable_of(path))

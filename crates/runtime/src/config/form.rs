@@ -1,4 +1,5 @@
-//! What a value must look like, with an example: for values of another type or form than their key takes.
+//! The required form of a value, with an example: for error messages about values of another type
+//! or form.
 use figment::error::Actual;
 use std::borrow::Cow;
 
@@ -6,12 +7,13 @@ const LIST: &str = "a list";
 const TABLE: &str = "a table";
 const DURATION: &str = "a time with its unit (ms, s, m, h or d)";
 
-/// Returns the message for `actual` where serde expected something else, in serde's words `expected`. For a value
-/// from the environment `variable` is its name, so that the example can be pasted.
+/// Returns the message for `actual` where serde expected something else, in serde's words
+/// `expected`. For a value from the environment, `variable` is its name, so that the example can be
+/// copied.
 pub(super) fn message(actual: &Actual, expected: &str, variable: Option<&str>) -> String {
     let (form, in_file, in_variable) = form_of(expected);
     let found = found(actual, &form);
-    // a key of no section has no variable
+    // a key outside of any section has no variable
     let settable = variable.is_none_or(|name| name.contains("__"));
     let example = match variable {
         Some(name) if settable && !in_variable.is_empty() => {
@@ -31,7 +33,7 @@ pub(super) fn message(actual: &Actual, expected: &str, variable: Option<&str>) -
     format!("must be {form}{example}, not {found}{advice}")
 }
 
-/// The form in words, with an example for a file and one for a variable.
+/// Returns the form in words, with an example for a file and one for a variable.
 fn form_of(expected: &str) -> (Cow<'static, str>, &'static str, &'static str) {
     let (form, in_file, in_variable) = match expected {
         "a duration" => (DURATION, r#""30s" or "1h 30m""#, "30s"),
@@ -53,7 +55,8 @@ fn form_of(expected: &str) -> (Cow<'static, str>, &'static str, &'static str) {
     (Cow::Borrowed(form), in_file, in_variable)
 }
 
-/// What was found. A text is repeated only where a number or a time was expected: others may be secrets.
+/// Returns a description of the value. A text is repeated only if a number or a time was expected:
+/// others may be secrets.
 fn found(actual: &Actual, form: &str) -> String {
     match actual {
         Actual::Bool(value) => format!("`{value}`"),

@@ -1,10 +1,11 @@
 //! Configuration in layers: defaults in code, TOML files (later ones win), then environment
 //! variables `PORTICO_<SECTION>__<KEY>`. A list in a variable is `a,b` or `["a", "b"]`, a list of
-//! tables `[{id="a", name="b"}]`; `clusters` and `apps`, which are in no section, are written in files only.
+//! tables `[{id="a", name="b"}]`; `clusters` and `apps`, which are in no section, can be set in
+//! files only.
 //!
-//! Each crate owns the struct of its section; the program composes them and calls [`load`].
-//! Relative paths in a file (keys that end in `_file`, `_files` or `_root`) are relative to
-//! that file, so that a configuration works from any working directory.
+//! Each crate defines the struct of its section; the program composes them and calls [`load`].
+//! Relative paths in a file (keys that end in `_file`, `_files` or `_root`) are relative to that
+//! file, so that a configuration works from any working directory.
 mod environment;
 mod error;
 mod file;
@@ -23,7 +24,7 @@ use std::path::PathBuf;
 /// [`process_environment`] returns.
 ///
 /// # Errors
-/// When a file cannot be read, is not TOML, or a key is unknown, missing or holds a wrong value;
+/// If a file cannot be read, is not TOML, or a key is unknown, missing or has an invalid value;
 /// every problem names its key.
 pub fn load<T: DeserializeOwned>(
     files: &[PathBuf],

@@ -1,4 +1,4 @@
-//! Who may have a connection: so many at once, and so many of one address.
+//! Limits on connections: in total, and per client address.
 use super::{Limits, Proxies};
 use crate::client_network::client_network;
 use crate::metrics::{CONNECTIONS, REFUSED_CONNECTIONS};
@@ -27,14 +27,14 @@ struct Open {
     per_address: HashMap<IpAddr, usize>,
 }
 
-/// Why somebody gets no connection.
+/// The reason why a connection is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     Full,
     TooManyOfOne,
 }
 
-/// An admitted connection; free again when dropped.
+/// An admitted connection; released when dropped.
 pub(super) struct Place {
     shared: Arc<Shared>,
     address: Option<IpAddr>,
@@ -139,7 +139,7 @@ mod tests {
         let _first = admission.admit(ip("2001:db8::1"));
         assert!(admission.admit(ip("2001:db8::2")).is_err());
         assert!(admission.admit(ip("2001:db8:0:1::1")).is_ok());
-        // the same machine by both protocols
+        // the same machine over both protocols
         let _mapped = admission.admit(ip("::ffff:192.0.2.1"));
         assert!(admission.admit(ip("192.0.2.1")).is_err());
     }

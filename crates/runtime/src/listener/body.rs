@@ -1,4 +1,4 @@
-//! A request's body that must go on: whoever sends nothing for too long is not waited for.
+//! A request body with an idle timeout: a client that sends nothing for too long is disconnected.
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Sleep, sleep};
 
-/// The client sent nothing more of its request for too long.
+/// The client sent no more of its request for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nothing more of the request came for {0:?}")]
 pub struct BodyTimedOut(pub Duration);

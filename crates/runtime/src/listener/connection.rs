@@ -1,7 +1,7 @@
 use super::admission::Place;
 use super::body::ArrivingBody;
+use super::guarded_stream::GuardedStream;
 use super::handshake_log::HandshakeLog;
-use super::wire::Wire;
 use super::{HttpService, Limits, PeerAddr, PeerCertificates};
 use crate::tls::ReloadingTls;
 use axum::body::Body;
@@ -21,12 +21,14 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
-/// For whoever is one too many: a word that costs nothing.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
+/// The response to a connection over the limit; constant, so that it costs nothing.
+const TOO_MANY_CONNECTIONS: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
     retry-after: 5\r\nconnection: close\r\ncontent-length: 41\r\n\r\n\
     Too many connections. Try again shortly.\n";
-/// What waits to be sent on one HTTP/2 stream: a client that takes nothing must not fill memory.
-const SEND_BUFFER: usize = 64 * 1024;
+/// Maximum number of bytes that wait to be sent on one HTTP/2 stream, so that a client that does
+/// not read cannot fill the memory.
+const MAX_SEND_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Turns accepted sockets into served connections.
 #[derive(Clone)]
@@ -36,7 +38,7 @@ pub(super) struct Acceptor<A> {
     handshakes: Arc<HandshakeLog>,
     limits: Limits,
     protocol: Arc<Builder<TokioExecutor>>,
-    /// Whether clients should go elsewhere.
+    /// Whether clients should connect elsewhere.
     leaving: Arc<AtomicBool>,
 }
 
@@ -60,8 +62,8 @@ impl<A: HttpService> Acceptor<A> {
             .timer(TokioTimer::new())
             .max_header_list_size(limits.max_header_bytes)
             .max_concurrent_streams(limits.max_streams)
-            .max_send_buf_size(SEND_BUFFER)
-            // a client that went away without a word must not hold its streams for ever
+            .max_send_buf_size(MAX_SEND_BUFFER_BYTES)
+            // a client that disappeared without closing must not hold its streams forever
             .keep_alive_interval(std::time::Duration::from_secs(30))
             .keep_alive_timeout(std::time::Duration::from_secs(20));
         Self {
@@ -74,11 +76,11 @@ impl<A: HttpService> Acceptor<A> {
         }
     }
 
-    /// Closes a connection that is one too many; where nothing is encrypted, with a word.
+    /// Closes a connection over the limit; without TLS, with a response.
     pub(super) fn turn_away(&self, stream: &TcpStream) {
         if self.tls.is_none() {
-            // a new socket has room for it; whoever does not get it sees the end
-            let _ = stream.try_write(FULL);
+            // a new socket has room for it; a client that does not receive it sees the end
+            let _ = stream.try_write(TOO_MANY_CONNECTIONS);
         }
     }
 
@@ -89,7 +91,7 @@ impl<A: HttpService> Acceptor<A> {
         place: Place,
         watcher: Watcher,
     ) {
-        // an error means that the peer is gone, which the first read says too
+        // an error means that the peer is gone, which the first read reports too
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else {
             return self.serve_http(stream, peer, None, place, watcher).await;
@@ -125,7 +127,7 @@ impl<A: HttpService> Acceptor<A> {
         let (app, leaving) = (self.app, self.leaving);
         let idle = self.limits.body_idle;
         let switched = Arc::new(AtomicBool::new(false));
-        let wire = Wire::new(stream, &self.limits, Arc::clone(&switched), place);
+        let stream = GuardedStream::new(stream, &self.limits, Arc::clone(&switched), place);
         let service = service_fn(move |request: Request<Incoming>| {
             let version = request.version();
             let mut request = request.map(|body| {
@@ -155,10 +157,10 @@ impl<A: HttpService> Acceptor<A> {
         });
         let connection = self
             .protocol
-            .serve_connection_with_upgrades(TokioIo::new(wire), service)
+            .serve_connection_with_upgrades(TokioIo::new(stream), service)
             .into_owned();
         if let Err(error) = watcher.watch(connection).await {
-            // clients leave in the middle of things all day long
+            // clients disconnect at any time, which is normal
             tracing::debug!(%error, "connection ended early");
         }
     }

@@ -1,6 +1,6 @@
-//! Log lines for TLS handshakes that fail because of a certificate, where clients must or may show
-//! one: the connection ends before there is a request, so that nothing else can log it. Anybody who
-//! reaches the port can cause such a line, so their number is bounded.
+//! Log lines for TLS handshakes that fail because of a certificate, if clients must or may present
+//! one: the connection ends before there is a request, so no other code can log it. Every client
+//! that reaches the port can cause such a line, so their number is bounded.
 use crate::client_network::client_network;
 use crate::metrics::REFUSED_HANDSHAKES;
 use metrics::Counter;
@@ -11,17 +11,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A network gets one line in this time.
+/// A network gets one log line within this time.
 const WINDOW: Duration = Duration::from_secs(60);
-/// How many networks get a line in that time.
+/// Maximum number of networks with a log line within that time.
 const MAX_NETWORKS: usize = 20;
 
-/// Whose certificate a handshake failed over, and why.
+/// The certificate over which a handshake failed, and the reason.
 #[derive(Debug)]
 enum CertificateProblem {
-    /// The client showed none, or one that is not accepted.
+    /// The client presented none, or one that is not accepted.
     OfClient(Error),
-    /// The client does not accept ours.
+    /// The client does not accept the server's.
     OfServer(AlertDescription),
 }
 
@@ -73,7 +73,7 @@ pub(super) struct HandshakeLog {
 struct Recent {
     since: Instant,
     networks: HashSet<IpAddr>,
-    /// How many got no line.
+    /// Number of failures without a log line.
     suppressed: u64,
 }
 
@@ -92,10 +92,10 @@ impl HandshakeLog {
         }
     }
 
-    /// Notes a handshake that failed.
+    /// Records a failed handshake.
     pub fn failed(&self, peer: SocketAddr, error: &std::io::Error) {
         let Some(problem) = CertificateProblem::of(error) else {
-            // scanners, health checks and clients that go away
+            // scanners, health checks and clients that disconnect
             tracing::debug!(%peer, %error, "TLS handshake failed");
             return;
         };
@@ -114,7 +114,7 @@ impl HandshakeLog {
         }
     }
 
-    /// Whether there may be a line now; then how many there were not since the last one.
+    /// Returns, if a line may be logged now, the number of those suppressed since the last one.
     fn admit(&self, address: IpAddr, now: Instant) -> Option<u64> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         if now.saturating_duration_since(recent.since) >= WINDOW {
@@ -144,7 +144,7 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(log.admit(of(1), start), None);
         }
-        // another client's line is not lost to the first one's flood
+        // a flood by one client does not suppress another client's line
         assert_eq!(log.admit(of(2), start), Some(5));
         let lines = (0..200)
             .filter_map(|last| log.admit(of(last), start))

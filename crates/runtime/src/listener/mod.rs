@@ -2,11 +2,11 @@
 mod admission;
 mod body;
 mod connection;
-mod framing;
+mod guarded_stream;
 mod handshake_log;
+mod strict_framing;
 #[cfg(test)]
 mod tests;
-mod wire;
 
 use crate::lifecycle::Lifecycle;
 use crate::tls::ReloadingTls;
@@ -30,39 +30,39 @@ use tower::Service;
 pub use body::BodyTimedOut;
 
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// What was sent before the socket closed may still be on its way.
-const ON_ITS_WAY: Duration = Duration::from_millis(500);
+/// How long a request that was sent before the socket closed may be in flight.
+const IN_FLIGHT_GRACE: Duration = Duration::from_millis(500);
 
-/// The address of the connection's other end, in each request's extensions. Behind a reverse
-/// proxy this is the proxy.
+/// The address of the connection's peer, in each request's extensions. Behind a reverse proxy this
+/// is the proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddr(pub SocketAddr);
 
-/// The client's certificate chain, its own first, in each request's extensions when the client
-/// showed one. The listener has verified it against the client authority.
+/// The client's certificate chain, its own first, in each request's extensions if the client
+/// presented one. The listener has verified it against the client authority.
 #[derive(Clone, Debug)]
 pub struct PeerCertificates(pub Arc<Vec<CertificateDer<'static>>>);
 
 /// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long a client may take for the TLS handshake.
+    /// Time limit for the TLS handshake.
     pub handshake: Duration,
-    /// How long a client may take to send the head of a request.
+    /// Time limit for the head of a request.
     pub header_read: Duration,
-    /// How many headers a request may have.
+    /// Maximum number of headers in a request.
     pub max_headers: usize,
-    /// How large the head of a request may be, in bytes.
+    /// Maximum size of the head of a request, in bytes.
     pub max_header_bytes: u32,
-    /// How many requests run at once on one HTTP/2 connection.
+    /// Maximum number of concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
-    /// How long a client may take between two pieces of a request's body.
+    /// Time limit between two pieces of a request's body.
     pub body_idle: Duration,
-    /// How long a client may take nothing of what is there for it.
+    /// How long a client may receive nothing of a response that is ready for it.
     pub send: Duration,
-    /// How many connections are open at once.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// How many of them one address may have; an IPv6 address counts as its /64.
+    /// Maximum number of connections from one address; an IPv6 address counts as its /64.
     pub connections_per_address: usize,
 }
 
@@ -82,10 +82,10 @@ impl Default for Limits {
     }
 }
 
-/// Why a listener cannot start.
+/// The reason why a listener cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// The port is taken.
+    /// The port is in use.
     #[error("{address} is in use by another process: stop it or choose another port")]
     InUse { address: SocketAddr },
     /// Any other reason.
@@ -96,7 +96,7 @@ pub enum ListenError {
     },
 }
 
-/// Addresses that many clients come through: their connections are counted together only.
+/// Addresses shared by many clients: their connections count towards the total only.
 #[derive(Clone)]
 struct Proxies(Arc<dyn Fn(IpAddr) -> bool + Send + Sync>);
 
@@ -112,7 +112,7 @@ impl Default for Proxies {
     }
 }
 
-/// What a listener can serve: a router, or anything else that answers every request.
+/// A service that a listener can serve: a router, or another service that answers every request.
 pub trait HttpService:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send>
     + Clone
@@ -145,10 +145,10 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Takes the address; port 0 takes any free one.
+    /// Binds the address; port 0 means any free one.
     ///
     /// # Errors
-    /// When the address is in use or not ours.
+    /// If the address is in use or does not belong to this machine.
     pub async fn bind(address: SocketAddr) -> Result<Self, ListenError> {
         let failed = |source: std::io::Error| {
             if source.kind() == std::io::ErrorKind::AddrInUse {
@@ -171,7 +171,7 @@ impl Listener {
         })
     }
 
-    /// The name that its metrics have.
+    /// Sets its name in metrics.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = name;
@@ -185,14 +185,15 @@ impl Listener {
         self
     }
 
-    /// Sets other limits than the default ones.
+    /// Replaces the default limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Says which addresses many clients come through: `connections_per_address` is not for them.
+    /// Sets which addresses are shared by many clients: `connections_per_address` does not apply to
+    /// them.
     #[must_use]
     pub fn with_proxies(
         mut self,
@@ -202,32 +203,32 @@ impl Listener {
         self
     }
 
-    /// Stops when told so, and not with the process's soft stop: for what is only reached through
-    /// another listener of the process, which needs it until its own last request is answered.
+    /// Stops on this token and not with the process's soft stop: for a service that is only reached
+    /// through another listener of the process, which needs it until its own last request is
+    /// answered.
     #[must_use]
     pub fn until(mut self, stop: CancellationToken) -> Self {
         self.stop = Some(stop);
         self
     }
 
-    /// Drops the guard when the last request has been answered.
+    /// Drops the guard after the last request has been answered.
     #[must_use]
     pub fn tells(mut self, closed: DropGuard) -> Self {
         self.closed = Some(closed);
         self
     }
 
-    /// The address that was taken.
+    /// Returns the bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves `service`, most often a router, in the background of `lifecycle`. From the
-    /// announcement of a stop on HTTP/1.1 answers ask the client to connect anew; from the soft stop
-    /// on nothing new is accepted, HTTP/2 connections get GOAWAY, and requests that run are
-    /// finished.
+    /// Serves `service`, most often a router, in the background of `lifecycle`. After the
+    /// announcement of a stop, HTTP/1.1 responses ask the client to reconnect; after the soft stop
+    /// nothing new is accepted, HTTP/2 connections get GOAWAY, and running requests are completed.
     ///
-    /// Each request's extensions hold [`PeerAddr`] and, where the client showed certificates,
+    /// Each request's extensions hold [`PeerAddr`] and, if the client presented certificates,
     /// [`PeerCertificates`].
     pub fn serve(self, service: impl HttpService, lifecycle: &Lifecycle) {
         if let Some(tls) = &self.tls {
@@ -274,15 +275,15 @@ impl Listener {
             match accepted {
                 Ok((stream, peer)) => serve(stream, peer),
                 Err(error) => {
-                    // out of file descriptors, most often: connections that end free some
+                    // out of file descriptors, usually: connections that end release some
                     tracing::warn!(%error, address = %self.address, "cannot accept connections");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
         leaving.store(true, Ordering::Relaxed);
-        // whoever has connected already is not turned away; asked of the system itself, as the
-        // runtime may not have heard of them yet
+        // clients that have connected already are not refused; the system itself is asked, as the
+        // runtime may not know of them yet
         if let Ok(socket) = self.socket.into_std() {
             while let Ok((stream, peer)) = socket.accept() {
                 if stream.set_nonblocking(true).is_ok()
@@ -293,7 +294,7 @@ impl Listener {
             }
         }
         if graceful.count() > 0 {
-            tokio::time::sleep(ON_ITS_WAY).await;
+            tokio::time::sleep(IN_FLIGHT_GRACE).await;
         }
         graceful.shutdown().await;
     }

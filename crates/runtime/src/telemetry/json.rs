@@ -1,9 +1,9 @@
-//! A log line as one JSON object.
+//! Formatting of a log line as one JSON object.
 //!
 //! The members are those of `tracing-subscriber`'s flattened format, in its order: `timestamp`,
 //! `level`, the event's own, `target`, `span`. That format cannot name the request (`request_id`)
-//! without a span, which would be made for every request, and takes each line through a serializer
-//! of its own, while a busy gateway writes thousands a second.
+//! without a span, which would be made for every request, and uses a separate serialiser for each
+//! line, while a busy gateway writes thousands a second.
 use crate::request_id;
 use jiff::Timestamp;
 use std::cell::RefCell;
@@ -14,15 +14,15 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::registry::LookupSpan;
 
-/// The names under which a line may say itself which request it is about.
-const REQUEST_NAMES: [&str; 2] = ["request_id", "request.id"];
+/// The field in which an event names its request itself.
+const REQUEST_ID: &str = "request_id";
 
-/// The members that every line has: an event's field of such a name gets another, since parsers keep
-/// one of two members with the same name.
-const RESERVED: [&str; 4] = ["timestamp", "level", "target", "span"];
+/// The members that every line has: an event's field of such a name gets another, since parsers
+/// keep one of two members with the same name.
+const RESERVED_NAMES: [&str; 4] = ["timestamp", "level", "target", "span"];
 
-/// What a line takes at least, in bytes.
-const USUAL: usize = 512;
+/// The initial capacity of a line, in bytes.
+const INITIAL_LINE_BYTES: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct JsonLine;
@@ -39,7 +39,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
-        let mut line = String::with_capacity(USUAL);
+        let mut line = String::with_capacity(INITIAL_LINE_BYTES);
         line.push_str("{\"timestamp\":\"");
         time(&mut line, Timestamp::now());
         line.push_str("\",\"level\":\"");
@@ -63,7 +63,7 @@ where
             text(&mut line, span.name());
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<N>>();
-            // an object of its own, which becomes a part of this one
+            // a separate object, which becomes a part of this one
             let inner = fields.and_then(|fields| fields.strip_prefix('{')?.strip_suffix('}'));
             if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
                 line.push(',');
@@ -77,11 +77,12 @@ where
 }
 
 thread_local! {
-    /// The second that a line was written in last, and how it is written.
+    /// The second of the last line, and its formatted text.
     static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
 }
 
-/// Writes a time (RFC 3339, in microseconds). What says the second is worked out once in it.
+/// Writes a time (RFC 3339, in microseconds). The part up to the second is formatted once per
+/// second.
 fn time(line: &mut String, time: Timestamp) {
     SECOND.with_borrow_mut(|(second, written)| {
         if *second != time.as_second() {
@@ -92,7 +93,7 @@ fn time(line: &mut String, time: Timestamp) {
         }
         line.push_str(written);
     });
-    // as many digits in any case: a number before them keeps their zeros
+    // always the same number of digits: a number in front keeps their zeros
     let mut digits = itoa::Buffer::new();
     let digits = digits.format(1_000_000 + time.subsec_microsecond());
     line.push('.');
@@ -100,20 +101,20 @@ fn time(line: &mut String, time: Timestamp) {
     line.push('Z');
 }
 
-/// Writes what an event says.
+/// Writes the fields of an event.
 struct Members<'l> {
     line: &'l mut String,
     names_request: bool,
 }
 
 impl Members<'_> {
-    /// Writes a member's name, which is a word of the code's.
+    /// Writes a member's name, which is a constant in the code.
     fn name(&mut self, field: &Field) {
         let name = field.name();
-        self.names_request |= REQUEST_NAMES.contains(&name);
+        self.names_request |= name == REQUEST_ID;
         let name = name.strip_prefix("r#").unwrap_or(name);
         self.line.push_str(",\"");
-        if RESERVED.contains(&name) {
+        if RESERVED_NAMES.contains(&name) {
             self.line.push_str("event.");
         }
         self.line.push_str(name);
@@ -126,7 +127,7 @@ impl Visit for Members<'_> {
         self.name(field);
         self.line.push('"');
         let from = self.line.len();
-        // what writes nothing has said what it can
+        // a value that writes nothing has no more to show
         let _ = write!(self.line, "{value:?}");
         if self.line.get(from..).is_some_and(is_special) {
             let plain = self.line.split_off(from);
@@ -162,20 +163,20 @@ impl Visit for Members<'_> {
         if value.is_finite() {
             let _ = write!(self.line, "{value:?}");
         } else {
-            // JSON has no word for it
+            // JSON has no representation for it
             self.line.push_str("null");
         }
     }
 }
 
-/// Writes a string; most have nothing that JSON writes otherwise.
+/// Writes a string; most need no escaping.
 fn text(line: &mut String, text: &str) {
     if is_special(text) {
-        // a string can be written in any case
+        // writing to a string cannot fail
         let written = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
         for character in written.chars() {
             if acts_on_terminal(character) {
-                // each is of the basic plane
+                // each is in the basic multilingual plane
                 let _ = write!(line, "\\u{:04x}", u32::from(character));
             } else {
                 line.push(character);
@@ -188,10 +189,10 @@ fn text(line: &mut String, text: &str) {
     }
 }
 
-/// Whether some of a string may have to be written otherwise: what JSON escapes (RFC 8259, 7), and
+/// Returns whether a part of a string may have to be escaped: what JSON escapes (RFC 8259, 7), and
 /// what [`acts_on_terminal`], by the first byte of its encoding.
 fn is_special(text: &str) -> bool {
-    // all bytes at once: looking for the first such takes longer
+    // all bytes at once: searching for the first takes longer
     text.bytes().fold(false, |special, byte| {
         special
             | (byte < 0x20)
@@ -201,8 +202,8 @@ fn is_special(text: &str) -> bool {
     })
 }
 
-/// Whether a terminal on which the log is read would act on a character that JSON leaves as it is:
-/// control characters from DEL on, and those that turn the direction of the text around.
+/// Returns whether a terminal would interpret a character that JSON leaves unescaped: control
+/// characters from DEL on, and those that change the direction of the text.
 fn acts_on_terminal(character: char) -> bool {
     matches!(
         character,
@@ -358,14 +359,14 @@ mod tests {
     #[test]
     fn the_span_is_an_object_of_the_line() {
         let lines = lines_of(|| {
-            let span = tracing::info_span!("request", request.id = "r\"1", path = "/x");
+            let span = tracing::info_span!("request", request_id = "r\"1", path = "/x");
             span.in_scope(|| {
                 tracing::info!("inside");
                 tracing::info!(parent: None, "of its own");
             });
             tracing::info_span!("bare").in_scope(|| tracing::info!("inside"));
         });
-        let span = json!({ "name": "request", "request.id": "r\"1", "path": "/x" });
+        let span = json!({ "name": "request", "request_id": "r\"1", "path": "/x" });
         assert_eq!(lines[0]["span"], span);
         assert_eq!(lines[1].get("span"), None);
         assert_eq!(lines[2]["span"], json!({ "name": "bare" }));

@@ -1,8 +1,8 @@
-//! Logs on standard error, for people or as JSON lines, and the spans of traces.
+//! Logs on standard error, as text or as JSON lines, and the spans of traces.
 mod json;
 mod output;
 
-pub use output::LastLines;
+pub use output::LogFlushGuard;
 
 use crate::request_id;
 use crate::traces::Traces;
@@ -19,31 +19,31 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-/// PostgreSQL sends notices at each start that nothing follows from, and sqlx logs them at `info`. Statements it logs
-/// at `debug`, slow ones at `warn`.
-const QUIET: &str = "sqlx::postgres::notice=warn";
+/// PostgreSQL sends harmless notices at each startup, and sqlx logs them at `info`. It logs
+/// statements at `debug`, slow ones at `warn`.
+const DEFAULT_DIRECTIVE: &str = "sqlx::postgres::notice=warn";
 
 /// `[log]`: what is logged, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogConfig {
     /// A level (`error`, `warn`, `info`, `debug`, `trace`) or a list such as
-    /// `info,gateway=debug`. The gateway's access lines have a target of their own:
+    /// `info,gateway=debug`. The gateway's access log entries have a target of their own:
     /// `info,portico::access=off` leaves them out, `info,portico::access=debug` has those of
     /// static files and probes too. Notices of PostgreSQL, such as "relation already exists,
     /// skipping", are left out unless the list names `sqlx`.
     pub level: String,
-    /// `human` for people, `json` for a log collector.
+    /// `human` for readable lines, `json` for a log collector.
     pub format: LogFormat,
-    /// How long the gateway's access lines may wait to be written together with others; whatever
-    /// else is logged takes them along at once. A process that is killed loses those that wait.
-    /// `0s`: none waits.
+    /// How long the gateway's access log entries may wait to be written together with others; any
+    /// other log line flushes them at once. A process that is killed loses those that wait. `0s`:
+    /// none waits.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub access_delay: Duration,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
@@ -64,28 +64,28 @@ impl Default for LogConfig {
     }
 }
 
-/// Why logging cannot start.
+/// The reason why logging cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// `log.level` cannot be understood.
+    /// `log.level` is not valid.
     #[error(
-        "log.level `{level}` is no level (error, warn, info, debug, trace) nor a list such as \
-         `info,gateway=debug`: {source}"
+        "log.level `{level}` is neither a level (error, warn, info, debug, trace) nor a list such \
+         as `info,gateway=debug`: {source}"
     )]
     Level {
         level: String,
         source: tracing_subscriber::filter::ParseError,
     },
-    /// Something in the process has set up logging before.
+    /// Logging was set up in the process before.
     #[error("logging is set up already: {0}")]
     AlreadySet(#[from] TryInitError),
 }
 
 impl LogConfig {
-    /// Says whether `level` can be understood.
+    /// Returns the filter of `level`.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If the level is not valid.
     pub fn filter(&self) -> Result<EnvFilter, TelemetryError> {
         let parse = |level: &str| EnvFilter::builder().parse(level);
         let filter = parse(&self.level).map_err(|source| TelemetryError::Level {
@@ -95,16 +95,16 @@ impl LogConfig {
         if self.level.is_empty() || self.level.contains("sqlx") {
             return Ok(filter);
         }
-        Ok(parse(&format!("{},{QUIET}", self.level)).unwrap_or(filter))
+        Ok(parse(&format!("{},{DEFAULT_DIRECTIVE}", self.level)).unwrap_or(filter))
     }
 }
 
-/// Starts logging to standard error, and takes spans for `traces` where there are any. What is
-/// returned must live as long as the process.
+/// Starts logging to standard error, and passes spans to `traces` if there are any. Keep the
+/// returned value for as long as the process runs.
 ///
 /// # Errors
-/// When the level is not understood or logging runs already.
-pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<LastLines, TelemetryError> {
+/// If the level is not valid or logging is set up already.
+pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<LogFlushGuard, TelemetryError> {
     if config.format == LogFormat::Json {
         request_id::lines_name_requests();
     }

@@ -1,6 +1,6 @@
-//! Where log lines go. The gateway's access lines may wait for one another, so that
-//! a busy gateway makes one system call for many; every other line is written at once, after
-//! those that wait.
+//! Output of log lines. The gateway's access log entries may wait for each other, so that a busy
+//! gateway makes one system call for many; every other line is written at once, after the waiting
+//! ones.
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tracing::Metadata;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// The target of the gateway's access lines.
-const GATHERED: &str = "portico::access";
-/// So many bytes do not wait any longer.
-const MOST: usize = 32 * 1024;
+/// The target of the gateway's access log.
+const ACCESS_LOG_TARGET: &str = "portico::access";
+/// Lines are written once this many bytes are waiting.
+const MAX_BUFFERED_BYTES: usize = 32 * 1024;
 
-/// Writes lines. Clones share what waits.
+/// Writes lines. Clones share the waiting lines.
 #[derive(Clone, Debug)]
 pub(super) struct Output {
     shared: Arc<Shared>,
@@ -29,19 +29,19 @@ struct Shared {
 struct Waiting {
     to: Box<dyn Write + Send>,
     lines: Vec<u8>,
-    /// Nobody will look again.
+    /// Set when no task will write the waiting lines any more.
     over: bool,
 }
 
-/// Writes what waits when it is dropped, and lets nothing wait any more. Keep it until the
-/// process ends.
+/// Writes the waiting lines when dropped, and disables waiting. Keep it until the process ends.
 #[derive(Debug)]
 #[must_use = "lines that wait are written when it is dropped"]
-pub struct LastLines(Output);
+pub struct LogFlushGuard(Output);
 
 impl Output {
-    /// Writes to `to`, and lets access lines wait for so long at most; without any time for nothing.
-    pub fn start(to: Box<dyn Write + Send>, longest: Duration) -> (Self, LastLines) {
+    /// Starts writing to `to`; access log entries wait for at most `longest`, or not at all if it
+    /// is zero.
+    pub fn start(to: Box<dyn Write + Send>, longest: Duration) -> (Self, LogFlushGuard) {
         let waiting = Mutex::new(Waiting {
             to,
             lines: Vec::new(),
@@ -60,16 +60,16 @@ impl Output {
             // without it each line is written at once
             output.gathers = thread.spawn(move || shared.write_all(longest)).is_ok();
         }
-        (output.clone(), LastLines(output))
+        (output.clone(), LogFlushGuard(output))
     }
 }
 
-impl Drop for LastLines {
+impl Drop for LogFlushGuard {
     fn drop(&mut self) {
         let shared = &self.0.shared;
         let mut waiting = shared.lock();
         waiting.over = true;
-        // nobody can be told that nothing can be written any more
+        // a failed write of the log cannot be reported anywhere
         let _ = waiting.write();
         shared.begun.notify_all();
     }
@@ -80,7 +80,7 @@ impl Shared {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what waits, some time after the first line has begun to.
+    /// Writes the waiting lines, some time after the first one started to wait.
     fn write_all(&self, longest: Duration) {
         loop {
             let idle = |waiting: &mut Waiting| waiting.lines.is_empty() && !waiting.over;
@@ -134,7 +134,7 @@ impl Write for Line<'_> {
             shared.begun.notify_one();
         }
         waiting.lines.extend_from_slice(bytes);
-        if waiting.lines.len() < MOST {
+        if waiting.lines.len() < MAX_BUFFERED_BYTES {
             return Ok(());
         }
         waiting.write()
@@ -158,7 +158,7 @@ impl<'o> MakeWriter<'o> for Output {
     fn make_writer_for(&'o self, metadata: &Metadata<'_>) -> Line<'o> {
         Line {
             output: self,
-            waits: self.gathers && metadata.target() == GATHERED,
+            waits: self.gathers && metadata.target() == ACCESS_LOG_TARGET,
         }
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    fn start(longest: Duration) -> (Written, Output, LastLines) {
+    fn start(longest: Duration) -> (Written, Output, LogFlushGuard) {
         let written = Written::default();
         let (output, last) = Output::start(Box::new(written.clone()), longest);
         (written, output, last)
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn many_lines_do_not_wait() {
         let (written, output, _last) = start(Duration::from_secs(60));
-        line(&output, true, &"x".repeat(MOST));
+        line(&output, true, &"x".repeat(MAX_BUFFERED_BYTES));
         assert_eq!(written.all().len(), 1);
     }
 

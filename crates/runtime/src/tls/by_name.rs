@@ -1,18 +1,18 @@
-//! Which certificate a client sees: by the name that it asks for (RFC 6066, 3).
+//! Selection of the server certificate by the requested name (SNI; RFC 6066, 3).
 use rustls::client::verify_server_name;
 use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::ServerName;
 use std::sync::Arc;
 
-/// The first certificate that is good for the name, else the first of all.
+/// Selects the first certificate that is valid for the name, else the first of all.
 #[derive(Debug)]
 pub(super) struct ByName(pub Vec<Arc<CertifiedKey>>);
 
 impl ResolvesServerCert for ByName {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let by_name = match (self.0.len(), hello.server_name()) {
-            // whoever does not like the only one says so
+            // a client that does not accept the only certificate reports that itself
             (..=1, _) | (_, None) => None,
             (_, Some(name)) => ServerName::try_from(name)
                 .ok()

@@ -1,4 +1,4 @@
-//! TLS of our own listeners: certificates from files, read again when they change.
+//! TLS of Portico's listeners: certificates from files, read again when they change.
 mod by_name;
 
 use crate::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
@@ -22,25 +22,25 @@ static FROM_1_2: [&SupportedProtocolVersion; 2] =
     [&rustls::version::TLS13, &rustls::version::TLS12];
 static FROM_1_3: [&SupportedProtocolVersion; 1] = [&rustls::version::TLS13];
 
-/// Where the certificates, their keys and the clients' authority are.
+/// The files of the certificates, their keys and the clients' authority.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate chain (PEM), our own first. Also for clients that name no host.
+    /// The certificate chain (PEM), the server's own first. Also for clients that name no host.
     pub cert_file: PathBuf,
     /// The private key (PEM).
     pub key_file: PathBuf,
-    /// Certificates for other names: the first one that is good for the name that a client asks
-    /// for is shown, else that of `cert_file`.
+    /// Certificates for other names: the first one that is valid for the requested name is
+    /// presented, else that of `cert_file`.
     pub more: Vec<CertificateFiles>,
-    /// The oldest version that is spoken.
+    /// The oldest accepted version.
     pub min_version: TlsVersion,
-    /// The authority of client certificates (PEM), where they are asked for.
+    /// The authority of client certificates (PEM), if they are requested.
     pub client_ca_file: Option<PathBuf>,
     /// Whether a client without a certificate may connect.
     pub client_auth: ClientAuth,
 }
 
-/// One more certificate, with its key.
+/// A further certificate, with its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CertificateFiles {
@@ -52,7 +52,7 @@ pub struct CertificateFiles {
     pub key_file: PathBuf,
 }
 
-/// A version of TLS. There is nothing older here.
+/// A version of TLS. Older ones are not supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TlsVersion {
     /// TLS 1.2 (RFC 5246), with forward secrecy and authenticated encryption only.
@@ -83,7 +83,7 @@ pub enum ClientAuth {
     Optional,
 }
 
-/// Why TLS cannot be set up.
+/// The reason why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
@@ -92,10 +92,10 @@ pub enum TlsError {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// A file is no PEM, or holds nothing of what is needed.
+    /// A file is not PEM, or lacks what is needed.
     #[error("{} holds no {what} in PEM form", path.display())]
     NoPem { path: PathBuf, what: &'static str },
-    /// Certificate and key do not fit each other or are not supported.
+    /// Certificate and key do not match or are not supported.
     #[error("the certificate {} cannot be used with its key: {source}", path.display())]
     Unusable {
         path: PathBuf,
@@ -119,7 +119,7 @@ impl ReloadingTls {
     /// Reads the files.
     ///
     /// # Errors
-    /// When one is missing or cannot be used.
+    /// If one is missing or cannot be used.
     pub fn load(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = read_all(&files)?;
         let config = build(&files, &contents)?;
@@ -131,28 +131,28 @@ impl ReloadingTls {
         })
     }
 
-    /// The listener that it is for, as metrics call it.
+    /// Sets the listener's name in metrics.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = name;
         self
     }
 
-    /// Whether clients must or may show a certificate.
+    /// Returns whether clients must or may present a certificate.
     pub fn asks_for_client_certificates(&self) -> bool {
         self.files.client_ca_file.is_some()
     }
 
-    /// The configuration for the next connection.
+    /// Returns the configuration for the next connection.
     pub fn current(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Reads the files again and takes them over when they changed; says whether they did.
-    /// Connections that are open keep what they have.
+    /// Reads the files again and applies them if they have changed; returns whether they have. Open
+    /// connections keep their configuration.
     ///
     /// # Errors
-    /// When the new files cannot be used; the old configuration stays.
+    /// If the new files cannot be used; the old configuration stays in use.
     pub fn reload(&self) -> Result<bool, TlsError> {
         let contents = read_all(&self.files)?;
         let unchanged = *self.contents.read().unwrap_or_else(PoisonError::into_inner) == contents;
@@ -168,7 +168,7 @@ impl ReloadingTls {
         Ok(true)
     }
 
-    /// Looks for changed files every few seconds, and at once on SIGHUP; runs until dropped.
+    /// Checks for changed files every few seconds, and at once on SIGHUP; runs until dropped.
     pub async fn watch(self: Arc<Self>) {
         let keys = format!("tls-{}", self.name);
         let unusable = metrics::gauge!(KEYS_UNUSABLE, "keys" => keys.clone());
@@ -200,7 +200,7 @@ impl ReloadingTls {
         match outcome {
             Ok(changed) => {
                 if *changed {
-                    tracing::info!(listener = self.name, %file, "certificate read again");
+                    tracing::info!(listener = self.name, %file, "certificate reloaded");
                 } else if asked {
                     tracing::info!(listener = self.name, %file, "certificate is unchanged");
                 }
@@ -208,8 +208,8 @@ impl ReloadingTls {
             }
             Err(error) => {
                 let text = error.to_string();
-                // certificate and key are often replaced one after the other: each fault is logged once, and again
-                // after each SIGHUP
+                // certificate and key are often replaced one after the other: each fault is logged
+                // once, and again after each SIGHUP
                 if asked || failing.as_ref() != Some(&text) {
                     tracing::warn!(listener = self.name, %error, "new certificate not usable, the old one stays");
                 }
@@ -237,7 +237,8 @@ impl TlsFiles {
     }
 }
 
-/// What the files hold, in the order of [`TlsFiles::pairs`], then the client authority.
+/// Returns the contents of the files, in the order of [`TlsFiles::pairs`], then the client
+/// authority.
 fn read_all(files: &TlsFiles) -> Result<Vec<Vec<u8>>, TlsError> {
     files
         .pairs()
@@ -317,10 +318,10 @@ fn certified_key(
         })
 }
 
-/// The certificates in the contents of a file.
+/// Returns the certificates in the contents of a file.
 ///
 /// # Errors
-/// When it is no PEM, or holds none.
+/// If it is not PEM, or holds none.
 pub fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match found {
@@ -329,10 +330,10 @@ pub fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'stati
     }
 }
 
-/// The private key in the contents of a file.
+/// Returns the private key in the contents of a file.
 ///
 /// # Errors
-/// When it is no PEM, or holds none.
+/// If it is not PEM, or holds none.
 pub fn private_key(path: &Path, pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| no_pem(path, "private key"))
 }

@@ -1,4 +1,4 @@
-//! The HTTP client that spans are sent with: the process's own TLS, whatever thread asks.
+//! The HTTP client that sends spans: with the process's own TLS, from any thread.
 use super::config::{TracesConfig, TracesError};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -6,8 +6,8 @@ use http::{Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use tokio::runtime::Handle;
 
-/// An answer that is longer is no collector's.
-const LONGEST_ANSWER: usize = 64 * 1024;
+/// Maximum size of the collector's response, in bytes.
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Collector {
@@ -20,7 +20,7 @@ impl Collector {
         crate::install_crypto_provider();
         let mut builder = reqwest::Client::builder()
             .timeout(config.timeout)
-            // a collector that leads elsewhere would be told the headers' secret there
+            // with a redirect, the secret headers would be sent to its target
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy();
         if let Some(path) = &config.ca_file {
@@ -64,7 +64,7 @@ impl HttpClient for Collector {
                 let mut answer = request.send().await?;
                 let mut body = Vec::new();
                 while let Some(chunk) = answer.chunk().await? {
-                    if body.len() + chunk.len() > LONGEST_ANSWER {
+                    if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
                         break;
                     }
                     body.extend_from_slice(&chunk);

@@ -1,4 +1,4 @@
-//! `[telemetry.traces]`.
+//! The configuration section `[telemetry.traces]`.
 use crate::secret_file::{SecretFileError, read_secret_file};
 use http::{HeaderName, HeaderValue, Uri};
 use schemars::JsonSchema;
@@ -9,9 +9,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-const MOST_HEADERS: usize = 16;
+const MAX_HEADERS: usize = 16;
 
-/// `[telemetry]`: what is told to systems that watch, besides logs and metrics.
+/// `[telemetry]`: data for monitoring systems, besides logs and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetryConfig {
@@ -25,18 +25,18 @@ pub struct TelemetryConfig {
 pub struct TracesConfig {
     /// The collector's address for traces, with its path: `https://collector:4318/v1/traces`.
     pub endpoint: Option<String>,
-    /// Which share of the requests is traced, from 0 to 1. Where a trusted proxy has decided
-    /// already (`traceparent`), its decision counts.
+    /// The share of requests that is traced, from 0 to 1. If a trusted proxy has decided already
+    /// (`traceparent`), its decision counts.
     pub sample_ratio: f64,
-    /// A file with headers for the collector, such as its credential: one `Name: value` a line.
+    /// A file with headers for the collector, such as its credential: one `Name: value` per line.
     pub headers_file: Option<PathBuf>,
-    /// The authority of the collector's certificate (PEM), where it is a private one.
+    /// The authority of the collector's certificate (PEM), if it is a private one.
     pub ca_file: Option<PathBuf>,
-    /// How long the collector may take for a batch.
+    /// Time limit for sending a batch to the collector.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub timeout: Duration,
-    /// The name that this process has in traces (`service.name`).
+    /// The process's name in traces (`service.name`).
     pub service_name: String,
 }
 
@@ -53,49 +53,49 @@ impl Default for TracesConfig {
     }
 }
 
-/// Why traces cannot be sent. Never holds a header's value.
+/// The reason why traces cannot be sent. Never holds a header's value.
 #[derive(Debug, thiserror::Error)]
 pub enum TracesError {
-    /// The endpoint is no address.
+    /// The endpoint is not a URL.
     #[error(
         "telemetry.traces.endpoint must be an address with its path, such as \
          https://collector:4318/v1/traces, not {0}"
     )]
     Endpoint(String),
-    /// Headers would be sent in the clear.
+    /// Headers would be sent unencrypted.
     #[error(
         "telemetry.traces.headers_file holds secrets, which plain HTTP would show to others on the \
          way: use https:// in telemetry.traces.endpoint"
     )]
     PlainHttp,
-    /// The ratio is none.
+    /// The ratio is not between 0 and 1.
     #[error("telemetry.traces.sample_ratio must be between 0 and 1, not {0}")]
     Ratio(f64),
-    /// The timeout is none.
+    /// The timeout is not valid.
     #[error("telemetry.traces.timeout must be longer than zero")]
     Timeout,
     /// The file with headers cannot be read.
     #[error("telemetry.traces.headers_file: {0}")]
     Secret(#[from] SecretFileError),
-    /// A line of that file is no header.
+    /// A line of that file is not a header.
     #[error("telemetry.traces.headers_file: line {0} is not `Name: value`")]
     Header(usize),
     /// The file has too many lines.
-    #[error("telemetry.traces.headers_file: more than {MOST_HEADERS} headers")]
+    #[error("telemetry.traces.headers_file: more than {MAX_HEADERS} headers")]
     TooManyHeaders,
     /// The authority cannot be used.
     #[error("telemetry.traces.ca_file {}: {reason}", path.display())]
     Authority { path: PathBuf, reason: String },
-    /// The exporter cannot be made.
+    /// The exporter cannot be created.
     #[error("telemetry.traces: {0}")]
     Exporter(String),
 }
 
 impl TracesConfig {
-    /// Checks what serde cannot; opens no file.
+    /// Checks constraints that the types do not express; opens no file.
     ///
     /// # Errors
-    /// When a value cannot be used.
+    /// If a value cannot be used.
     pub fn validate(&self) -> Result<(), TracesError> {
         if !(0.0..=1.0).contains(&self.sample_ratio) {
             return Err(TracesError::Ratio(self.sample_ratio));
@@ -120,7 +120,7 @@ impl TracesConfig {
         }
     }
 
-    /// The headers of `headers_file`.
+    /// Returns the headers of `headers_file`.
     pub(super) fn headers(&self) -> Result<HashMap<String, String>, TracesError> {
         let Some(path) = &self.headers_file else {
             return Ok(HashMap::new());
@@ -138,7 +138,7 @@ impl TracesConfig {
             let value = value.trim();
             HeaderValue::from_str(value).map_err(|_| wrong())?;
             headers.insert(name.as_str().to_owned(), value.to_owned());
-            if headers.len() > MOST_HEADERS {
+            if headers.len() > MAX_HEADERS {
                 return Err(TracesError::TooManyHeaders);
             }
         }
@@ -154,7 +154,7 @@ fn is_loopback(host: &str) -> bool {
             .is_ok_and(|ip| ip.is_loopback())
 }
 
-/// An address for a message: what is before `@` may be a credential.
+/// Returns an address for a message: the part before `@` may be a credential.
 fn without_user(endpoint: &str) -> String {
     match endpoint.rsplit_once('@') {
         Some((_, rest)) => format!("…@{rest}"),

@@ -1,4 +1,4 @@
-//! Which trace a request belongs to: from a proxy that is trusted, and on to upstreams (W3C Trace
+//! Trace context of requests: accepted from trusted proxies, and passed on to upstreams (W3C Trace
 //! Context).
 use http::{HeaderMap, HeaderName};
 use opentelemetry::propagation::TextMapPropagator as _;
@@ -14,30 +14,31 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
-/// W3C Baggage: whatever somebody wrote into it would reach every upstream.
+/// W3C Baggage: any client could send values through it to every upstream.
 const BAGGAGE: HeaderName = HeaderName::from_static("baggage");
 
-/// Whether this process traces: what follows costs nothing otherwise.
-static ON: AtomicBool = AtomicBool::new(false);
+/// Whether this process traces; if not, tracing costs nothing.
+static IS_TRACING: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn turn_on() {
-    ON.store(true, Ordering::Relaxed);
+    IS_TRACING.store(true, Ordering::Relaxed);
 }
 
-/// Whether spans are taken for traces.
+/// Returns whether spans are recorded for traces.
 pub fn are_on() -> bool {
-    ON.load(Ordering::Relaxed)
+    IS_TRACING.load(Ordering::Relaxed)
 }
 
-/// Whose traces are continued.
+/// The peers whose traces are continued.
 #[derive(Clone, Default)]
 pub enum Continues {
-    /// Nobody's: whoever sends a `traceparent` could join strangers' traces, and have them sampled.
+    /// None: a client that sends a `traceparent` could join other users' traces, and have them
+    /// sampled.
     #[default]
     Nobodys,
-    /// Everybody's, for listeners that only our own parts reach.
+    /// All, for listeners that only Portico's own processes reach.
     Everybodys,
-    /// Those of peers that the function trusts.
+    /// Those peers that the function trusts.
     Peers(Arc<dyn Fn(IpAddr) -> bool + Send + Sync>),
 }
 
@@ -52,7 +53,7 @@ impl fmt::Debug for Continues {
 }
 
 impl Continues {
-    /// Whether a peer's trace is continued; one without an address is a stranger.
+    /// Returns whether a peer's trace is continued; a peer without an address is not trusted.
     pub fn trusts(&self, peer: Option<IpAddr>) -> bool {
         match self {
             Self::Nobodys => false,
@@ -62,26 +63,27 @@ impl Continues {
     }
 }
 
-/// Makes a span that nobody has entered yet part of the trace that the headers name.
+/// Makes a span that has not been entered yet part of the trace in the headers.
 pub fn continue_trace(span: &Span, headers: &HeaderMap) {
     if !are_on() {
         return;
     }
     let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     if context.span().span_context().is_valid() {
-        // fails where the span is not recorded
+        // fails if the span is not recorded
         let _ = span.set_parent(context);
     }
 }
 
-/// Removes what a stranger says about traces.
+/// Removes the trace headers of an untrusted client.
 pub fn forget_trace(headers: &mut HeaderMap) {
     for name in [TRACEPARENT, TRACESTATE, BAGGAGE] {
         headers.remove(name);
     }
 }
 
-/// Tells an upstream which span asks it. Without a trace of our own the headers stay as they are.
+/// Passes the current span to an upstream. Without a trace of Portico's own the headers stay
+/// unchanged.
 pub fn pass_on(headers: &mut HeaderMap) {
     if !are_on() {
         return;

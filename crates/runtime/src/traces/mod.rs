@@ -1,8 +1,8 @@
-//! OpenTelemetry traces: the program's spans to a collector, by OTLP over HTTP (protobuf).
+//! OpenTelemetry traces: sends the program's spans to a collector, by OTLP over HTTP (protobuf).
 //!
-//! Off unless `[telemetry.traces]` names an endpoint. Spans go into a bounded queue, and a thread
-//! of their own sends them: a collector that is slow or away costs spans, never a request. Trace
-//! context travels as W3C Trace Context says (`traceparent`, `tracestate`).
+//! Off unless `[telemetry.traces]` names an endpoint. Spans go into a bounded queue, and a separate
+//! thread sends them: a collector that is slow or unreachable loses spans, but never delays a
+//! request. Trace context is propagated by W3C Trace Context (`traceparent`, `tracestate`).
 mod collector;
 mod config;
 mod context;
@@ -23,28 +23,29 @@ use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer, filter};
 
-/// Spans that wait to be sent; more are dropped.
-const QUEUE: usize = 4096;
-const BATCH: usize = 512;
-/// How long spans wait for others to be sent with.
-const DELAY: Duration = Duration::from_secs(2);
-/// How long the end of the process may wait for the last spans.
-const LAST: Duration = Duration::from_millis(1500);
-/// Where our own spans come from; those of libraries stay here.
-const OURS: [&str; 4] = ["gateway", "portico_", "server", "panel"];
+/// Maximum number of spans that wait to be sent; further ones are dropped.
+const MAX_QUEUED_SPANS: usize = 4096;
+const MAX_BATCH_SPANS: usize = 512;
+/// How long a span waits to be sent together with others.
+const BATCH_DELAY: Duration = Duration::from_secs(2);
+/// How long shutdown waits until the last spans are sent.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
+/// Targets of Portico's own spans; those of libraries are not exported.
+const OWN_TARGETS: [&str; 4] = ["gateway", "portico_", "server", "panel"];
 
-/// The way of spans to the collector. Keep it until the process ends, then [`Self::flush`].
+/// The pipeline of spans to the collector. Keep it until the process ends, then [`Self::flush`].
 #[derive(Clone, Debug)]
 pub struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// Makes the way ready; `None` when traces are off. Must be called within a Tokio runtime,
-    /// which then sends. Nothing is sent yet, and whether somebody listens is not looked at.
+    /// Prepares the pipeline; returns `None` if traces are off. Must be called within a Tokio
+    /// runtime, which then sends the spans. Sends nothing yet, and does not check whether the
+    /// collector is reachable.
     ///
     /// # Errors
-    /// When the configuration cannot be used.
+    /// If the configuration cannot be used.
     pub fn start(config: &TracesConfig) -> Result<Option<Self>, TracesError> {
         let Some(endpoint) = config.endpoint.as_deref() else {
             return Ok(None);
@@ -60,9 +61,9 @@ impl Traces {
             .build()
             .map_err(|error| TracesError::Exporter(error.to_string()))?;
         let batches = BatchConfigBuilder::default()
-            .with_max_queue_size(QUEUE)
-            .with_max_export_batch_size(BATCH)
-            .with_scheduled_delay(DELAY)
+            .with_max_queue_size(MAX_QUEUED_SPANS)
+            .with_max_export_batch_size(MAX_BATCH_SPANS)
+            .with_scheduled_delay(BATCH_DELAY)
             .build();
         let processor = BatchSpanProcessor::builder(exporter)
             .with_batch_config(batches)
@@ -85,8 +86,8 @@ impl Traces {
         Ok(Some(Self { provider }))
     }
 
-    /// What takes spans from `tracing`. It takes spans of our own only, and no events: log lines
-    /// stay in the log.
+    /// Returns the layer that takes spans from `tracing`. It takes Portico's own spans only, and no
+    /// events: log lines stay in the log.
     pub fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -94,18 +95,20 @@ impl Traces {
         let only_ours: FilterFn = filter::filter_fn(is_ours);
         tracing_opentelemetry::layer()
             .with_tracer(self.provider.tracer("portico"))
-            // neither threads nor places in the code: they say nothing to an operator
+            // neither threads nor code locations: they do not help an operator
             .with_threads(false)
             .with_location(false)
             .with_tracked_inactivity(false)
             .with_filter(only_ours.with_max_level_hint(Level::DEBUG))
     }
 
-    /// Sends what waits, for a second and a half at most, and sends nothing afterwards.
+    /// Sends the waiting spans, for a second and a half at most, and nothing afterwards.
     pub async fn flush(self) {
-        let ended = tokio::task::spawn_blocking(move || self.provider.shutdown_with_timeout(LAST));
-        // the thread that sends may be in the middle of a call that nobody answers
-        match tokio::time::timeout(LAST, ended).await {
+        let ended = tokio::task::spawn_blocking(move || {
+            self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT)
+        });
+        // the sending thread may be in the middle of a call without a response
+        match tokio::time::timeout(SHUTDOWN_TIMEOUT, ended).await {
             Ok(Ok(Ok(()))) => {}
             Ok(Ok(Err(error))) => tracing::warn!(%error, "the last traces were not sent"),
             Ok(Err(_)) | Err(_) => tracing::warn!("the last traces were not sent"),
@@ -116,7 +119,7 @@ impl Traces {
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.is_span()
         && *metadata.level() <= Level::DEBUG
-        && OURS
+        && OWN_TARGETS
             .iter()
             .any(|prefix| metadata.target().starts_with(prefix))
 }

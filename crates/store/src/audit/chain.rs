@@ -1,8 +1,8 @@
-//! The chain over the audit log (ADR 0011).
+//! The hash chain over the audit log (ADR 0011).
 //!
-//! Each entry has a sequence number and a SHA-256 over the hash before it and its own content, and a
-//! seal: an HMAC over that hash with a key of the store. The head names both ends of the chain under
-//! a seal of its own, so that entries cannot be cut off unnoticed.
+//! Each entry has a sequence number and a SHA-256 over the hash before it and its own content, and
+//! a seal: an HMAC over that hash with a key of the store. The head names both ends of the chain
+//! under a seal of its own, so that entries cannot be cut off unnoticed.
 use crate::sealing::{KeyRing, Signature};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -16,15 +16,15 @@ const FORMAT: &[u8] = b"portico audit entry v1";
 const ENTRY: &str = "audit entry";
 const HEAD: &str = "audit head";
 
-/// The action of the entry that a writer leaves where it found the head changed by something else.
+/// The action of the entry that a writer appends when it finds the head changed by another program.
 pub(crate) const BREAK: &str = "audit.break";
 
-/// An entry as it is stored: the texts that its hash is over.
+/// An entry as it is stored: the texts that its hash covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub id: String,
     pub at_millis: i64,
-    /// When it joined the chain, where it was written without a place in it.
+    /// When the entry joined the chain, if it was written without a place in it.
     pub adopted_millis: Option<i64>,
     pub request_id: Option<String>,
     pub session_id: Option<String>,
@@ -60,7 +60,8 @@ pub(crate) struct Head {
 }
 
 impl Record {
-    /// Makes the entry that says why the chain was continued at a head that is not as it was left.
+    /// Makes the entry that records why the chain was continued at a head that another program has
+    /// changed.
     fn of_break(reason: &str, found: Option<&Head>, at_millis: i64) -> Self {
         let found = found.map(|head| json!({ "sequence": head.sequence, "hash": head.hash }));
         Self {
@@ -82,7 +83,7 @@ impl Record {
 }
 
 impl Link {
-    /// Checks the seal over the entry's hash and content: without the entry before it.
+    /// Checks the seal over the entry's hash and content, without the previous entry.
     pub fn check(&self, keys: &KeyRing, record: &Record) -> Signature {
         let text = sealed_text(&self.hash, self.sequence, record);
         keys.check(ENTRY, &text, &self.seal)
@@ -111,7 +112,7 @@ impl Head {
         keys.check(HEAD, &self.text(), &self.seal)
     }
 
-    /// Returns whether the chain has just been made and holds nothing.
+    /// Returns whether the chain is new and empty.
     pub fn is_new(&self) -> bool {
         *self == Self::default()
     }
@@ -123,10 +124,10 @@ impl Head {
         )
     }
 
-    /// Decides where a writer continues. A head that is as it was left is continued. Another one is
-    /// continued as well, since no entry may be lost, behind the newest entry that there is (`last`);
-    /// the record that is returned then must be appended first, so that [`super::Audit::verify`]
-    /// reports the break for ever.
+    /// Decides where a writer continues. An unchanged head is continued. A changed one is continued
+    /// too, since no entry may be lost, after the newest existing entry (`last`); the returned
+    /// record must then be appended first, so that [`super::Audit::verify`] reports the break from
+    /// then on.
     pub fn resume(
         found: Option<Self>,
         keys: &KeyRing,
@@ -146,7 +147,7 @@ impl Head {
         };
         tracing::error!(
             reason,
-            "the audit log was changed by something else; `portico audit verify` says where"
+            "the audit log was changed by something else; `portico audit verify` shows where"
         );
         metrics::counter!(super::BREAKS).increment(1);
         let record = Record::of_break(reason, found.as_ref(), at_millis);
@@ -159,8 +160,8 @@ impl Head {
     }
 }
 
-/// What an entry's seal is over. The hash alone would not show, without the entry before, that the
-/// content was changed.
+/// Returns the text that an entry's seal covers. Without the previous entry, the hash alone would
+/// not show that the content was changed.
 fn sealed_text(hash: &str, sequence: i64, record: &Record) -> String {
     format!("{hash}:{}", digest("", sequence, record))
 }
@@ -269,7 +270,7 @@ mod tests {
         let (same, broken) = Head::resume(Some(head.clone()), &keys, Some(&second), 8);
         assert_eq!((same, broken), (head.clone(), None));
 
-        // somebody without the keys cuts off the last entry
+        // a program without the keys cuts off the last entry
         let cut = Head {
             sequence: 1,
             hash: first.hash.clone(),
@@ -278,7 +279,7 @@ mod tests {
         let (resumed, broken) = Head::resume(Some(cut), &keys, Some(&first), 8);
         assert_eq!(resumed.sequence, 1);
         assert_eq!(broken.unwrap().action, BREAK);
-        // a head that was removed: no sequence number is given out twice
+        // a head that was removed: no sequence number is issued twice
         let (resumed, broken) = Head::resume(None, &keys, Some(&second), 8);
         assert_eq!((resumed.sequence, resumed.hash), (2, second.hash));
         assert!(broken.is_some());

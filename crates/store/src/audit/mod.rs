@@ -1,7 +1,7 @@
-//! The audit log: who did what, and what came of it.
+//! The audit log: who did what, and with what outcome.
 //!
-//! Entries form a chain ([`chain`]) that [`Audit::verify`] checks; [`writer`] appends them,
-//! [`sql`] and `redis/audit.rs` keep them.
+//! Entries form a chain ([`chain`]) that [`Audit::verify`] checks; [`writer`] appends them, [`sql`]
+//! and `redis/audit.rs` store them.
 pub(crate) mod chain;
 pub(crate) mod filter;
 mod sql;
@@ -22,30 +22,32 @@ use uuid::Uuid;
 
 pub(crate) const TABLE: &str = "audit_events";
 
-/// Entries that could not be stored.
+/// Counts entries that could not be stored.
 pub(crate) const LOST: &str = "portico_audit_lost_total";
-/// Heads of the chain that a writer found changed by something else.
+/// Counts heads of the chain that a writer found changed by another program.
 pub(crate) const BREAKS: &str = "portico_audit_breaks_total";
 
-/// Entries of one transaction, when they join the chain or are removed.
-const AT_ONCE: u16 = 200;
-/// Characters of a text, and bytes of the details. What is longer is cut off or left out.
-const MAX_TEXT: usize = 1_000;
-const MAX_DETAIL: usize = 16 * 1024;
-/// Entries of one answer.
-pub(crate) const MAX_LIST: i64 = 10_000;
+/// Maximum number of entries that one transaction chains or deletes.
+const MAX_BATCH: u16 = 200;
+/// Maximum length of a text, in characters, and of the details, in bytes. Longer texts are cut;
+/// longer details are left out.
+const MAX_TEXT_CHARS: usize = 1_000;
+const MAX_DETAIL_BYTES: usize = 16 * 1024;
+/// Maximum number of entries in one list.
+pub(crate) const MAX_LISTED_ENTRIES: i64 = 10_000;
 
 /// The audit log; see [`Store::audit`].
 #[derive(Clone, Copy)]
 pub struct Audit<'s>(pub(crate) &'s Store);
 
-/// What came of an action.
+/// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is about to be tried; the end has an event of its own with the same request ID.
+    /// The action is about to be tried; its result has an event of its own with the same request
+    /// ID.
     Intended,
     Succeeded,
-    /// Refused: the user has no right to it.
+    /// The action was refused: the user is not allowed to do it.
     Denied,
     Failed,
 }
@@ -54,7 +56,7 @@ impl Outcome {
     /// Every outcome.
     pub const ALL: [Self; 4] = [Self::Intended, Self::Succeeded, Self::Denied, Self::Failed];
 
-    /// The word in the database.
+    /// Returns the name used in the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Intended => "intended",
@@ -78,28 +80,28 @@ impl FromStr for Outcome {
     }
 }
 
-/// What happened. No secret of any kind.
+/// A new event. Holds no secret of any kind.
 #[derive(Clone, Debug)]
 pub struct NewAuditEvent {
     pub request_id: Option<Uuid>,
     /// The session's public ID.
     pub session: Option<Uuid>,
     pub user_id: Option<String>,
-    /// The user's name, or the name that was tried.
+    /// The user's name, or the name that was entered.
     pub user_name: Option<String>,
     pub project_id: Option<String>,
     pub cluster_id: Option<String>,
-    /// What was done: `session.sign_in`, `session.end`, `app.open`, `cluster.token`, …
+    /// The action: `session.sign_in`, `session.end`, `app.open`, `cluster.token`, …
     pub action: String,
-    /// What it was done to; empty where there is nothing.
+    /// The object of the action; empty if there is none.
     pub target: String,
     pub outcome: Outcome,
-    /// Anything else, such as the reason of a denial.
+    /// Further details, such as the reason of a denial.
     pub detail: serde_json::Value,
 }
 
 impl NewAuditEvent {
-    /// An event with nothing but the action and what came of it.
+    /// Returns an event that holds nothing but the action and its outcome.
     pub fn new(action: impl Into<String>, outcome: Outcome) -> Self {
         Self {
             request_id: None,
@@ -123,12 +125,12 @@ pub struct AuditEvent {
     /// The place in the chain.
     pub sequence: i64,
     pub at: Timestamp,
-    /// When it joined the chain, where a version of Portico without the chain has written it.
+    /// When the event joined the chain, if a version of Portico without the chain wrote it.
     pub adopted_at: Option<Timestamp>,
     pub event: NewAuditEvent,
 }
 
-/// How much the audit log holds.
+/// The size of the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditSize {
     pub entries: i64,
@@ -147,15 +149,16 @@ impl Audit<'_> {
     /// waiting.
     ///
     /// # Errors
-    /// When the store cannot say: what needs a record must not happen then.
+    /// If the store cannot be reached or its answer cannot be read: the action that needs the
+    /// record must not be carried out then.
     pub async fn append(self, event: &NewAuditEvent, now: Timestamp) -> Result<(), StoreError> {
         self.0.write_audit(record(event, now)?).await
     }
 
-    /// The newest events that fit, newest first.
+    /// Returns the newest matching events, newest first.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn list(
         self,
         filter: &AuditFilter,
@@ -164,11 +167,11 @@ impl Audit<'_> {
         self.events(filter, Order::NewestFirst, limit).await
     }
 
-    /// The oldest events that fit, oldest first: with [`AuditFilter::after`], those that were
-    /// appended since.
+    /// Returns the oldest matching events, oldest first; with [`AuditFilter::after`], those that
+    /// were appended since.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn list_forward(
         self,
         filter: &AuditFilter,
@@ -177,10 +180,10 @@ impl Audit<'_> {
         self.events(filter, Order::OldestFirst, limit).await
     }
 
-    /// How much the log holds, without counting it.
+    /// Returns the size of the log without counting its entries.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn size(self) -> Result<AuditSize, StoreError> {
         let head = self.head().await?.unwrap_or_default();
         let first = self
@@ -192,11 +195,11 @@ impl Audit<'_> {
         })
     }
 
-    /// Gives a place in the chain to entries of versions that do not know it, and seals the head
-    /// with the current key; returns how many entries. Several replicas may call it at any time.
+    /// Gives entries written by versions without the chain a place in it, and seals the head with
+    /// the current key. Returns the number of entries. Several replicas may call it at any time.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn adopt(self, now: Timestamp) -> Result<u64, StoreError> {
         self.adopt_all(now, false).await
     }
@@ -211,32 +214,32 @@ impl Audit<'_> {
             let adopted = match self.0.redis() {
                 Some(redis) => {
                     redis
-                        .adopt_events(&self.0.keys, now, AT_ONCE, is_migration)
+                        .adopt_events(&self.0.keys, now, MAX_BATCH, is_migration)
                         .await?
                 }
-                None => sql::adopt(self.0, now, i64::from(AT_ONCE), is_migration).await?,
+                None => sql::adopt(self.0, now, i64::from(MAX_BATCH), is_migration).await?,
             };
             all += adopted;
-            if adopted < u64::from(AT_ONCE) {
+            if adopted < u64::from(MAX_BATCH) {
                 return Ok(all);
             }
         }
     }
 
-    /// Deletes events older than `before`, from the start of the chain; returns how many. The head
-    /// then names the newest one that was deleted, so that the rest can be verified.
+    /// Deletes events older than `before`, from the start of the chain; returns their number. The
+    /// head then names the newest deleted entry, so that the rest can be verified.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn trim(self, before: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
             let deleted = match self.0.redis() {
-                Some(redis) => redis.trim_events(&self.0.keys, before, AT_ONCE).await?,
-                None => sql::trim(self.0, before, i64::from(AT_ONCE)).await?,
+                Some(redis) => redis.trim_events(&self.0.keys, before, MAX_BATCH).await?,
+                None => sql::trim(self.0, before, i64::from(MAX_BATCH)).await?,
             };
             all += deleted;
-            if deleted < u64::from(AT_ONCE) {
+            if deleted < u64::from(MAX_BATCH) {
                 return Ok(all);
             }
         }
@@ -264,7 +267,7 @@ impl Audit<'_> {
         order: Order,
         limit: i64,
     ) -> Result<Vec<Entry>, StoreError> {
-        let limit = limit.clamp(0, MAX_LIST);
+        let limit = limit.clamp(0, MAX_LISTED_ENTRIES);
         match self.0.redis() {
             Some(redis) => redis.read_events(filter, order, limit).await,
             None => sql::list(self.0, filter, order, limit).await,
@@ -292,12 +295,12 @@ impl Entry {
     }
 }
 
-/// The record of an event. Texts that a database would refuse, or that are too long, are adapted:
-/// an entry that is cut off is better than none.
+/// Returns the record of an event. Texts that a database would refuse, or that are too long, are
+/// shortened or replaced: a shortened entry is better than none.
 fn record(event: &NewAuditEvent, now: Timestamp) -> Result<Record, StoreError> {
     let optional = |text: &Option<String>| text.as_deref().map(bounded);
     let mut detail = to_json(TABLE, "detail", &event.detail)?;
-    if detail.len() > MAX_DETAIL {
+    if detail.len() > MAX_DETAIL_BYTES {
         detail = serde_json::json!({ "omitted_bytes": detail.len() }).to_string();
     }
     Ok(Record {
@@ -317,10 +320,10 @@ fn record(event: &NewAuditEvent, now: Timestamp) -> Result<Record, StoreError> {
     })
 }
 
-/// PostgreSQL stores no NUL.
+/// Returns a text of bounded length without NUL, which PostgreSQL cannot store.
 fn bounded(text: &str) -> String {
     text.chars()
-        .take(MAX_TEXT)
+        .take(MAX_TEXT_CHARS)
         .map(|c| if c == '\0' { '\u{fffd}' } else { c })
         .collect()
 }

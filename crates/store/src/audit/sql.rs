@@ -3,7 +3,7 @@ use super::chain::{Head, Link, Record};
 use super::filter::{AuditFilter, Order};
 use super::{Entry, TABLE};
 use crate::error::StoreError;
-use crate::measured::Transaction;
+use crate::instrumented_pool::Transaction;
 use crate::row::Columns;
 use crate::store::Store;
 use jiff::Timestamp;
@@ -76,7 +76,7 @@ async fn lock_head(
     row.as_ref().map(head_of).transpose()
 }
 
-/// Reads the head without keeping anyone out.
+/// Reads the head without locking it.
 pub(super) async fn head(store: &Store) -> Result<Option<Head>, StoreError> {
     let row = sqlx::query(
         "SELECT sequence, hash, start_sequence, start_hash, seal FROM audit_chain WHERE id = 1",
@@ -140,7 +140,7 @@ async fn insert(
     Ok(())
 }
 
-/// Gives a place in the chain to at most `limit` entries that have none; returns how many.
+/// Gives a place in the chain to at most `limit` entries that have none; returns their number.
 pub(super) async fn adopt(
     store: &Store,
     now: Timestamp,
@@ -194,15 +194,15 @@ pub(super) async fn adopt(
     Ok(rows.len() as u64)
 }
 
-/// Removes at most `limit` of the oldest entries, as far as they are older than `before`; returns
-/// how many.
+/// Removes at most `limit` of the oldest entries that are older than `before`; returns their
+/// number.
 pub(super) async fn trim(store: &Store, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
     const OPERATION: &str = "delete old audit events";
     let begin = store.pool.begin().await;
     let mut transaction = begin.map_err(StoreError::database(OPERATION))?;
     let found = lock_head(&mut transaction, OPERATION).await?;
     let now = Timestamp::now().as_millisecond();
-    // a head that was changed is noted before its ends are moved
+    // a changed head is recorded before its ends are moved
     let (mut head, broken) = resume(store, &mut transaction, found, now, false).await?;
     if let Some(record) = &broken {
         let link = head.extend(&store.keys, record);
@@ -244,7 +244,7 @@ pub(super) async fn trim(store: &Store, before: Timestamp, limit: i64) -> Result
     Ok(deleted)
 }
 
-/// Reads entries that fit.
+/// Reads matching entries.
 pub(super) async fn list(
     store: &Store,
     filter: &AuditFilter,
@@ -283,7 +283,7 @@ pub(super) async fn list(
         .collect()
 }
 
-/// Counts entries without a place in the chain, and those outside of its ends.
+/// Counts entries without a place in the chain, and those outside its ends.
 pub(super) async fn outside(store: &Store, head: &Head) -> Result<(i64, i64), StoreError> {
     let row = sqlx::query(
         "SELECT
@@ -303,7 +303,7 @@ enum Value {
     Integer(i64),
 }
 
-/// The conditions of a filter: only those that it sets, so that an index serves them.
+/// The SQL conditions of a filter: only those that it sets, so that the database can use an index.
 struct Conditions {
     text: String,
     values: Vec<Value>,
@@ -362,7 +362,7 @@ impl Conditions {
         all
     }
 
-    /// Adds a condition; each `?` takes a value.
+    /// Adds a condition; each `?` takes one value.
     fn and(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
         let mut parts = condition.split('?');
         self.text.push_str(" AND ");
@@ -386,7 +386,8 @@ fn head_of(row: &AnyRow) -> Result<Head, StoreError> {
     })
 }
 
-/// What was cleared by hand is no hash, and no error: the chain breaks there.
+/// Reads a link. A value that was cleared by hand is not a hash, but it is not an error either: the
+/// chain breaks there.
 fn link(row: &AnyRow) -> Result<Link, StoreError> {
     let columns = Columns::new(TABLE, row);
     Ok(Link {

@@ -8,26 +8,26 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt;
 
-/// Entries that are read at once.
-const PAGE: i64 = 500;
-/// How often retention may move the start while a log is being verified.
+/// Number of entries that one read returns.
+const PAGE_ENTRIES: i64 = 500;
+/// Maximum number of times that retention may move the start of the chain while it is verified.
 const MAX_RESTARTS: u32 = 8;
 
-/// What [`Audit::verify`] found.
+/// The result of [`Audit::verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainReport {
-    /// Entries whose place and content are as they were written.
+    /// Entries whose place and content are unchanged.
     pub verified: u64,
-    /// The newest sequence number that retention has removed; 0 when none.
+    /// The highest sequence number that retention has removed; 0 if none.
     pub removed_through: i64,
-    /// The newest entry's sequence number and hash: to be noted elsewhere, and given as
+    /// The newest entry's sequence number and hash; record it elsewhere and pass it as
     /// [`ChainMark`] later.
     pub head: ChainMark,
     /// Entries that were written without a place in the chain and joined it later.
     pub adopted: u64,
-    /// Entries that have no place yet.
+    /// Entries that have no place in the chain yet.
     pub unchained: u64,
-    /// Entries sealed with keys that are not configured any more; the later ones vouch for them.
+    /// Entries sealed with keys that are no longer configured; the later entries vouch for them.
     pub unknown_key: u64,
     /// The first place where the chain breaks.
     pub first_break: Option<ChainBreak>,
@@ -40,37 +40,38 @@ pub struct ChainMark {
     pub hash: String,
 }
 
-/// Where the chain breaks, and how.
+/// Where and how the chain breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainBreak {
     pub sequence: i64,
-    /// When the entry there says that it was written.
+    /// The time in the entry at the break.
     pub at: Option<Timestamp>,
     pub kind: BreakKind,
 }
 
-/// How a chain breaks.
+/// The kind of a break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BreakKind {
-    /// The entry is not there.
+    /// The entry is missing.
     Missing,
-    /// The entry's content, or its place, is not what its hash is over.
+    /// The entry's content or place does not match its hash.
     Altered,
-    /// The hash fits and the seal does not: it was made without the store's keys.
+    /// The hash matches and the seal does not: it was made without the store's keys.
     Forged,
-    /// Entries lie ahead of the chain's start or behind its end.
+    /// There are entries before the start of the chain or after its end.
     Outside,
-    /// The head is not there.
+    /// The head is missing.
     NoHead,
-    /// The head is not as it was left: entries at an end of the chain may have been removed.
+    /// The head was changed by another program: entries at an end of the chain may have been
+    /// removed.
     HeadChanged,
     /// The head is sealed with a key that is not configured.
     HeadUnknownKey,
-    /// The newest entry is not the one that the head names.
+    /// The newest entry is not the one in the head.
     HeadMismatch,
-    /// The entry that was noted is not there, or has another hash.
+    /// The recorded entry is missing or has another hash.
     NotAsNoted,
-    /// A writer found such a break and noted it here.
+    /// A writer found a break here and recorded it.
     Noted(String),
 }
 
@@ -100,11 +101,11 @@ impl fmt::Display for BreakKind {
 
 impl Audit<'_> {
     /// Verifies every entry from the oldest to the newest and reports the first break. Entries that
-    /// are appended meanwhile are not looked at. With `noted`, the head that was noted on an earlier
-    /// occasion must still be in the chain.
+    /// are appended meanwhile are not checked. With `noted`, the head recorded earlier must still
+    /// be in the chain.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn verify(self, noted: Option<&ChainMark>) -> Result<ChainReport, StoreError> {
         let mut restarts = 0;
         loop {
@@ -115,7 +116,7 @@ impl Audit<'_> {
             };
             let report = self.walk(&head, noted).await?;
             let start = self.head().await?.unwrap_or_default().start_sequence;
-            // retention was at work: what is missing may have been removed by it
+            // retention ran meanwhile and may have removed the missing entries
             if start != head.start_sequence && restarts < MAX_RESTARTS {
                 restarts += 1;
                 continue;
@@ -133,7 +134,7 @@ impl Audit<'_> {
         }
         let mut hash = head.start_hash.clone();
         let mut sequence = head.start_sequence;
-        // what retention has removed cannot be compared any more
+        // what retention has removed can no longer be compared
         let mut noted = noted.filter(|mark| mark.sequence > sequence);
         'chain: while sequence < head.sequence {
             let filter = AuditFilter {
@@ -141,7 +142,7 @@ impl Audit<'_> {
                 before: head.sequence.checked_add(1),
                 ..AuditFilter::default()
             };
-            let page = self.read(&filter, Order::OldestFirst, PAGE).await?;
+            let page = self.read(&filter, Order::OldestFirst, PAGE_ENTRIES).await?;
             if page.is_empty() {
                 report.broken(sequence + 1, None, BreakKind::Missing);
                 break;
@@ -184,7 +185,7 @@ impl Audit<'_> {
         Ok(report)
     }
 
-    /// Says what is wrong with an entry that should follow `sequence`.
+    /// Returns the reason why an entry cannot follow `sequence`, or `None`.
     fn check(self, entry: &Entry, sequence: i64, hash: &str) -> Option<BreakKind> {
         let link = &entry.link;
         if link.sequence != sequence + 1 {

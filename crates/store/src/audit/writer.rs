@@ -1,23 +1,24 @@
-//! Appending: what waits is written together by one task of the process.
+//! The audit log's writer: one task of the process writes all waiting entries together.
 //!
-//! Each batch is one transaction (one script on Redis), so the head of the chain is held once for
-//! many entries, and an entry is written even if the request that caused it is given up meanwhile.
+//! Each batch is one transaction (one script on Redis), so the head of the chain is locked once for
+//! many entries, and an entry is written even if the request that caused it is cancelled meanwhile.
 use super::chain::Record;
 use crate::error::StoreError;
 use crate::store::Store;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
-/// Entries of one transaction.
+/// Maximum number of entries in one transaction.
 const MAX_BATCH: usize = 64;
-/// Entries that may wait while the store does not answer. Each failed write takes seconds at most.
-const MAX_WAITING: usize = 10_000;
+/// Maximum number of entries that wait while the store does not respond. Each failed write takes a
+/// few seconds at most.
+const MAX_QUEUED_ENTRIES: usize = 10_000;
 
 /// The entries of this process that wait to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     waiting: Mutex<Vec<Waiting>>,
-    /// Held by the task that writes.
+    /// Held by the task that is writing.
     writing: tokio::sync::Mutex<()>,
 }
 
@@ -28,13 +29,13 @@ struct Waiting {
 }
 
 impl Store {
-    /// Writes a record behind those that wait, and waits until it is stored.
+    /// Queues a record after those that wait, and waits until it is stored.
     pub(super) async fn write_audit(&self, record: Record) -> Result<(), StoreError> {
         let (done, written) = oneshot::channel();
         {
             let waiting = self.audit_writer.waiting.lock();
             let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-            if waiting.len() >= MAX_WAITING {
+            if waiting.len() >= MAX_QUEUED_ENTRIES {
                 metrics::counter!(super::LOST).increment(1);
                 return Err(StoreError::AuditOverflow);
             }
@@ -44,12 +45,12 @@ impl Store {
         tokio::spawn(async move { store.write_waiting().await });
         match written.await {
             Ok(result) => result.map_err(StoreError::Audit),
-            // the runtime is shut down
+            // the runtime is shutting down
             Err(_) => Err(StoreError::AuditOverflow),
         }
     }
 
-    /// Writes what waits; returns at once when another task has done so.
+    /// Writes the waiting entries; returns at once if another task has done so.
     async fn write_waiting(&self) {
         let _writing = self.audit_writer.writing.lock().await;
         let batch: Vec<Waiting> = {
@@ -64,7 +65,7 @@ impl Store {
         let records: Vec<Record> = batch.iter().map(|one| one.record.clone()).collect();
         match self.write_records(&records).await {
             Ok(()) => answer(batch, &Ok(())),
-            // one that the database does not take must not take the others along
+            // an entry that the database refuses must not fail the others
             Err(error) if batch.len() > 1 && error.is_refusal() => {
                 for one in batch {
                     let result = self.write_records(std::slice::from_ref(&one.record)).await;
@@ -82,7 +83,7 @@ impl Store {
         }
     }
 
-    /// Waits until every entry that waits has been written.
+    /// Waits until every queued entry has been written.
     pub(crate) async fn flush_audit(&self) {
         loop {
             let waiting = {
@@ -90,7 +91,7 @@ impl Store {
                 waiting.unwrap_or_else(PoisonError::into_inner).len()
             };
             if waiting == 0 {
-                // a batch may be under way
+                // a batch may be in progress
                 drop(self.audit_writer.writing.lock().await);
                 return;
             }
@@ -104,7 +105,7 @@ fn answer(batch: Vec<Waiting>, result: &Result<(), Arc<StoreError>>) {
         metrics::counter!(super::LOST).increment(batch.len() as u64);
     }
     for one in batch {
-        // who asked may have gone: what matters is stored
+        // the caller may be gone: what matters is that the entry is stored
         let _ = one.done.send(result.clone());
     }
 }

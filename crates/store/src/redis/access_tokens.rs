@@ -34,7 +34,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Takes a code away.
+    /// Redeems a code and deletes it.
     pub(super) async fn take_code(
         &self,
         operation: &'static str,
@@ -70,7 +70,7 @@ impl Redis {
         .await
     }
 
-    /// The session of an access token that has not expired.
+    /// Returns the session of an unexpired access token.
     pub async fn session_of_access(
         &self,
         keys: &KeyRing,
@@ -110,7 +110,7 @@ impl Redis {
         .await
     }
 
-    /// Takes a refresh token for `successor`.
+    /// Exchanges a refresh token for `successor`.
     pub async fn rotate_refresh(
         &self,
         keys: &KeyRing,
@@ -144,7 +144,7 @@ impl Redis {
         Ok(Rotation::Unknown)
     }
 
-    /// The session of an access or refresh token, even of one that is too old.
+    /// Returns the session of an access or refresh token, expired ones included.
     pub async fn session_of_any_token(
         &self,
         keys: &KeyRing,

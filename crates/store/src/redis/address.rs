@@ -1,4 +1,4 @@
-//! `redis://user:password@host:port/database?prefix=…&ca_file=…`
+//! Parsing of `redis://user:password@host:port/database?prefix=…&ca_file=…`.
 use crate::error::StoreError;
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{Client, IntoConnectionInfo as _, TlsCertificates};
@@ -7,29 +7,30 @@ use std::time::Duration;
 use url::Url;
 
 const DEFAULT_PREFIX: &str = "portico:";
-const MOST_OF_A_PREFIX: usize = 64;
-/// A server that has not acknowledged for so long is gone, even if nothing has said so.
+const MAX_PREFIX_BYTES: usize = 64;
+/// A server that has not acknowledged data for this long is considered gone, even if the connection
+/// was not closed.
 const USER_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// Where a Redis is, and what its keys start with.
+/// The address of a Redis server, and the prefix of its keys.
 pub(super) struct Address {
     pub client: Client,
     pub prefix: String,
 }
 
-/// Whether a URL is for Redis.
+/// Returns whether a URL is for Redis.
 pub(super) fn is_redis(url: &str) -> bool {
     url.starts_with("redis://") || url.starts_with("rediss://")
 }
 
-/// What the URL says, before anything is opened.
+/// The parts of a URL, before anything is opened.
 pub(super) struct Parsed {
     url: Url,
     prefix: String,
     ca_file: Option<PathBuf>,
 }
 
-/// Takes the URL apart. No message repeats it: it may hold a password.
+/// Parses the URL. No error message repeats it, since it may hold a password.
 pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
     let invalid = |reason: &str| StoreError::Url(reason.to_owned());
     let mut url = Url::parse(url).map_err(|error| StoreError::Url(error.to_string()))?;
@@ -47,7 +48,7 @@ pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
         }
     }
     url.set_query(None);
-    if prefix.len() > MOST_OF_A_PREFIX || !prefix.chars().all(allowed_in_prefix) {
+    if prefix.len() > MAX_PREFIX_BYTES || !prefix.chars().all(allowed_in_prefix) {
         return Err(invalid(
             "prefix must be at most 64 letters, digits and - _ . : characters",
         ));
@@ -68,7 +69,7 @@ pub(super) fn parse(url: &str) -> Result<Parsed, StoreError> {
     })
 }
 
-/// Makes a client of a URL; reads the file of its authority.
+/// Makes a client from a URL; reads its CA file.
 pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     let parsed = parse(url)?;
     let unusable = |error: ::redis::RedisError| StoreError::Url(error.to_string());
@@ -98,7 +99,7 @@ pub(super) fn read(url: &str) -> Result<Address, StoreError> {
     })
 }
 
-/// Nothing that means something in a pattern of key names.
+/// Returns whether a character has no meaning in a pattern of key names.
 fn allowed_in_prefix(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "-_.:".contains(letter)
 }

@@ -1,4 +1,4 @@
-//! Settings of the server that would cost sessions.
+//! Checks for server settings that would lose sessions.
 use super::Redis;
 use crate::advice::Advice;
 use crate::error::StoreError;
@@ -11,12 +11,13 @@ impl Redis {
     /// Returns what an operator should change.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not respond.
     pub async fn advice(&self) -> Result<Vec<Advice>, StoreError> {
         Ok(advice_on(&self.information().await?))
     }
 
-    /// Scripts reach keys that they find on the way; the nodes of a cluster would refuse them.
+    /// Refuses Redis Cluster: scripts access keys that they find at run time, which the nodes of a
+    /// cluster would refuse.
     pub(super) async fn refuse_cluster(&self) -> Result<(), StoreError> {
         let information = self.information().await?;
         if information.get("cluster_enabled").map(String::as_str) == Some("1") {

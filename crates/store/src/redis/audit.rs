@@ -1,23 +1,25 @@
 //! The audit log; see [`crate::Audit`].
 //!
-//! Scripts cannot compute the hashes of the chain, so a writer reads the head, computes, and writes
-//! by a script that does so only while the head is as it was read; else the writer begins anew.
+//! Scripts cannot compute the hashes of the chain, so a writer reads the head, computes the hashes,
+//! and writes with a script that succeeds only if the head is unchanged; otherwise the writer
+//! starts again.
 use super::Redis;
 use super::entry::{Entry as Row, Fields, Found};
 use super::scripts::AUDIT;
 use crate::audit::chain::{Head, Link, Record};
 use crate::audit::filter::{AuditFilter, Order};
-use crate::audit::{Entry, MAX_LIST, TABLE};
+use crate::audit::{Entry, MAX_LISTED_ENTRIES, TABLE};
 use crate::error::StoreError;
 use crate::sealing::{KeyRing, Signature};
 use ::redis::ScriptInvocation;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// Writers of other processes may be first so often; each time one of them has got on.
+/// Maximum number of times that writers of other processes may be first; each time one of them
+/// makes progress.
 const MAX_TRIES: u32 = 200;
-/// Entries that are read at once.
-const PAGE: i64 = 500;
+/// Number of entries that one read returns.
+const PAGE_ENTRIES: i64 = 500;
 
 impl Redis {
     /// Appends records.
@@ -45,7 +47,7 @@ impl Redis {
         })
     }
 
-    /// Gives a place in the chain to at most `limit` entries that have none; returns how many.
+    /// Gives a place in the chain to at most `limit` entries that have none; returns their number.
     pub async fn adopt_events(
         &self,
         keys: &KeyRing,
@@ -89,8 +91,8 @@ impl Redis {
         })
     }
 
-    /// Removes at most `limit` of the oldest entries, as far as they are older than `before`;
-    /// returns how many.
+    /// Removes at most `limit` of the oldest entries that are older than `before`; returns their
+    /// number.
     pub async fn trim_events(
         &self,
         keys: &KeyRing,
@@ -120,7 +122,7 @@ impl Redis {
             let found = self.audit_head().await?;
             let (mut head, broken) = self.resume(keys, found.clone(), false).await?;
             if let Some(record) = broken {
-                // noted before the ends of the chain are moved
+                // recorded before the ends of the chain are moved
                 let link = head.extend(keys, &record);
                 head.seal(keys);
                 let noted = [(link, &record)];
@@ -145,7 +147,7 @@ impl Redis {
         })
     }
 
-    /// Reads entries that fit.
+    /// Reads matching entries.
     pub async fn read_events(
         &self,
         filter: &AuditFilter,
@@ -159,7 +161,7 @@ impl Redis {
             (None, None, None) => "audit_sequence".to_owned(),
         };
         let (mut after, mut before) = (filter.after, filter.before);
-        let wanted = usize::try_from(limit.clamp(0, MAX_LIST)).unwrap_or_default();
+        let wanted = usize::try_from(limit.clamp(0, MAX_LISTED_ENTRIES)).unwrap_or_default();
         let mut entries = Vec::new();
         while entries.len() < wanted {
             let action = match order {
@@ -170,9 +172,9 @@ impl Redis {
             call.arg(&index)
                 .arg(after.map_or_else(|| "-inf".to_owned(), |n| format!("({n}")))
                 .arg(before.map_or_else(|| "+inf".to_owned(), |n| format!("({n}")))
-                .arg(PAGE);
+                .arg(PAGE_ENTRIES);
             let page: Vec<Found> = self.script("read the audit log", &call).await?;
-            let full = i64::try_from(page.len()).unwrap_or(PAGE) >= PAGE;
+            let full = i64::try_from(page.len()).unwrap_or(PAGE_ENTRIES) >= PAGE_ENTRIES;
             let mut last = None;
             for row in page.into_iter().filter_map(|row| Row::of(TABLE, row)) {
                 let entry = entry(&row)?;
@@ -246,7 +248,7 @@ impl Redis {
         Ok(Head::resume(found, keys, last.as_ref(), now))
     }
 
-    /// Writes entries and the new head, unless the head is another one than `found` by now.
+    /// Writes entries and the new head, unless the head differs from `found` by now.
     async fn write(
         &self,
         operation: &'static str,
@@ -274,7 +276,7 @@ impl Redis {
     }
 }
 
-/// Waits a little, not as long as the others.
+/// Waits for a short random time, so that writers do not retry in step.
 async fn pause(attempt: u32) {
     let longest = 1_u64 << attempt.min(6);
     tokio::time::sleep(Duration::from_millis(rand::random_range(0..=longest))).await;
@@ -337,7 +339,7 @@ fn record(row: &Row) -> Result<Record, StoreError> {
     })
 }
 
-/// What the index that was read does not say.
+/// Returns whether a record matches those parts of the filter that the index does not cover.
 fn fits(filter: &AuditFilter, record: &Record) -> bool {
     let is = |wanted: &Option<String>, found: &Option<String>| {
         wanted.is_none() || wanted.as_deref() == found.as_deref()

@@ -42,7 +42,7 @@ impl Redis {
         .await
     }
 
-    /// Redeems a code: it is gone afterwards.
+    /// Redeems a code and deletes it.
     pub async fn redeem_authorization_code(
         &self,
         keys: &KeyRing,

@@ -1,8 +1,9 @@
-//! Who can write to the Redis of a store must not gain a session by it.
+//! Keyed hashes that bind entries to their place, so that write access to the store's Redis does
+//! not give access to sessions.
 //!
-//! Redis has no foreign keys, and it is often shared. So each entry that says whose a session is,
-//! or to which session something leads, carries a keyed hash over that and over its own place: an
-//! entry that was moved, swapped with another or changed is an error and opens nothing.
+//! Redis has no foreign keys, and it is often shared. So each entry that names the owner of a
+//! session, or that leads to a session, carries a keyed hash over that and over its own place: an
+//! entry that was moved, swapped or changed is an error and grants nothing.
 use super::entry::Entry;
 use crate::error::StoreError;
 use crate::sealing::KeyRing;
@@ -11,12 +12,12 @@ use subtle::ConstantTimeEq as _;
 /// The field that holds the binding.
 pub(super) const FIELD: &str = "bound";
 
-/// The binding of `parts`, of which one is the entry's place.
+/// Returns the binding of `parts`, one of which is the entry's place.
 pub(super) fn of(keys: &KeyRing, table: &'static str, parts: &[&str]) -> String {
     keys.hash(&purpose(table), &joined(parts))
 }
 
-/// Makes sure that an entry is where and as it was written.
+/// Verifies that an entry is where, and as, it was written.
 pub(super) fn check(
     keys: &KeyRing,
     table: &'static str,
@@ -34,7 +35,7 @@ pub(super) fn check(
     }
 }
 
-/// The same for the binding of an entry.
+/// Verifies the binding of an entry.
 pub(super) fn check_entry(
     keys: &KeyRing,
     table: &'static str,
@@ -48,7 +49,7 @@ fn purpose(table: &str) -> String {
     format!("redis binding: {table}")
 }
 
-/// Two lists of parts never make the same text.
+/// Joins parts so that two different lists never produce the same text.
 fn joined(parts: &[&str]) -> String {
     let measured: Vec<String> = parts
         .iter()

@@ -1,28 +1,28 @@
 //! The feed of changes; see [`crate::Changes`].
 use super::Redis;
 use super::scripts::CHANGES;
-use crate::changes::{AT_ONCE, Change, ChangeKind, News, Position};
+use crate::changes::{Change, ChangeKind, MAX_CHANGES, News, Position};
 use crate::error::StoreError;
 use jiff::Timestamp;
 use uuid::Uuid;
 
 const TABLE: &str = "session_changes";
 const READ: &str = "read the feed of changes";
-/// A script holds everybody up: so many at once.
-const FORGET_AT_ONCE: u64 = 500;
+/// Maximum number of changes that one script deletes: a script blocks all other commands.
+const MAX_DELETED: u64 = 500;
 
 impl Redis {
-    /// Where the feed ends now.
+    /// Returns the current end of the feed.
     pub async fn position_of_changes(&self) -> Result<Position, StoreError> {
         let call = self.call(&CHANGES, "position");
         let position: i64 = self.script(READ, &call).await?;
         Ok(Position(position))
     }
 
-    /// The changes after `position`.
+    /// Returns the changes after `position`.
     pub async fn changes_since(&self, position: Position) -> Result<News, StoreError> {
         let mut call = self.call(&CHANGES, "since");
-        call.arg(position.0).arg(AT_ONCE);
+        call.arg(position.0).arg(MAX_CHANGES);
         let (last, found): (i64, Vec<String>) = self.script(READ, &call).await?;
         let mut news = News {
             changes: Vec::with_capacity(found.len()),
@@ -41,16 +41,16 @@ impl Redis {
             news.position = at;
             news.changes.push(change);
         }
-        news.more = i64::try_from(found.len()).is_ok_and(|count| count == AT_ONCE);
+        news.more = i64::try_from(found.len()).is_ok_and(|count| count == MAX_CHANGES);
         if !news.more && last != news.position.0 {
-            // cleared away unread, or Redis has lost what was read
+            // deleted before they were read, or Redis has lost them
             news.complete = false;
             news.position = Position(last);
         }
         Ok(news)
     }
 
-    /// Tells of a change.
+    /// Announces a change.
     pub async fn announce_change(
         &self,
         session: Uuid,
@@ -66,22 +66,23 @@ impl Redis {
         Ok(())
     }
 
-    /// Deletes old changes; answers with how many.
+    /// Deletes old changes; returns their number.
     pub async fn forget_changes_before(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
             let mut call = self.call(&CHANGES, "forget");
-            call.arg(before.as_second()).arg(FORGET_AT_ONCE);
+            call.arg(before.as_second()).arg(MAX_DELETED);
             let deleted: u64 = self.script("forget old changes", &call).await?;
             all += deleted;
-            if deleted < FORGET_AT_ONCE {
+            if deleted < MAX_DELETED {
                 return Ok(all);
             }
         }
     }
 }
 
-/// A change as `announce` of the scripts writes it, with its position and the one before it.
+/// Returns a change as `announce` of the scripts writes it, with its position and the one before
+/// it.
 fn change(text: &str, origin: Uuid) -> Option<(Position, Position, Change)> {
     let mut parts = text.split(':');
     let position = parts.next()?.parse().ok()?;

@@ -1,8 +1,8 @@
-//! One connection for everything, which comes back by itself.
+//! The connection to Redis: one for all commands, which reconnects by itself.
 use super::address::{self, Address};
 use super::labels::labels;
 use crate::error::StoreError;
-use crate::measured::Measured;
+use crate::instrumented_pool::QueryTimer;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{Client, Cmd, ErrorKind, FromRedisValue, RedisError, Script, ScriptInvocation};
 use ::redis::{RedisResult, ServerErrorKind};
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use uuid::Uuid;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-/// A command that takes longer has failed; a browser must not wait for more.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
-const SLOW: Duration = Duration::from_millis(500);
+/// Time limit for one command; a browser must not wait longer.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
+const SLOW_THRESHOLD: Duration = Duration::from_millis(500);
 
 /// A Redis server. Clones share the connection.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Redis {
     manager: Arc<RwLock<ConnectionManager>>,
     closed: Arc<AtomicBool>,
     pub(super) prefix: Arc<str>,
-    /// Tells this process's changes from others'.
+    /// Distinguishes this process's changes from those of others.
     pub origin: Uuid,
 }
 
@@ -38,15 +38,15 @@ impl fmt::Debug for Redis {
 }
 
 impl Redis {
-    /// Whether a URL is for Redis.
+    /// Returns whether a URL is for Redis.
     pub fn is_url(url: &str) -> bool {
         address::is_redis(url)
     }
 
-    /// Checks a URL without opening anything.
+    /// Checks a URL without opening a connection.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// If the URL cannot be used.
     pub fn check_url(url: &str) -> Result<(), StoreError> {
         address::parse(url).map(drop)
     }
@@ -54,12 +54,12 @@ impl Redis {
     /// Connects.
     ///
     /// # Errors
-    /// When the URL cannot be used, the server does not answer, or it is a cluster.
+    /// If the URL cannot be used, the server does not respond, or it is a cluster.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         let Address { client, prefix } = address::read(url)?;
         let operation = "connect to Redis";
         let connecting = ConnectionManager::new_with_config(client.clone(), settings());
-        let manager = tokio::time::timeout(ANSWER_TIMEOUT, connecting)
+        let manager = tokio::time::timeout(RESPONSE_TIMEOUT, connecting)
             .await
             .map_err(|_| StoreError::RedisTimeout { operation })?
             .map_err(StoreError::redis(operation))?;
@@ -74,12 +74,12 @@ impl Redis {
         Ok(redis)
     }
 
-    /// Asks no more, here and in every clone.
+    /// Sends no more commands, here and in every clone.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// An action of a group of scripts; its arguments follow.
+    /// Returns the invocation of an action of a script group; its arguments follow.
     pub(super) fn call(&self, group: &'static Script, action: &str) -> ScriptInvocation<'static> {
         let mut invocation = group.prepare_invoke();
         invocation
@@ -89,7 +89,7 @@ impl Redis {
         invocation
     }
 
-    /// The name of a key.
+    /// Returns the name of a key.
     pub(super) fn key(&self, kind: &str, id: &str) -> String {
         format!("{}{kind}:{id}", self.prefix)
     }
@@ -114,7 +114,7 @@ impl Redis {
             .await
     }
 
-    /// Waits for an answer and measures how long it took: every command comes through here.
+    /// Waits for the response and measures its duration: every command goes through here.
     async fn run<T>(
         &self,
         operation: &'static str,
@@ -126,8 +126,8 @@ impl Redis {
         }
         let started = Instant::now();
         let (table, statement) = labels(operation);
-        let measured = Measured::command(table, statement);
-        let answer = match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+        let measured = QueryTimer::command(table, statement);
+        let answer = match tokio::time::timeout(RESPONSE_TIMEOUT, answer).await {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) if error.is_timeout() => Err(StoreError::RedisTimeout { operation }),
             Ok(Err(error)) => {
@@ -138,7 +138,7 @@ impl Redis {
         };
         measured.saw(&answer);
         let took = started.elapsed();
-        if took > SLOW {
+        if took > SLOW_THRESHOLD {
             tracing::warn!(operation, ?took, "Redis is slow");
         }
         answer
@@ -149,8 +149,8 @@ impl Redis {
         manager.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// After a failover the old connection may lead to what is a replica now: the address has
-    /// moved on, and so must we.
+    /// Reconnects after a failover: the old connection may lead to a server that is a replica now,
+    /// while the address leads to the new primary.
     fn leave_a_replica(&self, error: &RedisError) {
         if error.kind() != ErrorKind::Server(ServerErrorKind::ReadOnly) {
             return;
@@ -165,10 +165,10 @@ impl Redis {
 }
 
 fn settings() -> ConnectionManagerConfig {
-    // few tries: while nothing answers, each request starts them anew
+    // few retries: while the server does not respond, each request starts new ones
     ConnectionManagerConfig::new()
         .set_connection_timeout(Some(CONNECT_TIMEOUT))
-        .set_response_timeout(Some(ANSWER_TIMEOUT))
+        .set_response_timeout(Some(RESPONSE_TIMEOUT))
         .set_min_delay(Duration::from_millis(50))
         .set_max_delay(Duration::from_millis(500))
         .set_number_of_retries(2)

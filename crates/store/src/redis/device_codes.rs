@@ -3,7 +3,7 @@ use super::Redis;
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found, or_empty};
 use super::scripts::DEVICES;
-use crate::device_codes::{DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL};
+use crate::device_codes::{DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL_SECONDS};
 use crate::error::StoreError;
 use crate::sealing::KeyRing;
 use jiff::Timestamp;
@@ -26,7 +26,7 @@ impl Redis {
             .optional("project", new.project.as_ref())
             .optional("cluster", new.cluster.as_ref())
             .with("status", "pending")
-            .with("poll_interval", POLL_INTERVAL)
+            .with("poll_interval", POLL_INTERVAL_SECONDS)
             .time("created_at", now)
             .time("expires_at", expires_at);
         let mut call = self.call(&DEVICES, "start");
@@ -38,7 +38,7 @@ impl Redis {
         if stored {
             return Ok(());
         }
-        // one in 25 thousand million; the client asks again
+        // a collision, one in 25 thousand million; the client asks again
         Err(StoreError::Corrupt {
             table: TABLE,
             column: "user_code_hash",
@@ -46,7 +46,7 @@ impl Redis {
         })
     }
 
-    /// The undecided request of a user code's hash.
+    /// Returns the pending request of a user code's hash.
     pub async fn find_device(
         &self,
         user_hash: &str,
@@ -56,7 +56,7 @@ impl Redis {
         found.map(|(_, entry)| request(&entry)).transpose()
     }
 
-    /// Decides a request; says whether it was still undecided.
+    /// Decides a request; returns whether it was still pending.
     pub async fn decide_device(
         &self,
         keys: &KeyRing,
@@ -93,7 +93,7 @@ impl Redis {
         let mut call = self.call(&DEVICES, "poll");
         call.arg(device_hash)
             .arg(now.as_second())
-            .arg(POLL_INTERVAL);
+            .arg(POLL_INTERVAL_SECONDS);
         let (word, found): (String, Found) = self.script("poll a device request", &call).await?;
         let Some(entry) = Entry::of(TABLE, found) else {
             return Ok(match word.as_str() {

@@ -9,17 +9,17 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// What Redis answers for a hash; empty when there is none.
+/// The response of Redis for a hash; empty if there is none.
 pub(super) type Found = HashMap<String, String>;
 
-/// The fields of a hash with the name of what would be its table, for messages.
+/// The fields of a hash, with the name of the corresponding table for error messages.
 pub(super) struct Entry {
     table: &'static str,
     fields: Found,
 }
 
 impl Entry {
-    /// `None` when there is no such entry.
+    /// Returns `None` if there is no such entry.
     pub fn of(table: &'static str, fields: Found) -> Option<Self> {
         (!fields.is_empty()).then_some(Self { table, fields })
     }
@@ -100,7 +100,7 @@ impl Entry {
             .transpose()
     }
 
-    /// A sealed value, which is stored as base64.
+    /// Returns a sealed value, which is stored in base64.
     pub fn sealed(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
         STANDARD
             .decode(self.text(column)?)
@@ -108,7 +108,7 @@ impl Entry {
     }
 }
 
-/// Fields of an entry to write. What is `None` is left out.
+/// Fields of an entry to write. `None` values are left out.
 #[derive(Default)]
 pub(super) struct Fields(Vec<(&'static str, String)>);
 
@@ -133,7 +133,7 @@ impl Fields {
         self.with(column, STANDARD.encode(value))
     }
 
-    /// How many there are.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -146,7 +146,7 @@ impl Fields {
     }
 }
 
-/// A keyed hash, an ID or nothing, as scripts take it.
+/// Returns a keyed hash or an ID as a script argument; empty for `None`.
 pub(super) fn or_empty<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

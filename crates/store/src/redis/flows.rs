@@ -1,4 +1,4 @@
-//! Sign-ins that are under way; see [`crate::SignInFlows`].
+//! Sign-ins in progress; see [`crate::SignInFlows`].
 use super::Redis;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
@@ -36,7 +36,7 @@ impl Redis {
         Ok(())
     }
 
-    /// The flow of a pre-session cookie.
+    /// Returns the flow of a pre-session cookie.
     pub async fn find_flow(
         &self,
         keys: &KeyRing,
@@ -72,7 +72,7 @@ impl Redis {
         Ok(None)
     }
 
-    /// Keeps Keystone's receipt, for the browser of this flow only.
+    /// Stores Keystone's receipt, for the browser of this flow only.
     pub async fn set_receipt(
         &self,
         keys: &KeyRing,
@@ -101,14 +101,14 @@ impl Redis {
         Ok(())
     }
 
-    /// Counts a code that was tried; `None` when the flow is gone.
+    /// Counts a tried code; returns `None` if the flow does not exist any more.
     pub async fn count_attempt(&self, id: Uuid) -> Result<Option<i64>, StoreError> {
         let mut call = self.call(&SIGN_IN, "count_attempt");
         call.arg(id.to_string());
         self.script("count an attempt", &call).await
     }
 
-    /// Ends a flow; says whether it was there.
+    /// Ends a flow; returns whether it existed.
     pub async fn finish_flow(&self, id: Uuid) -> Result<bool, StoreError> {
         let mut call = self.call(&SIGN_IN, "finish_flow");
         call.arg(id.to_string());

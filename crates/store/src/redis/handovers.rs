@@ -40,7 +40,7 @@ impl Redis {
         .await
     }
 
-    /// Redeems a code; whatever the answer, it is gone.
+    /// Redeems a code and deletes it in any case.
     pub async fn redeem_handover(
         &self,
         keys: &KeyRing,

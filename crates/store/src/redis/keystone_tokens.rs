@@ -17,7 +17,7 @@ use uuid::Uuid;
 const TABLE: &str = "keystone_tokens";
 
 impl Redis {
-    /// Stores a token; one of a session that has ended is due for revocation at once.
+    /// Stores a token; a token of an ended session is due for revocation at once.
     pub async fn store_token(
         &self,
         keys: &KeyRing,
@@ -59,7 +59,7 @@ impl Redis {
         })
     }
 
-    /// The session's token for a project, the longest-lived.
+    /// Returns the session's token for a project that expires last.
     pub async fn find_token(
         &self,
         keys: &KeyRing,
@@ -96,7 +96,7 @@ impl Redis {
         Ok(Some(token))
     }
 
-    /// Every token of the session that has not been revoked.
+    /// Returns every token of the session that has not been revoked.
     pub async fn list_tokens(
         &self,
         keys: &KeyRing,
@@ -109,7 +109,7 @@ impl Redis {
         entries.iter().map(|entry| token(keys, entry)).collect()
     }
 
-    /// The session's tokens that may be used, the oldest first.
+    /// Returns the session's tokens that may be used, the oldest first.
     pub async fn usable_tokens(
         &self,
         keys: &KeyRing,
@@ -135,7 +135,7 @@ impl Redis {
         Ok(usable)
     }
 
-    /// Takes over a token's roles.
+    /// Stores a token's roles.
     pub async fn set_token_roles(&self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
         let mut call = self.call(&KEYSTONE_TOKENS, "set_roles");
         call.arg(id.to_string())
@@ -152,7 +152,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Makes a token due at a time; `failures` tries have failed just now.
+    /// Makes a token due at a time; `failures` is the number of attempts that have failed just now.
     pub async fn revoke_token_at(
         &self,
         id: Uuid,
@@ -165,7 +165,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Takes the right to try a revocation until `until`, if nobody has tried since `attempts`.
+    /// Claims a revocation until `until`, unless another replica has tried since `attempts`.
     pub async fn claim_revocation(
         &self,
         id: Uuid,
@@ -181,7 +181,7 @@ impl Redis {
         self.script("claim a revocation", &call).await
     }
 
-    /// Tokens that are due now, oldest first.
+    /// Returns the tokens that are due now, oldest first.
     pub async fn due_revocations(
         &self,
         keys: &KeyRing,
@@ -197,7 +197,7 @@ impl Redis {
             .collect()
     }
 
-    /// Tokens of a session and its children that wait for their revocation.
+    /// Returns the tokens of a session and its children that wait for revocation.
     pub async fn pending_revocations(
         &self,
         keys: &KeyRing,
@@ -214,7 +214,7 @@ impl Redis {
             .collect()
     }
 
-    /// How many of the user's tokens still work at Keystone although they should not.
+    /// Returns the number of the user's tokens that are still valid at Keystone and should not be.
     pub async fn unfinished_revocations(
         &self,
         user_id: &str,
@@ -242,7 +242,7 @@ impl Redis {
         Ok(unfinished)
     }
 
-    /// How many tokens of everybody wait for their revocation, due or failed.
+    /// Returns the number of tokens, of all users, whose revocation is due or has failed.
     pub async fn count_unfinished_revocations(&self, now: Timestamp) -> Result<i64, StoreError> {
         let mut call = self.call(&KEYSTONE_TOKENS, "count_unfinished");
         call.arg(now.as_second());
@@ -312,7 +312,7 @@ fn token(keys: &KeyRing, entry: &Entry) -> Result<KeystoneToken, StoreError> {
     })
 }
 
-/// A token opens for its session and project only.
+/// Returns the place of a token, which binds it to its session and project.
 fn place(id: &str, session: &str, project_id: &str) -> String {
     format!("{id}|{session}|{project_id}")
 }

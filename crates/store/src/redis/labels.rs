@@ -1,7 +1,7 @@
-//! A command's place among the store's metrics: as the SQL statement that it stands for.
-use crate::measured::OTHER;
+//! Metric labels of Redis commands: the table and operation of the corresponding SQL statement.
+use crate::instrumented_pool::OTHER;
 
-/// What an operation's name speaks of, and the table of that; the first that fits.
+/// Maps a part of an operation's name to a table; the first match counts.
 const TABLES: [(&str, &str); 28] = [
     ("an account's", "sign_in_accounts"),
     ("a provider's tokens", "provider_tokens"),
@@ -53,7 +53,7 @@ const STATEMENTS: [(&str, &str); 17] = [
     ("delete", "delete"),
 ];
 
-/// Table and statement of an operation.
+/// Returns the table and statement of an operation.
 pub(super) fn labels(operation: &str) -> (&'static str, &'static str) {
     let table = TABLES.iter().find(|(words, _)| operation.contains(words));
     let Some((_, table)) = table else {

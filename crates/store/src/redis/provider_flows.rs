@@ -12,7 +12,7 @@ const TABLE: &str = "provider_flows";
 const KIND: &str = "provider_flow";
 
 impl Redis {
-    /// Stores a sign-in that begins.
+    /// Stores a new sign-in.
     pub async fn begin_provider_flow(
         &self,
         keys: &KeyRing,

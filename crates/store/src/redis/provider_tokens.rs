@@ -13,7 +13,7 @@ use uuid::Uuid;
 const TABLE: &str = "provider_tokens";
 
 impl Redis {
-    /// Stores what a sign-in gave.
+    /// Stores the tokens of a sign-in.
     pub async fn store_provider_tokens(
         &self,
         keys: &KeyRing,
@@ -37,7 +37,7 @@ impl Redis {
         Ok(())
     }
 
-    /// The tokens of a session.
+    /// Returns the tokens of a session.
     pub async fn find_provider_tokens(
         &self,
         keys: &KeyRing,
@@ -54,7 +54,7 @@ impl Redis {
         Ok(held)
     }
 
-    /// Takes the lease of a live session's tokens, unless somebody has it.
+    /// Acquires the lease of a live session's tokens, unless another replica holds it.
     pub async fn lease_provider_tokens(
         &self,
         keys: &KeyRing,
@@ -88,7 +88,8 @@ impl Redis {
         })
     }
 
-    /// Writes what a refresh gave over the version that it began with; says whether it did.
+    /// Replaces the tokens with those of a refresh, if they still have the version that it started
+    /// with; returns whether it did.
     pub async fn replace_provider_tokens(
         &self,
         keys: &KeyRing,
@@ -120,7 +121,7 @@ impl Redis {
         self.script("replace a provider's tokens", &call).await
     }
 
-    /// Gives a lease back without new tokens.
+    /// Releases a lease without new tokens.
     pub async fn release_provider_tokens(
         &self,
         session: Uuid,
@@ -132,7 +133,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Tokens of ended sessions whose next try to revoke is due.
+    /// Returns the tokens of ended sessions whose next revocation attempt is due.
     pub async fn ended_provider_tokens(
         &self,
         keys: &KeyRing,
@@ -156,7 +157,7 @@ impl Redis {
             .collect()
     }
 
-    /// Counts a try to revoke that failed.
+    /// Counts a failed revocation attempt.
     pub async fn provider_revocation_failed(
         &self,
         session: Uuid,
@@ -168,7 +169,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Forgets the tokens of a session.
+    /// Deletes the tokens of a session.
     pub async fn forget_provider_tokens(&self, session: Uuid) -> Result<(), StoreError> {
         let mut call = self.call(&PROVIDER_TOKENS, "forget");
         call.arg(session.to_string());
@@ -229,7 +230,7 @@ fn tokens(keys: &KeyRing, entry: &Entry) -> Result<HeldTokens, StoreError> {
     })
 }
 
-/// The tokens open for their session and provider only.
+/// Returns the binding of tokens to their session and provider.
 fn bound(session: &str, provider: &str) -> String {
     format!("{session}|{provider}")
 }

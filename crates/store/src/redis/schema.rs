@@ -1,25 +1,25 @@
-//! The version of the structure: a number at `<prefix>schema`.
+//! The version of the store's structure: a number at `<prefix>schema`.
 use super::Redis;
 use crate::error::StoreError;
 use ::redis::cmd;
 
-/// What this version writes. Raise it with a change that an older version would misread, and turn
-/// the entries of the version before over in [`Redis::migrate`].
+/// The version that this code writes. Raise it with a change that an older version would misread,
+/// and convert the entries of the previous version in [`Redis::migrate`].
 const VERSION: u64 = 1;
-const DELETE_AT_ONCE: usize = 500;
+const SCAN_COUNT: usize = 500;
 const OWNER: &str = "read whose store this is";
 
 impl Redis {
-    /// Notes the version in a store that has none.
+    /// Writes the version to a store that has none.
     ///
     /// # Errors
-    /// When the store is of a newer version, or Redis cannot say.
+    /// If the store is of a newer version, or Redis cannot be reached.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         match self.version().await? {
             None => {
                 let mut set = cmd("SET");
                 set.arg(self.schema_key()).arg(VERSION).arg("NX");
-                // another process may have been first: then it is not set, which is fine
+                // another process may have been first: the version is not set then, which is fine
                 let _: Option<String> = self.command("migrate the store", &set).await?;
                 self.ensure_migrated().await
             }
@@ -27,10 +27,10 @@ impl Redis {
         }
     }
 
-    /// Makes sure that the store has this version's structure.
+    /// Verifies that the store has this version's structure.
     ///
     /// # Errors
-    /// [`StoreError::NotMigrated`] or [`StoreError::TooNew`] when it has not.
+    /// [`StoreError::NotMigrated`] or [`StoreError::TooNew`] if it does not.
     pub async fn ensure_migrated(&self) -> Result<(), StoreError> {
         match self.version().await? {
             None => Err(StoreError::NotMigrated { missing: 1 }),
@@ -42,11 +42,11 @@ impl Redis {
         }
     }
 
-    /// Makes sure that there is a store under the prefix.
+    /// Verifies that there is a store under the prefix.
     ///
     /// # Errors
-    /// [`StoreError::Uninitialised`] when there is none, [`StoreError::TooNew`] when it is of a
-    /// newer version.
+    /// [`StoreError::Uninitialised`] if there is none, [`StoreError::TooNew`] if it is of a newer
+    /// version.
     pub async fn ensure_initialised(&self) -> Result<(), StoreError> {
         match self.ensure_migrated().await {
             Err(StoreError::NotMigrated { .. }) => Err(StoreError::Uninitialised),
@@ -54,11 +54,11 @@ impl Redis {
         }
     }
 
-    /// Makes sure that one of these keys belongs to the installation that the store is of, and
-    /// returns those that were noted. The set is at `<prefix>keys`; a key's ID is public.
+    /// Verifies that one of these keys belongs to the installation that owns the store, and returns
+    /// the recorded ones. The set is at `<prefix>keys`; a key's ID is public.
     ///
     /// # Errors
-    /// [`StoreError::OtherKeys`] when none of them is in the set.
+    /// [`StoreError::OtherKeys`] if none of them is in the set.
     pub async fn check_owner(&self, key_ids: &[String]) -> Result<Vec<String>, StoreError> {
         let mut members = cmd("SMEMBERS");
         members.arg(self.owner_key());
@@ -70,10 +70,10 @@ impl Redis {
         Ok(found)
     }
 
-    /// The same, and notes the current key, which comes first.
+    /// Does the same, and records the current key, which is the first.
     ///
     /// # Errors
-    /// As [`Redis::check_owner`].
+    /// Those of [`Redis::check_owner`].
     pub async fn claim(&self, key_ids: &[String]) -> Result<(), StoreError> {
         let found = self.check_owner(key_ids).await?;
         if let Some(current) = key_ids.first()
@@ -89,7 +89,7 @@ impl Redis {
     /// Deletes every key with the prefix.
     ///
     /// # Errors
-    /// When Redis cannot say.
+    /// If Redis cannot be reached.
     pub async fn delete_everything(&self) -> Result<(), StoreError> {
         let operation = "delete the store";
         let pattern = format!("{}*", self.prefix);
@@ -97,7 +97,7 @@ impl Redis {
         loop {
             let mut scan = cmd("SCAN");
             scan.arg(&cursor).arg("MATCH").arg(&pattern);
-            scan.arg("COUNT").arg(DELETE_AT_ONCE);
+            scan.arg("COUNT").arg(SCAN_COUNT);
             let (next, names): (String, Vec<String>) = self.command(operation, &scan).await?;
             if !names.is_empty() {
                 let mut unlink = cmd("UNLINK");

@@ -1,4 +1,4 @@
-//! The groups of scripts. A server that does not know one yet is sent it.
+//! The script groups. A script that the server does not know yet is loaded first.
 use ::redis::Script;
 use std::sync::LazyLock;
 

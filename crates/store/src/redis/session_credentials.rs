@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::row::to_json;
 use crate::sealing::KeyRing;
 use crate::session_credentials::{NewSessionCredential, SessionCredential, TABLE, place};
-use crate::sweep::KEEP_CREDENTIALS;
+use crate::sweep::CREDENTIAL_RETENTION;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
@@ -15,11 +15,11 @@ use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
 const READ: &str = "read sessions' credentials";
-const DUE_AT_ONCE: i64 = 50;
+const MAX_DUE: i64 = 50;
 
 impl Redis {
-    /// Keeps a credential, and lets its session live as long; without its secret when the session
-    /// has ended meanwhile.
+    /// Stores a credential and extends its session's lifetime to that of the credential; without
+    /// its secret if the session has ended meanwhile.
     pub async fn store_credential(
         &self,
         keys: &KeyRing,
@@ -52,7 +52,7 @@ impl Redis {
             .arg(&session)
             .arg(&new.user_id)
             .arg(new.expires_at.as_second())
-            .arg((new.expires_at + KEEP_CREDENTIALS).as_second())
+            .arg((new.expires_at + CREDENTIAL_RETENTION).as_second())
             .arg(now.as_second())
             .arg(projects)
             .arg(&new.project.id)
@@ -61,7 +61,7 @@ impl Redis {
         self.script("store a session's credential", &call).await
     }
 
-    /// The credential of a live session.
+    /// Returns the credential of a live session.
     pub async fn credential_of_session(
         &self,
         keys: &KeyRing,
@@ -84,7 +84,7 @@ impl Redis {
         Ok(newest.map(|(_, found)| found))
     }
 
-    /// The credentials of an ended session that Keystone still has.
+    /// Returns the credentials of an ended session that still exist in Keystone.
     pub async fn credentials_left_of_session(
         &self,
         keys: &KeyRing,
@@ -95,7 +95,7 @@ impl Redis {
         Ok(left)
     }
 
-    /// The credentials of all ended sessions of a user that Keystone still has.
+    /// Returns the credentials of all ended sessions of a user that still exist in Keystone.
     pub async fn credentials_left_of_user(
         &self,
         keys: &KeyRing,
@@ -106,7 +106,7 @@ impl Redis {
         Ok(left)
     }
 
-    /// Credentials of live sessions that need a token which outlives `before`.
+    /// Returns the credentials of live sessions that need a token valid beyond `before`.
     pub async fn credentials_due(
         &self,
         keys: &KeyRing,
@@ -116,7 +116,7 @@ impl Redis {
         let mut call = self.call(&CREDENTIALS, "due");
         call.arg(before.as_second())
             .arg(now.as_second())
-            .arg(DUE_AT_ONCE);
+            .arg(MAX_DUE);
         let found: Vec<Found> = self.script(READ, &call).await?;
         entries(found)
             .iter()
@@ -124,7 +124,7 @@ impl Redis {
             .collect()
     }
 
-    /// Takes the right to fetch a token until `until`.
+    /// Claims the right to fetch a token until `until`.
     pub async fn claim_credential(
         &self,
         id: Uuid,
@@ -138,7 +138,7 @@ impl Redis {
         self.script("claim a session's credential", &call).await
     }
 
-    /// Gives the right back, and notes how the session's tokens are come by.
+    /// Releases the claim, and records how the session's tokens are obtained.
     pub async fn credential_has_fetched(
         &self,
         id: Uuid,
@@ -155,7 +155,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Forgets a credential.
+    /// Deletes a credential.
     pub async fn forget_credential(&self, id: Uuid) -> Result<(), StoreError> {
         let mut call = self.call(&CREDENTIALS, "forget");
         call.arg(id.to_string());
@@ -163,7 +163,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Those that are left over, the first that ended first.
+    /// Returns the credentials of ended sessions, the earliest end first.
     async fn left(
         &self,
         keys: &KeyRing,

@@ -1,4 +1,4 @@
-//! How a session is written down, and what ties the entry to its place.
+//! Redis entries of sessions, and what binds an entry to its place.
 use super::binding;
 use super::entry::{Entry, Found, or_empty};
 use crate::error::StoreError;
@@ -10,12 +10,13 @@ use portico_domain::identity::{Named, User};
 pub(super) const TABLE: &str = "sessions";
 pub(super) const SECRETS: &str = "session secrets";
 
-/// What a secret's hash leads to, bound to the hash: nobody else's cookie leads there.
+/// Returns what a secret's hash leads to, bound to the hash so that another user's cookie cannot
+/// lead there.
 pub(super) fn pointer(keys: &KeyRing, hash: &str, id: &str) -> String {
     format!("{id}.{}", binding::of(keys, SECRETS, &[hash, id]))
 }
 
-/// What of a session never changes: whose it is, and what for.
+/// Returns the parts of a session that never change: its owner and its purpose.
 pub(super) fn identity(keys: &KeyRing, session: &Session) -> String {
     with_identity(session, |parts| binding::of(keys, TABLE, parts))
 }

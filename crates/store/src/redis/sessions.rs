@@ -85,7 +85,7 @@ impl Redis {
         Ok(())
     }
 
-    /// The session of a cookie's secret, live or ended.
+    /// Returns the session of a cookie's secret, live or ended.
     pub async fn find_session(
         &self,
         keys: &KeyRing,
@@ -101,7 +101,7 @@ impl Redis {
             let (id, bound) = pointer.split_once('.').unwrap_or_default();
             binding::check(keys, SECRETS, &[&hash, id], Some(bound))?;
             let session = session(keys, fields)?;
-            // a session that was copied to another's place says whose it is
+            // a session that was copied to another's place names its owner
             if session
                 .as_ref()
                 .is_some_and(|found| found.id.to_string() != id)
@@ -113,7 +113,7 @@ impl Redis {
         Ok(None)
     }
 
-    /// A session by its public ID.
+    /// Returns a session by its public ID.
     pub async fn get_session(
         &self,
         keys: &KeyRing,
@@ -129,7 +129,7 @@ impl Redis {
         Ok(session)
     }
 
-    /// The user's live sessions, the one used last first.
+    /// Returns the user's live sessions, the most recently used first.
     pub async fn sessions_of_user(
         &self,
         keys: &KeyRing,
@@ -145,7 +145,8 @@ impl Redis {
         Ok(sessions)
     }
 
-    /// The users with a live session whose ID is `text`, or whose name or name and domain are.
+    /// Returns the users with a live session whose ID is `text`, or whose name or name and domain
+    /// are.
     pub async fn users_matching(
         &self,
         keys: &KeyRing,
@@ -176,7 +177,7 @@ impl Redis {
         Ok(users)
     }
 
-    /// How many live browser sessions there are.
+    /// Returns the number of live browser sessions.
     pub async fn count_sessions(&self, now: Timestamp) -> Result<i64, StoreError> {
         let mut count = ::redis::cmd("ZCOUNT");
         count
@@ -186,7 +187,7 @@ impl Redis {
         self.command("count sessions", &count).await
     }
 
-    /// How many live sessions there are of each kind.
+    /// Returns the number of live sessions of each kind.
     pub async fn count_sessions_by_kind(
         &self,
         now: Timestamp,
@@ -200,7 +201,8 @@ impl Redis {
         Ok(SessionKind::ALL.into_iter().zip(counts).collect())
     }
 
-    /// Takes over what a provider says, for the live ones of a family; says whether there are any.
+    /// Stores a provider's current claims, for the live sessions of a family; returns whether there
+    /// are any.
     pub async fn set_provider_of_session(
         &self,
         root: Uuid,
@@ -216,7 +218,8 @@ impl Redis {
         Ok(live > 0)
     }
 
-    /// The browser sessions of a provider's subject or of its own session that have not ended.
+    /// Returns the browser sessions of a provider's subject or of its own session that have not
+    /// ended.
     pub async fn sessions_of_provider(
         &self,
         keys: &KeyRing,
@@ -252,7 +255,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Sets fields of a session and its children, and tells every replica.
+    /// Sets fields of a session and its children, and announces the change to every replica.
     pub async fn change_family(
         &self,
         operation: &'static str,
@@ -269,7 +272,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Remembers a user's project for the next session.
+    /// Stores a user's project for the next session.
     pub async fn set_last_project_of_user(
         &self,
         user_id: &str,
@@ -281,14 +284,14 @@ impl Redis {
         Ok(())
     }
 
-    /// The project that the user used last.
+    /// Returns the project that the user used last.
     pub async fn last_project_of_user(&self, user_id: &str) -> Result<Option<String>, StoreError> {
         let mut get = ::redis::cmd("GET");
         get.arg(self.key("last_project", user_id));
         self.command("read the last project", &get).await
     }
 
-    /// Moves the idle expiry of the family and notes the session's use.
+    /// Extends the idle expiry of the family and records the session's use.
     pub async fn touch_session(
         &self,
         id: Uuid,
@@ -305,7 +308,7 @@ impl Redis {
         Ok(touched > 0)
     }
 
-    /// New times for the family, a new secret for the session; says whether it was live.
+    /// Sets new times for the family and a new secret for the session; returns whether it was live.
     pub async fn renew_session(
         &self,
         keys: &KeyRing,
@@ -340,8 +343,8 @@ impl Redis {
         Ok(renewed > 0)
     }
 
-    /// Takes over the end of new Keystone tokens for the live ones of a family; says whether there
-    /// are any.
+    /// Stores the expiry of new Keystone tokens for the live sessions of a family; returns whether
+    /// there are any.
     pub async fn set_keystone_expires_of_session(
         &self,
         root: Uuid,
@@ -361,7 +364,7 @@ impl Redis {
     }
 
     /// Ends a session and its children, unless only an expired one shall end; their tokens become
-    /// due, and every replica is told.
+    /// due for revocation, and the change is announced to every replica.
     pub async fn end_session(
         &self,
         id: Uuid,
@@ -390,7 +393,7 @@ impl Redis {
             .collect()
     }
 
-    /// The live sessions whose time has passed, browser sessions first.
+    /// Returns the live sessions that have expired, browser sessions first.
     pub async fn expired_sessions(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
         let mut call = self.call(&SESSIONS, "expired");
         call.arg(now.as_second());

@@ -1,16 +1,16 @@
-//! Clearing away what has run out; see [`crate::Store::sweep`].
+//! Deletion of expired entries; see [`crate::Store::sweep`].
 use super::Redis;
 use super::scripts::{SESSIONS, SWEEP};
 use crate::error::StoreError;
 use jiff::Timestamp;
 
-/// A script holds everybody up: so many entries at once.
-const AT_ONCE: u64 = 200;
+/// Maximum number of entries that one script deletes: a script blocks all other commands.
+const MAX_ENTRIES: u64 = 200;
 const OPERATION: &str = "clear away old entries";
 
 impl Redis {
-    /// Deletes what ended before `now`, and sessions that ended before `ended_before`; answers
-    /// with how many entries.
+    /// Deletes what ended before `now`, and sessions that ended before `ended_before`; returns the
+    /// number of entries.
     pub async fn delete_old(
         &self,
         now: Timestamp,
@@ -19,16 +19,16 @@ impl Redis {
         let mut all = 0;
         loop {
             let mut call = self.call(&SWEEP, "expired");
-            call.arg(now.as_second()).arg(AT_ONCE);
+            call.arg(now.as_second()).arg(MAX_ENTRIES);
             let (seen, deleted): (u64, u64) = self.script(OPERATION, &call).await?;
             all += deleted;
-            if seen < AT_ONCE {
+            if seen < MAX_ENTRIES {
                 break;
             }
         }
         loop {
             let mut call = self.call(&SESSIONS, "delete_ended");
-            call.arg(ended_before.as_second()).arg(AT_ONCE);
+            call.arg(ended_before.as_second()).arg(MAX_ENTRIES);
             let deleted: u64 = self.script(OPERATION, &call).await?;
             all += deleted;
             if deleted == 0 {

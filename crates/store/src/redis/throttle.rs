@@ -4,12 +4,12 @@ use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
 use crate::sign_in_accounts::FailedSignIns;
-use crate::sweep::KEEP_THROTTLE;
+use crate::sweep::THROTTLE_RETENTION;
 use crate::throttle::{Bounds, Reservation};
 use jiff::Timestamp;
 
 impl Redis {
-    /// Counts one where there is room; answers with whether there was, and with the count.
+    /// Counts an attempt if the limit allows it; returns whether it did, and the count.
     pub async fn reserve_place(
         &self,
         hash: &str,
@@ -22,7 +22,7 @@ impl Redis {
             .arg(bounds.forgotten)
             .arg(i64::from(bounds.moves))
             .arg(bounds.free)
-            .arg((now + KEEP_THROTTLE).as_second());
+            .arg((now + THROTTLE_RETENTION).as_second());
         for before in bounds.before {
             call.arg(before);
         }
@@ -35,7 +35,7 @@ impl Redis {
         Ok((given, failures, at))
     }
 
-    /// Takes back the failure that a place was counted as.
+    /// Takes back the failure that a reservation was counted as.
     pub async fn give_back_place(&self, reservation: &Reservation) -> Result<(), StoreError> {
         let mut call = self.call(&SIGN_IN, "give_back");
         call.arg(&reservation.hash)
@@ -47,7 +47,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Forgets the failures of a subject.
+    /// Deletes the failures of a subject.
     pub async fn forget_failures(&self, hash: &str) -> Result<(), StoreError> {
         let mut call = self.call(&SIGN_IN, "succeeded");
         call.arg(hash);
@@ -70,7 +70,7 @@ impl Redis {
         Ok(())
     }
 
-    /// Notes a sign-in; answers with what failed since the one before.
+    /// Records a sign-in; returns the failures since the previous one.
     pub async fn account_signed_in(
         &self,
         hash: &str,

@@ -5,14 +5,15 @@ use crate::error::StoreError;
 use jiff::Timestamp;
 
 impl Redis {
-    /// Marks a code by its hash; says whether it was the first time.
+    /// Marks a code as used, by its hash; returns whether this was its first use.
     pub async fn mark_code(&self, hash: &str, expires_at: Timestamp) -> Result<bool, StoreError> {
         let mut call = self.call(&CODES, "mark");
         call.arg("totp").arg(hash).arg(expires_at.as_second());
         self.script("mark a code", &call).await
     }
 
-    /// Marks a logout token of a provider by its hash; says whether it was the first time.
+    /// Marks a logout token of a provider as used, by its hash; returns whether this was its first
+    /// use.
     pub async fn mark_logout(
         &self,
         provider: &str,

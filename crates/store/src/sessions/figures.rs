@@ -1,14 +1,14 @@
-//! How many sessions there are, for metrics.
+//! The numbers of sessions, for metrics.
 use super::{SessionKind, Sessions};
 use crate::error::StoreError;
 use crate::row::Columns;
 use jiff::Timestamp;
 
 impl Sessions<'_> {
-    /// How many live sessions there are of each kind; a kind without any is there with zero.
+    /// Returns the number of live sessions of each kind, kinds with zero included.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn count_by_kind(
         self,
         now: Timestamp,

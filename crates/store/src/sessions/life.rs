@@ -1,4 +1,4 @@
-//! How a session goes on and how it ends.
+//! Use, renewal and end of sessions.
 use super::{EndReason, EndedSession, HASH_PURPOSE, Renewal, Session, SessionKind, Sessions};
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
@@ -9,15 +9,16 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-/// A busy session is written this often at most.
+/// Minimum time between two writes of a session's last use.
 const TOUCH_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 impl Sessions<'_> {
-    /// Notes that the session is in use and moves its idle expiry to `idle_expires_at`; says
-    /// whether it wrote. An app's use keeps the whole family alive, a command line's only itself.
+    /// Records that the session is in use and extends its idle expiry to `idle_expires_at`; returns
+    /// whether it wrote. Use of an app keeps the whole family alive, use of a command line only its
+    /// own session.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn touch(
         self,
         session: &Session,
@@ -54,11 +55,11 @@ impl Sessions<'_> {
         Ok(touched.rows_affected() > 0)
     }
 
-    /// Gives the whole family new times after the same user has signed in again, and the
-    /// session a new cookie secret. `None` when it has ended meanwhile.
+    /// Sets new times for the whole family after the same user has signed in again, and the session
+    /// a new cookie secret. Returns `None` if it has ended meanwhile.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn renew(
         self,
         root: Uuid,
@@ -122,10 +123,10 @@ impl Sessions<'_> {
         Ok(Some(secret))
     }
 
-    /// Notes that Keystone has confirmed the family's tokens.
+    /// Records that Keystone has confirmed the family's tokens.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_keystone_checked(self, root: Uuid, at: Timestamp) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             let operation = "note a check by Keystone";
@@ -146,12 +147,12 @@ impl Sessions<'_> {
         Ok(())
     }
 
-    /// Ends a session and its children; answers with those that were live. In the same
-    /// transaction its Keystone tokens become due for revocation, the secret of its application
-    /// credential is destroyed, and every replica is told, so that none is forgotten.
+    /// Ends a session and its children; returns those that were live. In the same transaction its
+    /// Keystone tokens become due for revocation, the secret of its application credential is
+    /// destroyed, and the change is announced to every replica, so that none of this can be missed.
     ///
     /// # Errors
-    /// When the store cannot say; nothing has ended then.
+    /// If the store cannot be reached or its answer cannot be read; no session has ended then.
     pub async fn end(
         self,
         id: Uuid,
@@ -161,11 +162,11 @@ impl Sessions<'_> {
         self.end_where(id, reason, false, now).await
     }
 
-    /// Ends a session whose time has passed, with all that [`Self::end`] does; nothing when it was
-    /// used meanwhile, at another replica for example.
+    /// Ends a session that has expired, with everything that [`Self::end`] does; does nothing if it
+    /// was used meanwhile, on another replica for example.
     ///
     /// # Errors
-    /// When the store cannot say; nothing has ended then.
+    /// If the store cannot be reached or its answer cannot be read; no session has ended then.
     pub async fn expire(self, id: Uuid, now: Timestamp) -> Result<Vec<EndedSession>, StoreError> {
         self.end_where(id, EndReason::Expired, true, now).await
     }
@@ -249,10 +250,10 @@ impl Sessions<'_> {
         rows.iter().map(ended).collect()
     }
 
-    /// Takes over the end of new Keystone tokens, for the whole family, which goes on with them.
+    /// Stores the expiry of new Keystone tokens for the whole family, which uses them from then on.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_keystone_expires(
         self,
         root: Uuid,
@@ -285,10 +286,10 @@ impl Sessions<'_> {
         Ok(updated.rows_affected() > 0)
     }
 
-    /// Ends every session of a user, but not the family of `except`.
+    /// Ends every session of a user except the family of `except`.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn end_all_of_user(
         self,
         user_id: &str,
@@ -305,10 +306,10 @@ impl Sessions<'_> {
         Ok(all)
     }
 
-    /// Ends every session whose time has passed.
+    /// Ends every session that has expired.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn end_expired(self, now: Timestamp) -> Result<Vec<EndedSession>, StoreError> {
         let rows: Vec<String> = match self.0.redis() {
             Some(redis) => redis.expired_sessions(now).await?,

@@ -1,4 +1,4 @@
-//! Finding sessions for people who ask about them: by user, or after the end.
+//! Lookups of sessions for users and administrators: by user, or after the end.
 use super::model::{COLUMNS, TABLE, from_row};
 use super::{HASH_PURPOSE, Session, Sessions};
 use crate::error::StoreError;
@@ -6,15 +6,15 @@ use crate::row::Columns;
 use jiff::Timestamp;
 use portico_domain::identity::{Named, User};
 
-/// More people of one name than this are not listed.
-const MOST_USERS: i64 = 50;
+/// Maximum number of users of one name in a list.
+const MAX_USERS: i64 = 50;
 
 impl Sessions<'_> {
-    /// The session of a cookie's secret, whether it is live or has ended: for telling somebody
-    /// why they have to sign in, never for letting them in.
+    /// Returns the session of a cookie's secret, whether it is live or has ended: for telling a
+    /// user why they have to sign in, never for letting them in.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find_even_ended(self, secret: &str) -> Result<Option<Session>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.find_session(&self.0.keys, secret).await;
@@ -37,14 +37,14 @@ impl Sessions<'_> {
         Ok(None)
     }
 
-    /// The users with a live session whose ID is `text`, or whose name is, in any case of ASCII
-    /// letters; as `name@domain` too.
+    /// Returns the users with a live session whose ID is `text`, or whose name is (ASCII letters in
+    /// any case); `name@domain` matches too.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn users_matching(self, text: &str, now: Timestamp) -> Result<Vec<User>, StoreError> {
         if let Some(redis) = self.0.redis() {
-            let most = usize::try_from(MOST_USERS).unwrap_or_default();
+            let most = usize::try_from(MAX_USERS).unwrap_or_default();
             let found = redis.users_matching(&self.0.keys, text, most, now);
             return found.await;
         }
@@ -66,7 +66,7 @@ impl Sessions<'_> {
         .bind(text)
         .bind(name)
         .bind(domain)
-        .bind(MOST_USERS)
+        .bind(MAX_USERS)
         .fetch_all(&self.0.pool)
         .await
         .map_err(StoreError::database("find users"))?;

@@ -1,7 +1,7 @@
 //! Sessions: one per signed-in browser, with children on app hosts and command lines.
 //!
 //! A child lives as long as its parent: same end, same expiry, and the parent's Keystone tokens.
-//! Everything that changes a session works on its *root*, the browser session.
+//! Every change to a session applies to its *root*, the browser session.
 mod figures;
 mod life;
 mod lookup;
@@ -32,10 +32,10 @@ pub(crate) const HASH_PURPOSE: &str = "session";
 pub struct Sessions<'s>(pub(crate) &'s Store);
 
 impl Sessions<'_> {
-    /// Stores a browser session; answers with the secret for its cookie, which is kept nowhere.
+    /// Stores a browser session; returns the secret for its cookie, which is not stored.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn create(
         self,
         new: &NewSession,
@@ -79,12 +79,12 @@ impl Sessions<'_> {
         Ok((secret, session))
     }
 
-    /// Stores a child of a live session: `None` when the parent has ended meanwhile. A child on
-    /// an app's host gets a cookie secret; a command line gets its tokens from
+    /// Stores a child of a live session; returns `None` if the parent has ended meanwhile. A child
+    /// on an app's host gets a cookie secret; a command line gets its tokens from
     /// [`crate::AccessTokens`].
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn create_child(
         self,
         new: &NewChild,
@@ -118,7 +118,7 @@ impl Sessions<'_> {
         };
         let cookie = (kind == SessionKind::App).then_some(&secret);
         self.insert(&child, cookie).await?;
-        // the parent may have ended between the look and the insert
+        // the parent may have ended between the lookup and the insert
         if self.is_live_row(child.root(), now).await? {
             Ok(Some((secret, child)))
         } else {
@@ -127,19 +127,19 @@ impl Sessions<'_> {
         }
     }
 
-    /// The live session of a cookie's secret.
+    /// Returns the live session of a cookie's secret.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn find(self, secret: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
         let session = self.find_even_ended(secret).await?;
         Ok(session.filter(|session| session.is_live(now)))
     }
 
-    /// A session by its public ID, live or ended.
+    /// Returns a session by its public ID, live or ended.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn get(self, id: Uuid) -> Result<Option<Session>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.get_session(&self.0.keys, id).await;
@@ -158,10 +158,10 @@ impl Sessions<'_> {
             .transpose()
     }
 
-    /// The user's live sessions, the one used last first.
+    /// Returns the user's live sessions, the most recently used first.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn list_of_user(
         self,
         user_id: &str,
@@ -191,10 +191,10 @@ impl Sessions<'_> {
         Ok(sessions)
     }
 
-    /// How many live browser sessions there are, for a metric.
+    /// Returns the number of live browser sessions, for a metric.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn count(self, now: Timestamp) -> Result<i64, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.count_sessions(now).await;
@@ -210,10 +210,10 @@ impl Sessions<'_> {
         .map_err(StoreError::database("count sessions"))
     }
 
-    /// Remembers the projects that the user may choose from.
+    /// Stores the projects that the user may choose from.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_projects(self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
         if let Some(redis) = self.0.redis() {
             let fields = [("projects", to_json(TABLE, "projects", projects)?)];
@@ -245,10 +245,10 @@ impl Sessions<'_> {
         transaction.commit().await.map_err(failed())
     }
 
-    /// Remembers the project used last, for the session and for the user's next one.
+    /// Stores the project used last, for the session and for the user's next one.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_last_project(
         self,
         session: &Session,
@@ -295,10 +295,10 @@ impl Sessions<'_> {
         transaction.commit().await.map_err(failed())
     }
 
-    /// The project that the user used last, in any session.
+    /// Returns the project that the user used last, in any session.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn last_project_of_user(self, user_id: &str) -> Result<Option<String>, StoreError> {
         if let Some(redis) = self.0.redis() {
             return redis.last_project_of_user(user_id).await;

@@ -19,12 +19,12 @@ pub(crate) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_n
      keystone_checked_at, ended_at, end_reason, provider, provider_subject, provider_sid, \
      provider_profile, provider_expires_at, authenticated_at";
 
-/// A session as the store knows it. Not its secret: that is in the cookie only.
+/// A session in the store. Its secret is in the cookie only.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// The public ID: safe in logs, in the assertion's `sid` and in the list of sessions.
     pub id: Uuid,
-    /// The browser session that this one hangs on; `None` for a browser session.
+    /// The parent browser session; `None` for a browser session.
     pub parent: Option<Uuid>,
     pub kind: SessionKind,
     /// The app's ID, for a child on an app's host.
@@ -38,7 +38,7 @@ pub struct Session {
     pub last_project: Option<String>,
     /// Keystone's method names: `password`, `totp`, …
     pub auth_methods: Vec<String>,
-    /// What unsafe requests must carry.
+    /// The CSRF token that unsafe requests must carry.
     pub csrf: SecretString,
     pub user_agent: String,
     pub address: String,
@@ -46,38 +46,38 @@ pub struct Session {
     pub last_seen_at: Timestamp,
     pub idle_expires_at: Timestamp,
     pub absolute_expires_at: Timestamp,
-    /// When the Keystone tokens end, and with them a password session.
+    /// When the Keystone tokens expire, and with them a password session.
     pub keystone_expires_at: Timestamp,
-    /// When Keystone last said that the tokens are good.
+    /// When Keystone last confirmed the tokens.
     pub keystone_checked_at: Timestamp,
     pub ended_at: Option<Timestamp>,
     pub end_reason: Option<EndReason>,
-    /// Who vouches for the user, where that is not Keystone alone.
+    /// The OIDC provider that vouches for the user, if there is one.
     pub provider: Option<SessionProvider>,
-    /// When the user last proved who they are; `None`: nobody knows.
+    /// When the user last authenticated; `None`: unknown.
     pub authenticated_at: Option<Timestamp>,
 }
 
 impl Session {
-    /// The browser session: the one that holds the Keystone tokens.
+    /// Returns the browser session: the one that holds the Keystone tokens.
     pub fn root(&self) -> Uuid {
         self.parent.unwrap_or(self.id)
     }
 
-    /// When the session ends without a further word.
+    /// Returns when the session expires unless it is used or renewed.
     pub fn expires_at(&self) -> Timestamp {
         self.idle_expires_at
             .min(self.absolute_expires_at)
             .min(self.keystone_expires_at)
     }
 
-    /// Whether the session has neither ended nor expired.
+    /// Returns whether the session has neither ended nor expired.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.ended_at.is_none() && now < self.expires_at()
     }
 }
 
-/// What a session belongs to.
+/// The kind of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SessionKind {
     /// A browser on the main host.
@@ -92,7 +92,7 @@ impl SessionKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::Browser, Self::App, Self::CommandLine];
 
-    /// The word in the database and in logs.
+    /// Returns the name used in the database and in logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Browser => "browser",
@@ -122,13 +122,13 @@ pub enum EndReason {
     SignedOut,
     /// The user ended it from the list of sessions.
     Revoked,
-    /// It was idle, too old, or its Keystone tokens ended.
+    /// The session was idle, too old, or its Keystone tokens expired.
     Expired,
-    /// The browser session that it hung on ended.
+    /// The parent browser session ended.
     ParentEnded,
-    /// Keystone says that the tokens are no good any more.
+    /// Keystone no longer accepts the tokens.
     RefusedByKeystone,
-    /// A new sign-in in the same browser took its place.
+    /// A new sign-in in the same browser replaced the session.
     Replaced,
     /// A refresh token was used twice.
     TokenReuse,
@@ -136,7 +136,7 @@ pub enum EndReason {
     EndedByAdministrator,
     /// The OIDC provider ended it (back-channel logout).
     EndedByProvider,
-    /// The OIDC provider refuses to refresh it, or now speaks of somebody else.
+    /// The OIDC provider refuses to refresh the session, or now returns another subject.
     RefusedByProvider,
 }
 
@@ -155,7 +155,7 @@ impl EndReason {
         Self::RefusedByProvider,
     ];
 
-    /// The word in the database and in logs.
+    /// Returns the name used in the database and in logs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SignedOut => "signed_out",
@@ -189,7 +189,7 @@ impl FromStr for EndReason {
     }
 }
 
-/// What a sign-in knows.
+/// The data of a new session.
 #[derive(Clone, Debug)]
 pub struct NewSession {
     pub user: User,
@@ -201,11 +201,11 @@ pub struct NewSession {
     pub idle_expires_at: Timestamp,
     pub absolute_expires_at: Timestamp,
     pub keystone_expires_at: Timestamp,
-    /// When the user proved who they are; `None`: nobody knows.
+    /// When the user authenticated; `None`: unknown.
     pub authenticated_at: Option<Timestamp>,
 }
 
-/// A child of a session.
+/// The data of a new child session.
 #[derive(Clone, Debug)]
 pub struct NewChild {
     /// The browser session, or another child of it.
@@ -215,7 +215,7 @@ pub struct NewChild {
     pub address: String,
 }
 
-/// What a child belongs to.
+/// The kind of a child session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChildKind {
     /// An app's host, by the app's ID.
@@ -224,14 +224,14 @@ pub enum ChildKind {
     CommandLine(String),
 }
 
-/// What a second sign-in by the same user gives the session.
+/// The new data of a session after the same user has signed in again.
 #[derive(Clone, Debug)]
 pub struct Renewal {
     pub auth_methods: Vec<String>,
     pub idle_expires_at: Timestamp,
     pub absolute_expires_at: Timestamp,
     pub keystone_expires_at: Timestamp,
-    /// When the user proved who they are; `None`: what is known of it stays.
+    /// When the user authenticated; `None`: unchanged.
     pub authenticated_at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! What a session knows of the OIDC provider that vouches for its user.
+//! The OIDC provider of a session, which vouches for its user.
 use super::model::{COLUMNS, TABLE, from_row};
 use super::{EndedSession, NewSession, Session, Sessions};
 use crate::changes::ChangeKind;
@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The provider behind a session. A session without one stands on Keystone alone.
+/// The OIDC provider behind a session. A session without one is based on Keystone alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionProvider {
     /// The provider's ID in the configuration.
@@ -20,18 +20,19 @@ pub struct SessionProvider {
     /// The provider's own session (`sid`), where it names one.
     pub sid: Option<String>,
     pub profile: ProviderProfile,
-    /// When its tokens end, so that it must have been asked again; `None`: it cannot be.
+    /// When the provider's tokens expire and must have been refreshed; `None`: they cannot be
+    /// refreshed.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What the provider says about its subject, renewed with each refresh.
+/// The provider's claims about its subject, renewed with each refresh.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderProfile {
     #[serde(default)]
     pub email: Option<String>,
     #[serde(default)]
     pub email_verified: bool,
-    /// The name that people read.
+    /// The display name.
     #[serde(default)]
     pub display_name: Option<String>,
     #[serde(default)]
@@ -44,7 +45,7 @@ pub struct ProviderProfile {
 }
 
 impl Session {
-    /// Whether the session has, or had, Keystone tokens.
+    /// Returns whether the session has, or had, Keystone tokens.
     pub fn has_keystone(&self) -> bool {
         self.provider
             .as_ref()
@@ -53,10 +54,10 @@ impl Session {
 }
 
 impl Sessions<'_> {
-    /// Stores a browser session for whom a provider vouches; as [`Sessions::create`].
+    /// Stores a browser session of an OIDC provider's user; see [`Sessions::create`].
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn create_of_provider(
         self,
         new: &NewSession,
@@ -66,11 +67,11 @@ impl Sessions<'_> {
         self.create_with(new, Some(provider), now).await
     }
 
-    /// Takes over what a provider says now, for the whole family. Says whether the session is
-    /// still there.
+    /// Stores a provider's current claims for the whole family. Returns whether the session still
+    /// exists.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn set_provider(
         self,
         root: Uuid,
@@ -100,11 +101,12 @@ impl Sessions<'_> {
         Ok(updated.rows_affected() > 0)
     }
 
-    /// The live browser sessions that a provider means: those of its session `sid`, where it
-    /// names one, else all of `subject`. A session whose `sid` is not known counts by subject.
+    /// Returns the live browser sessions that a provider's logout token refers to: those of its
+    /// session `sid`, where it names one, else all of `subject`. A session whose `sid` is not known
+    /// counts by subject.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn list_of_provider(
         self,
         provider: &str,
@@ -144,7 +146,7 @@ impl Sessions<'_> {
     /// Ends what [`Sessions::list_of_provider`] finds.
     ///
     /// # Errors
-    /// When the store cannot say.
+    /// If the store cannot be reached or its answer cannot be read.
     pub async fn end_of_provider(
         self,
         provider: &str,
@@ -171,7 +173,7 @@ impl Session {
         let same_subject = subject.is_none_or(|subject| subject == provider.subject);
         match (sid, &provider.sid) {
             (Some(sid), Some(own)) => sid == own && same_subject,
-            // which of the provider's sessions this is was never said
+            // the provider never named which of its sessions this is
             (Some(_), None) | (None, _) => subject.is_some() && same_subject,
         }
     }
@@ -194,7 +196,7 @@ pub(super) fn read(columns: &Columns<'_>) -> Result<Option<SessionProvider>, Sto
     }))
 }
 
-/// The profile's column of a new row.
+/// Returns the value of the profile column for a new row.
 pub(super) fn profile_text(session: &Session) -> Result<Option<String>, StoreError> {
     session
         .provider

@@ -26,7 +26,7 @@ async fn whoever_read_what_a_failover_lost_is_told_so() {
     let replicated: String = raw.ask(&["GET", &feed]).await;
     ended(store, "devi").await;
     let read = store.changes().position().await.unwrap();
-    // the twin: who has read up to a change that is still there misses nothing
+    // the control case: who has read up to a change that is still there misses nothing
     assert!(store.changes().since(kept).await.unwrap().complete);
     // the replica that takes over has never heard of the last change
     let _: i64 = raw.ask(&["ZREMRANGEBYRANK", &changes, "-1", "-1"]).await;

@@ -5,7 +5,7 @@ use crate::suite::fixtures::{at, new_token, on_app, on_command_line, signed_in};
 use crate::suite::keys;
 use jiff::SignedDuration;
 use portico_store::{
-    NewAuthorizationCode, NewDeviceCode, NewHandover, NewKeptForm, Rotation, Store,
+    NewAuthorizationCode, NewDeviceCode, NewHandover, NewSavedForm, Rotation, Store,
 };
 use portico_testkit::RedisServer;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -42,12 +42,12 @@ async fn fill(store: &Store) -> Vec<(&'static str, String)> {
     let code = store.handovers().create(&handover, at(0)).await.unwrap();
     keep("hand-over code", &code);
     keep("nonce", &handover.nonce);
-    let form = NewKeptForm {
+    let form = NewSavedForm {
         user_id: "ada-id".to_owned(),
         target: "/form".to_owned(),
         body: SecretString::from("field=what-was-typed"),
     };
-    let secret = store.kept_forms().keep(&form, at(0)).await.unwrap();
+    let secret = store.saved_forms().keep(&form, at(0)).await.unwrap();
     keep("form", &secret);
     keep("form's body", &form.body);
     let device = store.device_codes();
@@ -141,7 +141,7 @@ async fn attack_a_stolen_store_opens_with_its_own_keys_only() {
     assert!(thief.sessions().get(session.id).await.is_err());
     let stolen = thief.keystone_tokens().find(session.id, None, at(1)).await;
     assert!(stolen.is_err());
-    // the twin: the store's own keys open all of it
+    // the control case: the store's own keys open all of it
     let found = database.store.sessions().find(&cookie, at(1)).await;
     assert_eq!(found.unwrap().unwrap().id, session.id);
     let found = tokens.find(session.id, None, at(1)).await.unwrap().unwrap();

@@ -3,7 +3,7 @@ use super::database;
 use super::raw::Raw;
 use crate::suite::Database;
 use crate::suite::fixtures::{at, new_token, on_command_line, signed_in};
-use portico_store::{NewDeviceCode, NewKeptForm, Session, StoreError};
+use portico_store::{NewDeviceCode, NewSavedForm, Session, StoreError};
 use secrecy::{ExposeSecret as _, SecretString};
 
 struct Two {
@@ -24,7 +24,7 @@ async fn two() -> Two {
         ada,
         mallory,
     };
-    // the twin of every test here: as it was written all opens
+    // the control case of every test here: as it was written all opens
     for (secret, session) in [&two.ada, &two.mallory] {
         let found = two.database.store.sessions().find(secret, at(1)).await;
         assert_eq!(found.unwrap().unwrap().id, session.id);
@@ -69,7 +69,7 @@ fn unsealable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
 }
 
 #[tokio::test]
-async fn attack_78_ones_cookie_cannot_lead_to_anothers_session() {
+async fn attack_78_a_cookie_cannot_lead_to_a_foreign_session() {
     let mut two = two().await;
     let (of_ada, of_mallory) = (two.ada.1.clone(), two.mallory.1.clone());
     let (from, to) = (
@@ -81,7 +81,7 @@ async fn attack_78_ones_cookie_cannot_lead_to_anothers_session() {
 }
 
 #[tokio::test]
-async fn attack_78_anothers_session_cannot_take_the_place_of_ones_own() {
+async fn attack_78_a_foreign_session_cannot_replace_ones_own() {
     let mut two = two().await;
     let from = two.raw.key("session", two.ada.1.id);
     let to = two.raw.key("session", two.mallory.1.id);
@@ -171,8 +171,8 @@ async fn attack_78_a_device_cannot_be_approved_for_another() {
 #[tokio::test]
 async fn attack_78_a_kept_form_cannot_change_its_user() {
     let mut two = two().await;
-    let forms = two.database.store.kept_forms();
-    let form = |user: &str, body: &str| NewKeptForm {
+    let forms = two.database.store.saved_forms();
+    let form = |user: &str, body: &str| NewSavedForm {
         user_id: user.to_owned(),
         target: "/form".to_owned(),
         body: SecretString::from(body),

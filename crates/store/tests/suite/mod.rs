@@ -5,9 +5,9 @@ pub mod browser_marks;
 pub mod changes;
 pub mod command_line;
 pub mod fixtures;
-pub mod kept_forms;
 pub mod keystone_tokens;
 pub mod providers;
+pub mod saved_forms;
 pub mod session_credentials;
 pub mod session_lookup;
 pub mod sessions;
@@ -103,11 +103,11 @@ macro_rules! each_test {
             sessions: keys_are_replaced_under_a_store_in_use
             keystone_tokens: a_revocation_is_tried_by_one_replica_at_a_time
             session_lookup: live_sessions_are_counted_by_kind
-            kept_forms: a_form_is_given_back_to_its_user_only
-            kept_forms: a_form_is_kept_for_ten_minutes
-            kept_forms: a_form_is_forgotten_once
-            kept_forms: the_oldest_forms_of_a_user_make_room
-            kept_forms: a_stolen_database_shows_no_form
+            saved_forms: a_form_is_given_back_to_its_user_only
+            saved_forms: a_form_is_kept_for_ten_minutes
+            saved_forms: a_form_is_forgotten_once
+            saved_forms: the_oldest_forms_of_a_user_make_room
+            saved_forms: a_stolen_database_shows_no_form
             browser_marks: a_mark_is_read_for_its_purpose_only
             browser_marks: a_changed_mark_is_nobodys
             command_line: a_device_request_is_approved_once

@@ -54,7 +54,7 @@ fn refreshed(refresh: Option<&str>, groups: &[&str]) -> RefreshedTokens {
     }
 }
 
-const LIFE: SignedDuration = SignedDuration::from_secs(20);
+const LEASE_TTL: SignedDuration = SignedDuration::from_secs(20);
 
 pub async fn a_flow_of_a_provider_belongs_to_its_browser_and_is_taken_once(database: &Database) {
     let flows = database.store.provider_flows();
@@ -125,19 +125,32 @@ pub async fn one_holder_refreshes_at_a_time(database: &Database) {
     let session = vouched_for(store, "ada", None).await;
     let tokens = store.provider_tokens();
     let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
-    let Lease::Yours(held) = tokens.lease(session.id, one, LIFE, at(0)).await.unwrap() else {
+    let Lease::Yours(held) = tokens
+        .lease(session.id, one, LEASE_TTL, at(0))
+        .await
+        .unwrap()
+    else {
         panic!("free");
     };
     assert_eq!(held.refresh_token.unwrap().expose_secret(), "refresh-1");
     assert_eq!(held.id_token.unwrap().expose_secret(), "id-1");
-    let lease = tokens.lease(session.id, other, LIFE, at(19)).await.unwrap();
+    let lease = tokens
+        .lease(session.id, other, LEASE_TTL, at(19))
+        .await
+        .unwrap();
     assert!(matches!(lease, Lease::Taken { version: 1, until } if until == at(20)));
     // what is not one's own cannot be given back
     tokens.release(session.id, other).await.unwrap();
-    let lease = tokens.lease(session.id, other, LIFE, at(19)).await.unwrap();
+    let lease = tokens
+        .lease(session.id, other, LEASE_TTL, at(19))
+        .await
+        .unwrap();
     assert!(matches!(lease, Lease::Taken { .. }));
     tokens.release(session.id, one).await.unwrap();
-    let lease = tokens.lease(session.id, other, LIFE, at(19)).await.unwrap();
+    let lease = tokens
+        .lease(session.id, other, LEASE_TTL, at(19))
+        .await
+        .unwrap();
     assert!(matches!(lease, Lease::Yours(_)));
 }
 
@@ -145,9 +158,13 @@ pub async fn a_lease_of_a_dead_holder_runs_out(database: &Database) {
     let store = &database.store;
     let session = vouched_for(store, "ada", None).await;
     let tokens = store.provider_tokens();
-    let dead = tokens.lease(session.id, Uuid::new_v4(), LIFE, at(0)).await;
+    let dead = tokens
+        .lease(session.id, Uuid::new_v4(), LEASE_TTL, at(0))
+        .await;
     assert!(matches!(dead.unwrap(), Lease::Yours(_)));
-    let next = tokens.lease(session.id, Uuid::new_v4(), LIFE, at(20)).await;
+    let next = tokens
+        .lease(session.id, Uuid::new_v4(), LEASE_TTL, at(20))
+        .await;
     let Lease::Yours(held) = next.unwrap() else {
         panic!("run out");
     };
@@ -185,7 +202,7 @@ pub async fn parallel_leases_have_one_winner(database: &Database) {
         tokio::spawn(async move {
             let lease = store
                 .provider_tokens()
-                .lease(id, Uuid::new_v4(), LIFE, at(0));
+                .lease(id, Uuid::new_v4(), LEASE_TTL, at(0));
             matches!(lease.await.unwrap(), Lease::Yours(_))
         })
     });
@@ -206,7 +223,9 @@ pub async fn tokens_of_an_ended_session_wait_for_their_revocation(database: &Dat
         .end(session.id, EndReason::SignedOut, at(5))
         .await
         .unwrap();
-    let lease = tokens.lease(session.id, Uuid::new_v4(), LIFE, at(6)).await;
+    let lease = tokens
+        .lease(session.id, Uuid::new_v4(), LEASE_TTL, at(6))
+        .await;
     assert!(matches!(lease.unwrap(), Lease::Gone));
     let ended = tokens.ended(10, at(6)).await.unwrap();
     assert_eq!(ended.len(), 1);

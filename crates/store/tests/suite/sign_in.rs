@@ -138,13 +138,13 @@ pub async fn finding_s3_a_place_is_given_back_to_its_own_window(database: &Datab
     let second = granted(throttle.reserve("ada", limit, at(1)).await);
     let refused = throttle.reserve("ada", limit, at(2)).await;
     assert_eq!(refused_until(refused), at(60));
-    throttle.give_back(&first).await.unwrap();
+    throttle.return_reservation(&first).await.unwrap();
     let _counted = granted(throttle.reserve("ada", limit, at(3)).await);
     let refused = throttle.reserve("ada", limit, at(4)).await;
     assert_eq!(refused_until(refused), at(60));
     // what is given back late takes nothing from the window after
     let _later = granted(throttle.reserve("ada", limit, at(60)).await);
-    throttle.give_back(&second).await.unwrap();
+    throttle.return_reservation(&second).await.unwrap();
     let _later = granted(throttle.reserve("ada", limit, at(61)).await);
     let refused = throttle.reserve("ada", limit, at(62)).await;
     assert_eq!(refused_until(refused), at(120));
@@ -207,7 +207,7 @@ pub async fn finding_s4_an_undecided_attempt_delays_nothing(database: &Database)
     }
     for second in [5, 6, 6] {
         let place = granted(throttle.reserve("ada", delays(), at(second)).await);
-        throttle.give_back(&place).await.unwrap();
+        throttle.return_reservation(&place).await.unwrap();
     }
     let _counted = granted(throttle.reserve("ada", delays(), at(7)).await);
     let refused = throttle.reserve("ada", delays(), at(7)).await;
@@ -215,7 +215,7 @@ pub async fn finding_s4_an_undecided_attempt_delays_nothing(database: &Database)
     // more is not given back than was counted
     let alone = granted(throttle.reserve("devi", delays(), at(0)).await);
     for _ in 0..3 {
-        throttle.give_back(&alone).await.unwrap();
+        throttle.return_reservation(&alone).await.unwrap();
     }
     for _ in 0..2 {
         let _free = granted(throttle.reserve("devi", delays(), at(1)).await);

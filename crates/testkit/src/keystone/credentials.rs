@@ -6,29 +6,29 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 impl KeystoneAdmin {
-    /// A token of a user, scoped to a project.
+    /// Returns a token of a user, scoped to a project.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn token_of(&self, user: &TestUser, project: &str) -> Result<SecretString> {
         let scope = json!({ "project": { "id": project } });
         let password = user.password.expose_secret();
         issue(&self.client, &self.url, &user.name, password, &scope).await
     }
 
-    /// A token of a user with a scope in the API's own words, or without one.
+    /// Returns a token of a user with a scope in the API's own words, or without one.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn token_with_scope(&self, user: &TestUser, scope: Value) -> Result<SecretString> {
         let user = json!({ "id": user.id, "password": user.password.expose_secret() });
         token(&self.client, &self.url, user, scope).await
     }
 
-    /// Whether Keystone still takes a token.
+    /// Returns whether Keystone still accepts a token.
     ///
     /// # Errors
-    /// When Keystone does not answer, or says neither.
+    /// If Keystone does not respond, or the response is neither.
     pub async fn token_is_good(&self, token: &SecretString) -> Result<bool> {
         let response = self
             .client
@@ -44,10 +44,11 @@ impl KeystoneAdmin {
         }
     }
 
-    /// An application credential of a user for a project, made as that user; returns ID and secret.
+    /// Creates an application credential of a user for a project, as that user; returns ID and
+    /// secret.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn application_credential(
         &self,
         user: &TestUser,
@@ -68,18 +69,18 @@ impl KeystoneAdmin {
         ))
     }
 
-    /// A token for whatever a body of `POST /auth/tokens` says.
+    /// Issues a token for a body of `POST /auth/tokens`.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn issue(&self, body: &Value) -> Result<SecretString> {
         issued(&self.client, &self.url, body).await
     }
 
-    /// Ends a token of anybody's.
+    /// Revokes any user's token.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn revoke_token(&self, token: &SecretString) -> Result<()> {
         let response = self
             .client

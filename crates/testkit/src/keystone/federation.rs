@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// Somebody as an OpenID Connect provider describes them to Keystone's web server.
+/// A user, as an OpenID Connect provider describes them to Keystone's web server.
 #[derive(Clone, Debug)]
 pub struct FederatedPerson<'a> {
     pub issuer: &'a str,
@@ -26,7 +26,7 @@ impl KeystoneAdmin {
     /// the headers that `mod_auth_openidc` sets, groups by their name in the domain `Default`.
     ///
     /// # Errors
-    /// When Keystone refuses.
+    /// If Keystone refuses.
     pub async fn trust_issuer(&self, issuer: &str) -> Result<TestIdentityProvider> {
         let id = unique("op");
         let provider = format!("/OS-FEDERATION/identity_providers/{id}");
@@ -61,10 +61,10 @@ fn mapping_rules(issuer: &str) -> Value {
     }])
 }
 
-/// The token in the page that Keystone's single sign-on (at `url`) ends with for somebody.
+/// Signs a user in by Keystone's single sign-on (at `url`) and returns the token in its page.
 ///
 /// # Errors
-/// When Keystone refuses, or its page has no token.
+/// If Keystone refuses, or its page has no token.
 pub async fn single_sign_on(url: &str, person: &FederatedPerson<'_>) -> Result<String> {
     let response = client()?
         .get(url)

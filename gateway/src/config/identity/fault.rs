@@ -1,10 +1,10 @@
-//! What is wrong with `[apps.identity]`.
+//! Errors in `[apps.identity]`.
 use super::IdentityKind;
 
-/// Why an app's identity cannot be configured like that, and what to write instead.
+/// Why an app's identity is not valid, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityFault {
-    #[error("{setting} does not go with kind = \"{}\": take it out", kind.word())]
+    #[error("{setting} cannot be used with kind = \"{}\": remove it", kind.word())]
     NotOfKind {
         setting: &'static str,
         kind: IdentityKind,
@@ -20,7 +20,10 @@ pub enum IdentityFault {
     ListAsUser,
     #[error("{0} has more than 32 entries")]
     TooMany(&'static str),
-    #[error("{0:?} is no name for a header here: letters, digits and hyphens, at most 64 of them")]
+    #[error(
+        "{0:?} cannot be used as a header name here: letters, digits and hyphens, at most 64 of \
+         them"
+    )]
     HeaderName(String),
     #[error(
         "the header {0:?} has a meaning of its own in HTTP, Kubernetes or Portico and cannot carry an \
@@ -39,26 +42,30 @@ pub enum IdentityFault {
     #[error("the header {0:?}: a text is visible ASCII, at most 1024 characters")]
     Text(String),
     #[error(
-        "{0:?} is no name for a claim here: letters, digits and any of _ - . : /, and none of those \
-         that Portico sets itself (iss, aud, exp, iat, nbf, jti)"
+        "{0:?} cannot be used as a claim name here: letters, digits and any of _ - . : /, and none \
+         of those that Portico sets itself (iss, aud, exp, iat, nbf, jti)"
     )]
     ClaimName(String),
-    #[error("a value is \"role\", and there are no roles: say which role of the app is for whom")]
+    #[error(
+        "a value is \"role\", and there are no roles: define the roles of the app and who has each"
+    )]
     NoRoles,
     #[error("roles are given, and no header or claim has the value \"role\"")]
     UntoldRoles,
     #[error("a role of the app has no name")]
     EmptyRole,
-    #[error("the role {0:?} is for nobody: name a role in a project, or a group and its provider")]
+    #[error(
+        "the role {0:?} matches no user: name a role in a project, or a group and its provider"
+    )]
     RoleOfNobody(String),
     #[error("there is no cluster {0:?}, or several: name the ID of an entry of clusters")]
     Cluster(String),
-    #[error("the credential in the files cannot stand in a header: {0}")]
+    #[error("the credential in the files cannot be used in a header: {0}")]
     Credential(&'static str),
 }
 
 impl IdentityKind {
-    /// The word in the configuration.
+    /// Returns the value in the configuration.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Assertion => "assertion",

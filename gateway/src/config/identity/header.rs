@@ -1,15 +1,15 @@
-//! One header of `[apps.identity.headers]`, and which names may be used.
+//! The headers of `[apps.identity.headers]`, and which names may be used.
 use http::HeaderName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fact, IdentityFault};
 
-const LONGEST_NAME: usize = 64;
-const LONGEST_TEXT: usize = 1024;
+const MAX_NAME_BYTES: usize = 64;
+const MAX_TEXT_BYTES: usize = 1024;
 
-/// Names with a meaning of their own: for HTTP, for Kubernetes, or said by Portico already.
-const TAKEN: [&str; 38] = [
+/// Headers that have a meaning in HTTP or Kubernetes, or that Portico sets.
+const RESERVED_HEADERS: [&str; 38] = [
     "age",
     "alt-svc",
     "authorization",
@@ -49,7 +49,7 @@ const TAKEN: [&str; 38] = [
     "x-forwarded-server",
     "x-request-id",
 ];
-const TAKEN_PREFIXES: [&str; 12] = [
+const RESERVED_PREFIXES: [&str; 12] = [
     "accept",
     "access-control-",
     "content-",
@@ -64,64 +64,64 @@ const TAKEN_PREFIXES: [&str; 12] = [
     "x-rewrite-",
 ];
 
-/// Claims that are about the token and not about the user (RFC 7519 4.1).
-const REGISTERED: [&str; 6] = ["iss", "aud", "exp", "iat", "nbf", "jti"];
+/// Claims that describe the token and not the user (RFC 7519, section 4.1).
+const RESERVED_CLAIMS: [&str; 6] = ["iss", "aud", "exp", "iat", "nbf", "jti"];
 
 /// Where a header's value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "HeaderText", into = "HeaderText")]
 pub struct HeaderFrom {
-    /// What is told.
+    /// The content of the header.
     pub content: Content,
-    /// What stands between the entries of a list; a comma unless told otherwise.
+    /// The separator between the entries of a list; a comma by default.
     pub separator: Option<char>,
-    /// A line of its own for each entry of a list.
+    /// Whether each entry of a list gets a header line of its own.
     pub lines: bool,
-    /// The entries of a list that the app is told about; empty: all.
+    /// The entries of a list that are passed on; empty: all.
     pub only: Vec<String>,
-    /// Whether somebody of whom it is not known is refused.
+    /// Whether users for whom the value is unknown are refused.
     pub required: bool,
 }
 
-/// What a header says.
+/// The content of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Something known about who is asking.
+    /// An attribute of the user.
     Fact(Fact),
-    /// The same for everybody who is signed in.
+    /// A fixed text, the same for all signed-in users.
     Text(String),
 }
 
-/// A header's value as it is written: the fact alone, or a table.
+/// A header's value in the configuration: the attribute alone, or a table.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum HeaderText {
-    /// What the header says.
+    /// The attribute that the header carries.
     Fact(Fact),
-    /// The same with details.
+    /// The attribute or text, with options.
     Table(HeaderTable),
 }
 
-/// A header's value with details.
+/// A header's value with options.
 #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct HeaderTable {
-    /// What the header says.
+    /// The attribute that the header carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Fact>,
-    /// The same text for everybody, in place of `value`.
+    /// A fixed text for all users, instead of `value`.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Between the entries of a list; a comma unless told otherwise. Whoever has an entry with
-    /// this character in it is refused.
+    /// The separator between the entries of a list; a comma by default. Users with an entry that
+    /// contains this character are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     separator: Option<char>,
-    /// A line of its own for each entry of a list, commas in it encoded.
+    /// Writes each entry of a list as a header line of its own, with commas in it percent-encoded.
     lines: bool,
-    /// The entries of a list that the app is told about. Empty: all.
+    /// The entries of a list that are passed on. Empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     only: Vec<String>,
-    /// Refuses people of whom it is not known.
+    /// Refuses users for whom the value is unknown.
     required: bool,
 }
 
@@ -184,7 +184,7 @@ impl HeaderFrom {
         }
         if let Content::Text(text) = &self.content {
             let visible = text.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
-            let good = (1..=LONGEST_TEXT).contains(&text.len()) && text.trim() == text && visible;
+            let good = (1..=MAX_TEXT_BYTES).contains(&text.len()) && text.trim() == text && visible;
             if !good {
                 return Err(IdentityFault::Text(name.to_owned()));
             }
@@ -193,28 +193,30 @@ impl HeaderFrom {
     }
 }
 
-/// The header of a name that may carry an identity. A name is letters, digits and hyphens: others
-/// are read differently by different servers, and none of them passes the gateway.
+/// Returns the name of a header that may carry an identity. A name consists of letters, digits and
+/// hyphens: servers read other names in different ways, and the gateway passes none of them.
 pub(crate) fn header_name(name: &str) -> Result<HeaderName, IdentityFault> {
-    let plain = (1..=LONGEST_NAME).contains(&name.len())
+    let plain = (1..=MAX_NAME_BYTES).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let parsed = plain.then(|| name.parse::<HeaderName>().ok()).flatten();
     let Some(parsed) = parsed else {
         return Err(IdentityFault::HeaderName(name.to_owned()));
     };
     let text = parsed.as_str();
-    let taken =
-        TAKEN.contains(&text) || TAKEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix));
+    let taken = RESERVED_HEADERS.contains(&text)
+        || RESERVED_PREFIXES
+            .iter()
+            .any(|prefix| text.starts_with(prefix));
     if taken {
         return Err(IdentityFault::HeaderTaken(name.to_owned()));
     }
     Ok(parsed)
 }
 
-/// Whether a claim of a signed token may be called so.
+/// Returns whether a claim of a signed token may have this name.
 pub(crate) fn is_claim_name(name: &str) -> bool {
-    (1..=LONGEST_NAME).contains(&name.len())
-        && !REGISTERED.contains(&name)
+    (1..=MAX_NAME_BYTES).contains(&name.len())
+        && !RESERVED_CLAIMS.contains(&name)
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"_-.:/".contains(&b))

@@ -178,7 +178,7 @@ fn a_token_among_the_subprotocols_does_not_pass() {
     assert!(after(&[("sec-websocket-protocol", alone)]).is_empty());
     let mut headers = map(&[("sec-websocket-protocol", "a,b")]);
     clean_request(&mut headers, &[]);
-    assert_eq!(headers["sec-websocket-protocol"], "a,b", "the twin");
+    assert_eq!(headers["sec-websocket-protocol"], "a,b", "the control case");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn attack_24_no_spelling_of_our_cookies_is_set_by_an_upstream() {
     ] {
         let mut headers = map(&[("set-cookie", line)]);
         clean_response(&mut headers, Trust::App);
-        assert_eq!(headers["set-cookie"], kept, "the twin");
+        assert_eq!(headers["set-cookie"], kept, "the control case");
     }
 }
 

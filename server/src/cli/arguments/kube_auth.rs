@@ -22,7 +22,7 @@ pub(in crate::cli) enum KubeAuthCommand {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum PolicyCommand {
-    /// Name what a policy opens by accident; fail when it cannot be used
+    /// Report what a policy allows by accident; fail when it cannot be used
     Lint {
         /// The policy: k8s-keystone-auth's (JSON) or kube-auth.portico.dev/v1 (YAML)
         file: PathBuf,
@@ -49,11 +49,11 @@ Example:
 pub(in crate::cli) struct ExplainArgs {
     /// The policy
     pub file: PathBuf,
-    /// What is done: get, list, create ...
+    /// The verb: get, list, create ...
     pub verb: String,
-    /// To what: pods, pods/exec, deployments.apps/scale, or a path that starts with /
+    /// The resource: pods, pods/exec, deployments.apps/scale, or a path that starts with /
     pub target: String,
-    /// In which namespace
+    /// The namespace of the object
     #[arg(long, short, value_name = "NAME", default_value = "")]
     pub namespace: String,
     /// The object's name
@@ -104,21 +104,21 @@ pub(in crate::cli) struct WebhookArgs {
     /// kube_auth.tls_cert_file, where that is an authority or self-signed
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Where the client certificate lies on the API server's machine
+    /// Path of the client certificate on the API server's machine
     #[arg(
         long,
         value_name = "PATH",
         default_value = "/etc/kubernetes/pki/portico-webhook.crt"
     )]
     pub client_cert_file: String,
-    /// Where the client key lies on the API server's machine
+    /// Path of the client key on the API server's machine
     #[arg(
         long,
         value_name = "PATH",
         default_value = "/etc/kubernetes/pki/portico-webhook.key"
     )]
     pub client_key_file: String,
-    /// Where the printed file will lie on the API server's machine
+    /// Path of the printed file on the API server's machine
     #[arg(
         long,
         value_name = "PATH",
@@ -153,10 +153,10 @@ pub(in crate::cli) struct BootstrapArgs {
     /// Leave this namespace out, besides kube-*; may be repeated
     #[arg(long = "exclude-namespace", value_name = "NAME")]
     pub exclude_namespaces: Vec<String>,
-    /// Remembers what was bound, so that what somebody deletes stays deleted after a restart
+    /// Records what was bound, so that deleted bindings stay deleted after a restart
     #[arg(long, value_name = "FILE")]
     pub state_file: Option<PathBuf>,
-    /// Stay and cover new namespaces within seconds
+    /// Keep running, and cover new namespaces within seconds
     #[arg(long)]
     pub watch: bool,
 }
@@ -166,7 +166,7 @@ pub(in crate::cli) struct BootstrapArgs {
 #[command(
     long_about = "\
 Makes a namespace for each Keystone project that a cluster accepts, and a role binding for each role \
-that somebody holds in the project.
+that a user holds in the project.
 
 What is made comes from the synchronisation file of k8s-keystone-auth; the projects are those of the \
 cluster's record (owner_project, accepted_projects, accepted_domains); who has which role is read from \
@@ -199,7 +199,7 @@ pub(in crate::cli) struct SyncArgs {
     /// bound. Default: each role to the ClusterRole of its name
     #[arg(long = "role", value_name = "ROLE_ID=CLUSTER_ROLE", value_parser = role_mapping)]
     pub roles: Vec<(String, String)>,
-    /// Whom bindings name: roles (whoever comes with a token for the project) or users (those who
+    /// The subjects of bindings: roles (every user with a token for the project) or users (those who
     /// have the role, whatever project their token is for)
     #[arg(long, value_enum, default_value = "roles")]
     pub subjects: SyncSubjects,
@@ -217,22 +217,22 @@ pub(in crate::cli) struct SyncArgs {
     /// no longer the cluster's. Those of disabled projects stay
     #[arg(long)]
     pub prune_namespaces: bool,
-    /// Stay, and look again every --interval
+    /// Keep running, and synchronise every --interval
     #[arg(long, conflicts_with = "dry_run")]
     pub watch: bool,
-    /// How long to wait between two looks
+    /// Time between two synchronisations
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = interval)]
     pub interval: Duration,
 }
 
-/// Whom the synchronisation's bindings name.
+/// The subjects of the synchronisation's bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum SyncSubjects {
     Roles,
     Users,
 }
 
-/// API servers speak only TLS to a webhook, and kube-auth only TLS to API servers.
+/// Parses an `https://` URL: API servers and kube-auth speak only TLS to each other.
 fn https_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let bare = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
@@ -250,7 +250,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .map_err(|_| "must be a number of seconds".to_owned())
 }
 
-/// Keystone lists every assignment anew each time.
+/// Parses an interval; its minimum is for Keystone, which lists every assignment each time.
 fn interval(text: &str) -> Result<Duration, String> {
     let interval = seconds(text)?;
     if (Duration::from_secs(5)..=Duration::from_secs(86_400)).contains(&interval) {

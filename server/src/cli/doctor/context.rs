@@ -1,4 +1,4 @@
-//! What the checks look at: the configuration, through the eyes of the roles that are checked.
+//! The context of the checks: the configuration, limited to the roles that are checked.
 use crate::config::{Config, Role};
 use gateway::config::GatewayConfig;
 use portico_kube_auth::KubeAuthConfig;
@@ -8,17 +8,17 @@ use std::path::PathBuf;
 
 use crate::panel::config::PanelConfig;
 
-/// The configuration and the roles. A section is given to checks only when one of its roles is
-/// checked: doctor runs as that role's user, which may not read the files of others.
+/// The configuration and the roles. Checks see a section only if one of its roles is checked:
+/// doctor runs as that role's user, which may not read the files of other roles.
 pub(super) struct Context {
     pub config: Config,
-    /// The files that it came from.
+    /// The files of the configuration.
     pub files: Vec<PathBuf>,
     pub roles: Vec<Role>,
 }
 
 impl Context {
-    /// `roles` empty: every role that has a section.
+    /// Makes a context; with `roles` empty, for every role that has a section.
     pub fn new(config: Config, files: Vec<PathBuf>, roles: &[Role]) -> Self {
         let roles = if roles.is_empty() {
             config.configured_roles()
@@ -54,13 +54,15 @@ impl Context {
             .filter(|_| self.has(Role::KubeAuth))
     }
 
-    /// The store is the gateway's; it is also checked before any role has a section.
+    /// Returns the store's section. It belongs to the gateway; it is also checked if no role has a
+    /// section yet.
     pub fn store(&self) -> Option<&StoreConfig> {
         let wanted = self.has(Role::Gateway) || self.roles.is_empty();
         self.config.store.as_ref().filter(|_| wanted)
     }
 
-    /// Every role may ask Keystone; none has a secret of it but the service account's.
+    /// Returns Keystone's section: every role may use Keystone; its only secret is the service
+    /// account's.
     pub fn keystone(&self) -> Option<&KeystoneConfig> {
         self.config.keystone.as_ref()
     }

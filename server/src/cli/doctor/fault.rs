@@ -1,12 +1,12 @@
-//! The faults that doctor knows, each with a stable ID, its cause and what to do.
+//! The faults that doctor knows, each with a stable ID, its cause and its remedy.
 //!
-//! An ID is never given to another fault. `docs/reference/doctor.md` lists the same; a test compares
-//! the two.
+//! An ID is never reused for another fault. `docs/reference/doctor.md` lists the same faults; a
+//! test compares the two.
 use super::finding::Status;
 
 macro_rules! faults {
     ($($variant:ident, $id:literal, $status:ident, $cause:literal, $remedy:literal;)*) => {
-        /// What can be wrong.
+        /// A fault that doctor can find.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub(super) enum Fault {
             $(#[doc = $cause] $variant,)*
@@ -22,7 +22,7 @@ macro_rules! faults {
                 match self { $(Self::$variant => $id,)* }
             }
 
-            /// Returns how much it weighs.
+            /// Returns its severity.
             pub fn status(self) -> Status {
                 match self { $(Self::$variant => Status::$status,)* }
             }
@@ -108,7 +108,7 @@ faults! {
         "The store answers with an error",
         "look at the database's log";
     StoreReadOnly, "store-read-only", Error,
-        "The database takes no writes",
+        "The database is read-only",
         "name the primary's address in store.url, or make the file writable";
     StoreFull, "store-full", Error,
         "The database has no space left",
@@ -132,7 +132,7 @@ faults! {
         "Redis drops sessions when its memory is short",
         "set maxmemory-policy noeviction";
     RedisNotPersistent, "redis-not-persistent", Warning,
-        "Redis keeps nothing over a restart",
+        "Redis loses its data on a restart",
         "set appendonly yes";
     KeystoneUnreachable, "keystone-unreachable", Error,
         "Keystone cannot be reached",
@@ -153,7 +153,7 @@ faults! {
         "This machine's clock and Keystone's differ",
         "set both by NTP (`timedatectl`)";
     ServiceAccountRefused, "service-account-refused", Error,
-        "Keystone does not let the service account in",
+        "Keystone refuses the service account's sign-in",
         "check [keystone.service_account]: the name, the file of the secret and the scope";
     ServiceAccountAdmin, "service-account-admin", Error,
         "The service account has the role admin",

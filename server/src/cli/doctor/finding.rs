@@ -1,8 +1,8 @@
-//! What a check found.
+//! The result of a check.
 use super::fault::Fault;
 use serde::Serialize;
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Status {
@@ -15,7 +15,7 @@ pub(super) enum Status {
 }
 
 impl Status {
-    /// Returns the word of `--json` and of the documentation.
+    /// Returns the name used in `--json` and in the documentation.
     #[cfg(test)]
     pub fn word(self) -> &'static str {
         match self {
@@ -29,23 +29,23 @@ impl Status {
 /// One line of the report, and one object of `--json`.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
-    /// The fault's ID; `ok` where there is none.
+    /// The fault's ID; `ok` if there is none.
     pub id: &'static str,
     pub status: Status,
-    /// What was looked at.
+    /// The subject of the check.
     pub subject: String,
-    /// What was seen.
+    /// What the check observed.
     pub message: String,
-    /// What to do; `null` where all is well.
+    /// What to do; `null` if there is no fault.
     pub remedy: Option<String>,
-    /// The fault's place in the documentation; `null` where all is well.
+    /// The URL of the fault's documentation; `null` if there is no fault.
     pub docs: Option<String>,
     #[serde(skip)]
     pub fault: Option<Fault>,
 }
 
 impl Finding {
-    /// Nothing is wrong.
+    /// Returns a finding without a fault.
     pub fn ok(subject: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             id: "ok",
@@ -58,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// A fault, with what was seen of it.
+    /// Returns a finding of a fault, with what was observed.
     pub fn fault(fault: Fault, subject: impl Into<String>, seen: impl Into<String>) -> Self {
         let seen = seen.into();
         let message = if seen.is_empty() {
@@ -77,7 +77,7 @@ impl Finding {
         }
     }
 
-    /// Replaces the remedy by one that fits the case.
+    /// Replaces the remedy with one that fits the case.
     #[must_use]
     pub fn remedy(mut self, remedy: &str) -> Self {
         self.remedy = Some(remedy.to_owned());

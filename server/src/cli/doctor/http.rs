@@ -1,4 +1,4 @@
-//! HTTP requests of the checks: small answers, no redirects, and a time limit.
+//! HTTP requests of the checks: small responses, no redirects, and a time limit.
 use anyhow::Context as _;
 use portico_transport::TransportFault;
 use reqwest::redirect::Policy;
@@ -6,12 +6,12 @@ use reqwest::{Client, ClientBuilder, Response};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long one request may take.
+/// Time limit for one request.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// No document that a check reads is larger.
-const MAX_BODY: usize = 256 * 1024;
+/// Maximum size of a response body, in bytes; no document that a check reads is larger.
+const MAX_BODY_BYTES: usize = 256 * 1024;
 
-/// A client that trusts `ca_file` only, where there is one.
+/// Returns a client that trusts `ca_file` only, if one is given.
 pub(super) fn client(ca_file: Option<&Path>) -> anyhow::Result<Client> {
     let mut builder = builder();
     if let Some(path) = ca_file {
@@ -24,7 +24,7 @@ pub(super) fn client(ca_file: Option<&Path>) -> anyhow::Result<Client> {
     Ok(builder.build()?)
 }
 
-/// What every client here starts from.
+/// Returns the common builder of all clients here.
 pub(super) fn builder() -> ClientBuilder {
     Client::builder()
         .timeout(REQUEST_TIMEOUT)
@@ -33,7 +33,7 @@ pub(super) fn builder() -> ClientBuilder {
         .no_proxy()
 }
 
-/// The fault of a request that got no answer.
+/// Returns the fault of a request that got no response.
 pub(super) fn fault_of(error: &reqwest::Error) -> Option<TransportFault> {
     if error.is_timeout() {
         return Some(TransportFault::Timeout);
@@ -41,7 +41,7 @@ pub(super) fn fault_of(error: &reqwest::Error) -> Option<TransportFault> {
     TransportFault::of(error)
 }
 
-/// The fault in words, once; else what the library says, without the URL.
+/// Returns the fault in words, once; else the library's message, without the URL.
 pub(super) fn text_of(error: reqwest::Error) -> String {
     match fault_of(&error) {
         Some(fault) => fault.to_string(),
@@ -49,13 +49,13 @@ pub(super) fn text_of(error: reqwest::Error) -> String {
     }
 }
 
-/// The beginning of a body; what is longer is cut off.
+/// Returns the beginning of a body; the rest is cut off.
 pub(super) async fn body(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
         body.extend_from_slice(&chunk);
-        if body.len() > MAX_BODY {
-            body.truncate(MAX_BODY);
+        if body.len() > MAX_BODY_BYTES {
+            body.truncate(MAX_BODY_BYTES);
             break;
         }
     }

@@ -1,7 +1,7 @@
-//! `portico doctor`: tries everything that the roles depend on, one finding a line.
+//! `portico doctor`: checks everything that the roles depend on, one finding per line.
 //!
 //! Each check is a function of its own in [`checks`], with a time limit; a bounded number of them
-//! runs at once. [`fault::Fault`] lists what can be wrong, with cause and remedy.
+//! runs at once. [`fault::Fault`] lists the faults, with cause and remedy.
 mod checks;
 mod context;
 mod fault;
@@ -22,11 +22,11 @@ use report::Report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Checks that run at once.
+/// Bounds the concurrent checks.
 const MAX_CONCURRENT_CHECKS: usize = 8;
 
-/// Runs every check of the roles. The exit code is 0 when nothing is broken, 1 when something is,
-/// and 64 when the configuration cannot be used.
+/// Runs every check of the roles. The exit code is 0 without faults, 1 with faults, and 64 if the
+/// configuration cannot be used.
 pub(super) async fn doctor(
     named: &[PathBuf],
     arguments: &DoctorArgs,

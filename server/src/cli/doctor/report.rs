@@ -15,7 +15,7 @@ const PAGE: &str = "reference/doctor";
 /// The findings of a run.
 pub(super) struct Report {
     json: bool,
-    /// Where the documentation is published.
+    /// The URL at which the documentation is published.
     docs_url: Option<Url>,
     roles: Vec<String>,
     findings: Vec<Finding>,
@@ -41,7 +41,7 @@ impl Report {
         }
     }
 
-    /// Takes findings over; without `--json` they are printed at once.
+    /// Adds findings; without `--json` they are printed at once.
     pub fn add(&mut self, findings: Vec<Finding>) -> Result<(), CliError> {
         for mut finding in findings {
             finding.docs = finding.fault.map(|fault| self.docs(fault));
@@ -53,7 +53,7 @@ impl Report {
         Ok(())
     }
 
-    /// Prints what is left, and returns the exit code.
+    /// Prints the rest and returns the exit code.
     pub fn finish(self) -> Result<ExitCode, CliError> {
         let errors = self.count(Status::Error);
         let warnings = self.count(Status::Warning);

@@ -1,4 +1,4 @@
-//! `portico init --add`: clusters and certificates that are missing in a directory of init's.
+//! `portico init --add`: adds clusters and missing certificates to a directory that init wrote.
 use super::arguments::InitArgs;
 use super::certificates::{Authority, gateway_names, kube_auth_names};
 use super::cluster_files::{self, Webhook};
@@ -20,7 +20,7 @@ use portico_runtime::config::load;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// What is there, and what is to be added.
+/// An existing directory, and what is to be added to it.
 pub(super) struct Addition {
     out: PathBuf,
     text: String,
@@ -36,7 +36,7 @@ impl Addition {
     /// Reads the directory.
     ///
     /// # Errors
-    /// When it is not one of init's, or an option cannot be used.
+    /// If init did not write it, or an option cannot be used.
     pub fn new(args: &InitArgs) -> Result<Self, InitError> {
         let out = std::path::absolute(&args.out).map_err(|source| InitError::Read {
             path: args.out.clone(),
@@ -82,10 +82,10 @@ impl Addition {
         })
     }
 
-    /// Writes what is missing; returns the files and what remains to be done.
+    /// Writes what is missing; returns the files and the remaining steps.
     ///
     /// # Errors
-    /// With what went wrong first; then the directory is as it was.
+    /// The first error; the directory is unchanged then.
     pub fn write(&self, program: &Path) -> Result<(Vec<PathBuf>, Vec<Step>), InitError> {
         let records = self.records()?;
         let staging = Staging::new(&self.out, group_of(&self.out.join(CONFIGURATION)))?;
@@ -132,7 +132,7 @@ impl Addition {
         Ok((files, steps))
     }
 
-    /// Every cluster, the new ones too, as the configuration will have them.
+    /// Returns every cluster, the new ones included, as it will be in the configuration.
     fn records(&self) -> Result<Vec<ClusterRecord>, InitError> {
         let new: String = self.clusters.iter().map(configuration::cluster).collect();
         let file = tempfile::NamedTempFile::new().and_then(|file| {
@@ -148,7 +148,7 @@ impl Addition {
         Ok(config.clusters)
     }
 
-    /// The directory of a cluster below `clusters`: that of its authority, else its name.
+    /// Returns the directory of a cluster below `clusters`: that of its authority, else its name.
     fn directory(&self, record: &ClusterRecord) -> String {
         let new = self.clusters.iter().find(|one| one.spec.id == record.id);
         if let Some(cluster) = new {
@@ -168,7 +168,7 @@ impl Addition {
             )
     }
 
-    /// Makes those that the configuration names below `tls` and that are not there any more.
+    /// Makes the certificates that the configuration names below `tls` and that do not exist.
     fn server_certificates(&self, staging: &Staging) -> Result<(), InitError> {
         let config = &self.config;
         let missing = |cert: Option<&PathBuf>, name: &str| {
@@ -203,7 +203,7 @@ impl Addition {
     }
 }
 
-/// kube-auth's URL and authority, from the webhook kubeconfig of a cluster that is there.
+/// Returns kube-auth's URL and authority, from the webhook kubeconfig of an existing cluster.
 fn webhook_of(out: &Path, config: &Config) -> Result<Option<(Url, String)>, InitError> {
     for cluster in &config.clusters {
         let path = out
@@ -237,7 +237,8 @@ fn webhook_of(out: &Path, config: &Config) -> Result<Option<(Url, String)>, Init
     Ok(None)
 }
 
-/// The IDs of roles that the options name without them, where the configuration knows the names.
+/// Returns the IDs of roles that the options name without them, where the configuration knows the
+/// names.
 fn with_known_ids(roles: Roles, config: &Config) -> Roles {
     let known = |role: RoleSpec| {
         let names = config.panel.as_ref().map(|panel| &panel.role_names);

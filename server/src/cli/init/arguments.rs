@@ -31,7 +31,7 @@ pub(in crate::cli) struct InitArgs {
     /// Ask nothing: take the options, and the defaults for the rest
     #[arg(long)]
     pub yes: bool,
-    /// Do not try whether Keystone and the API servers answer
+    /// Do not check whether Keystone and the API servers respond
     #[arg(long)]
     pub skip_checks: bool,
     /// Format of the report
@@ -144,7 +144,7 @@ pub(in crate::cli) struct InitArgs {
         help_heading = "Certificates"
     )]
     pub gateway_key: Option<PathBuf>,
-    /// TLS ends at a proxy in this network: the gateway serves plain HTTP and believes its
+    /// TLS ends at a proxy in this network: the gateway serves plain HTTP and trusts its
     /// X-Forwarded-* headers; may be repeated
     #[arg(long, value_name = "NETWORK", help_heading = "Certificates")]
     pub behind_proxy: Vec<IpNet>,

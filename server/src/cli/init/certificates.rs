@@ -1,4 +1,5 @@
-//! Certificates: an authority, and what it signs. Keys are ECDSA on P-256, in PKCS#8.
+//! Certificate generation: an authority and the certificates that it signs. Keys are ECDSA on
+//! P-256, in PKCS#8.
 use super::error::InitError;
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
 use rcgen::{
@@ -13,10 +14,10 @@ use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer as _;
 
 const AUTHORITY_YEARS: i32 = 10;
-/// Apple's programs refuse server certificates that are valid for longer than 825 days.
+/// Apple's software refuses server certificates that are valid for longer than 825 days.
 const LEAF_DAYS: i32 = 800;
-/// RFC 5280: the longest common name.
-const MAX_COMMON_NAME: usize = 64;
+/// The longest common name (RFC 5280).
+const MAX_COMMON_NAME_CHARS: usize = 64;
 
 /// A certificate (or chain) and its private key, both PEM.
 #[derive(Clone)]
@@ -25,17 +26,17 @@ pub(super) struct Pair {
     pub key_pem: String,
 }
 
-/// Signs certificates.
+/// A certificate authority that signs certificates.
 pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    /// Put behind what is signed, where clients may know its own issuer only.
+    /// Appended to signed certificates, for clients that know only the authority's own issuer.
     chain: String,
     /// The authority's own certificate and key.
     pub pair: Pair,
 }
 
 impl Authority {
-    /// Makes a new one.
+    /// Generates an authority.
     ///
     /// # Errors
     /// [`InitError::Certificate`].
@@ -65,10 +66,10 @@ impl Authority {
         })
     }
 
-    /// Reads one that exists.
+    /// Reads an existing authority.
     ///
     /// # Errors
-    /// [`InitError::Certificate`] when the files are not an authority and its key.
+    /// [`InitError::Certificate`] if the files are not an authority and its key.
     pub fn read(cert_pem: &str, key_pem: &str) -> Result<Self, InitError> {
         let read = || -> Result<_, rcgen::Error> {
             let key = KeyPair::from_pem(key_pem)?;
@@ -85,17 +86,18 @@ impl Authority {
         })
     }
 
-    /// A server's certificate for host names, wildcards and addresses.
+    /// Makes a server certificate for host names, wildcards and addresses.
     ///
     /// # Errors
-    /// [`InitError::Certificate`] when a name cannot be in a certificate.
+    /// [`InitError::Certificate`] if a name cannot be in a certificate.
     pub fn server(&self, names: &[String]) -> Result<Pair, InitError> {
         let subject = names.first().map_or("portico", String::as_str);
         let params = CertificateParams::new(names);
         self.sign(subject, params, ExtendedKeyUsagePurpose::ServerAuth)
     }
 
-    /// The client certificate with which one cluster's API server asks kube-auth about this cluster.
+    /// Makes the client certificate with which one cluster's API server identifies itself to
+    /// kube-auth.
     ///
     /// # Errors
     /// [`InitError::Certificate`].
@@ -136,14 +138,15 @@ impl Authority {
     }
 }
 
-/// The names of the gateway's certificate: its own, and the apps'.
+/// Returns the names of the gateway's certificate: its own, and the apps'.
 pub(super) fn gateway_names(public_url: &Url, apps_domain: &str) -> Vec<String> {
     let mut names = host(public_url);
     names.push(format!("*.{apps_domain}"));
     names
 }
 
-/// The names of kube-auth's certificate: the one that API servers use, and this machine's own.
+/// Returns the names of kube-auth's certificate: the one that API servers use, and this machine's
+/// own.
 pub(super) fn kube_auth_names(url: &Url) -> Vec<String> {
     let mut names = host(url);
     for local in ["localhost", "127.0.0.1", "::1"] {
@@ -164,7 +167,8 @@ fn host(url: &Url) -> Vec<String> {
     host.into_iter().collect()
 }
 
-/// What an authority signs with another's key, no client accepts.
+/// Verifies that the key belongs to the certificate: clients accept no certificate signed with
+/// another key.
 fn ensure_pair(cert_pem: &str, key: &KeyPair) -> Result<(), rcgen::Error> {
     let der = CertificateDer::from_pem_slice(cert_pem.as_bytes())
         .map_err(|_| rcgen::Error::CouldNotParseCertificate)?;
@@ -180,7 +184,7 @@ fn ensure_pair(cert_pem: &str, key: &KeyPair) -> Result<(), rcgen::Error> {
     Ok(())
 }
 
-/// From yesterday, for clocks that are behind.
+/// Sets the validity, from yesterday on, for clocks that are behind.
 fn validity(params: &mut CertificateParams, now: Timestamp, ends: Date) {
     let starts = now.to_zoned(TimeZone::UTC).date();
     let starts = starts.saturating_sub(1.day());
@@ -194,7 +198,7 @@ fn validity(params: &mut CertificateParams, now: Timestamp, ends: Date) {
 
 fn name(common_name: &str) -> DistinguishedName {
     let mut name = DistinguishedName::new();
-    let short: String = common_name.chars().take(MAX_COMMON_NAME).collect();
+    let short: String = common_name.chars().take(MAX_COMMON_NAME_CHARS).collect();
     name.push(DnType::CommonName, short);
     name
 }

@@ -1,4 +1,4 @@
-//! Whether Keystone and the API servers answer, with the cause where they do not.
+//! Checks whether Keystone and the API servers respond, and reports the cause if not.
 use super::settings::{Cluster, Keystone};
 use futures::future::join_all;
 use reqwest::redirect::Policy;
@@ -11,11 +11,12 @@ use std::io;
 use std::time::Duration;
 use url::Url;
 
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Neither Keystone's version document nor an API server's is larger.
-const MAX_ANSWER: usize = 64 * 1024;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum size of a response body, in bytes; neither Keystone's version document nor an API
+/// server's is larger.
+const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// What was tried, and what came of it.
+/// A check and its result.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Check {
     pub subject: String,
@@ -24,14 +25,14 @@ pub(super) struct Check {
     pub result: Result<String, Cause>,
 }
 
-/// Why a server does not answer as it should.
+/// The cause of a failed check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// The host name does not resolve.
     UnknownHost,
     /// Nothing listens there.
     Refused,
-    /// Nothing came back in time.
+    /// No response arrived in time.
     TimedOut,
     /// The certificate is of an authority that is not trusted.
     UnknownAuthority,
@@ -43,9 +44,9 @@ pub(super) enum Cause {
     NotTls,
     /// The TLS handshake failed otherwise.
     Tls(String),
-    /// Something answers, but not the service that was expected.
+    /// Another service than the expected one responds.
     OtherService(String),
-    /// Anything else.
+    /// Any other cause.
     Other(String),
 }
 
@@ -61,7 +62,7 @@ impl fmt::Display for Cause {
             Self::TimedOut => write!(
                 f,
                 "no answer within {} s: check the address, routes and firewalls",
-                TIMEOUT.as_secs()
+                REQUEST_TIMEOUT.as_secs()
             ),
             Self::UnknownAuthority => f.write_str(
                 "its certificate is signed by an authority that is not trusted: name the right one \
@@ -82,13 +83,13 @@ impl fmt::Display for Cause {
 }
 
 impl Check {
-    /// One line, where it failed.
+    /// Returns one line about the failure, if there is one.
     pub fn failure(&self) -> Option<String> {
         let cause = self.result.as_ref().err()?;
         Some(format!("{} at {}: {cause}", self.subject, self.url))
     }
 
-    /// One line, whatever came of it.
+    /// Returns one line about the result.
     pub fn line(&self) -> String {
         match &self.result {
             Ok(found) => format!("ok    {} at {}: {found}", self.subject, self.url),
@@ -108,7 +109,7 @@ fn outcome<S: serde::Serializer>(
     value.serialize(serializer)
 }
 
-/// Tries all at once.
+/// Runs all checks at once.
 pub(super) async fn run(keystone: Option<&Keystone>, clusters: &[Cluster]) -> Vec<Check> {
     let keystone = keystone.map(|keystone| async move {
         Check {
@@ -148,7 +149,7 @@ async fn api_server(url: &Url, ca_pem: Option<&str>) -> Result<String, Cause> {
     if let Some(version) = body["gitVersion"].as_str() {
         return Ok(format!("Kubernetes {version}"));
     }
-    // one that tells its version to known callers only answers with a Status
+    // a server that tells its version to known callers only responds with a Status
     if body["kind"] == "Status" {
         return Ok(format!("an API server (HTTP {status})"));
     }
@@ -159,7 +160,7 @@ async fn api_server(url: &Url, ca_pem: Option<&str>) -> Result<String, Cause> {
 
 async fn get(url: Url, ca_pem: Option<&str>) -> Result<(u16, Value), Cause> {
     let mut builder = reqwest::Client::builder()
-        .timeout(TIMEOUT)
+        .timeout(REQUEST_TIMEOUT)
         .redirect(Policy::none())
         .no_proxy();
     if let Some(pem) = ca_pem {
@@ -179,7 +180,7 @@ async fn get(url: Url, ca_pem: Option<&str>) -> Result<(u16, Value), Cause> {
     let mut body = Vec::new();
     while let Some(chunk) = answer.chunk().await.map_err(|error| cause(&error))? {
         body.extend_from_slice(&chunk);
-        if body.len() > MAX_ANSWER {
+        if body.len() > MAX_BODY_BYTES {
             return Err(Cause::OtherService(
                 "its answer is larger than expected".to_owned(),
             ));

@@ -1,5 +1,5 @@
-//! What one cluster's administrator needs: the webhook's files and flags for the API server, and
-//! the roles and the account that bind Keystone's roles in it.
+//! Files for one cluster's administrator: the webhook's files and flags for the API server, and the
+//! roles and the account that bind Keystone's roles in the cluster.
 use super::certificates::{Authority, Pair};
 use super::configuration;
 use super::directory::{Access, Staging};
@@ -24,13 +24,13 @@ const ADMINS: &str = include_str!("../../../../scripts/seed/admins.yaml");
 const BOOTSTRAP: &str = include_str!("../../../../scripts/seed/bootstrap.yaml");
 const ADMIN_PLACEHOLDER: &str = "@ROLE_ID_K8S_ADMIN@";
 
-/// How API servers reach kube-auth, and where their files will be.
+/// How API servers reach kube-auth, and where their files are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Webhook<'a> {
     pub url: &'a Url,
     /// The authority of kube-auth's certificate (PEM).
     pub ca_pem: &'a str,
-    /// On the API servers' machines.
+    /// The directory on the API servers' machines.
     pub directory: &'a str,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Writes the `[[clusters]]` entry to append to a configuration that exists.
+/// Writes the `[[clusters]]` entry to append to an existing configuration.
 ///
 /// # Errors
 /// [`InitError::Write`].
@@ -69,7 +69,7 @@ pub(super) fn write_entry(staging: &Staging, cluster: &Cluster) -> Result<(), In
     staging.write(&name, Access::Public, &configuration::cluster(cluster))
 }
 
-/// Writes what is copied to the API server's machine: kubeconfig, client certificate and key.
+/// Writes the files to copy to the API server's machine: kubeconfig, client certificate and key.
 ///
 /// # Errors
 /// [`InitError::Certificate`] and [`InitError::Write`].
@@ -87,7 +87,7 @@ pub(super) fn write_webhook(
             question: Question::Authentication,
             url: webhook.url.as_str(),
             ca_pem: webhook.ca_pem.as_bytes(),
-            // an API server looks for relative names beside the kubeconfig
+            // an API server resolves relative names against the kubeconfig's directory
             client_cert_file: CERTIFICATE,
             client_key_file: KEY,
             config_file: &format!("{}/{KUBECONFIG}", webhook.directory),
@@ -114,7 +114,7 @@ fn arguments(webhook: &Webhook<'_>) -> [(&'static str, String); 3] {
     ]
 }
 
-/// One flag a line.
+/// Returns the API server's flags, one per line.
 fn flags(webhook: &Webhook<'_>) -> String {
     arguments(webhook)
         .map(|(name, value)| format!("--{name}={value}\n"))
@@ -154,7 +154,7 @@ apiServer:
     )
 }
 
-/// The pre-defined roles, the administrators' binding where their role's ID is known, and the
+/// Returns the pre-defined roles, the administrators' binding if their role's ID is known, and the
 /// account of `portico kube-auth bootstrap`.
 fn rbac(roles: &Roles) -> String {
     let admins = match &roles.admin.id {
@@ -198,7 +198,7 @@ current-context: bootstrap
     )
 }
 
-/// A YAML string; JSON's are.
+/// Returns a YAML string; JSON strings are valid YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,10 +1,10 @@
-//! The value of `--cluster`.
+//! Parsing of the value of `--cluster`.
 use std::path::PathBuf;
 use std::str::FromStr;
 use url::Url;
 use uuid::Uuid;
 
-/// One cluster as the operator names it.
+/// One cluster as given by the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct ClusterSpec {
     pub id: Uuid,
@@ -69,10 +69,10 @@ impl FromStr for ClusterSpec {
     }
 }
 
-/// A name that also works as a directory, a kubeconfig context and a systemd instance.
+/// Returns a name that also works as a directory, a kubeconfig context and a systemd instance.
 ///
 /// # Errors
-/// When it has other characters, or is longer than 63.
+/// If it has other characters, or is longer than 63.
 pub(super) fn cluster_name(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let first = text.chars().next();
@@ -89,10 +89,10 @@ pub(super) fn cluster_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// The URL of an API server.
+/// Returns the URL of an API server.
 ///
 /// # Errors
-/// When it is not `https://host[:port]`.
+/// If it is not `https://host[:port]`.
 pub(super) fn api_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| {
         url.scheme() == "https"

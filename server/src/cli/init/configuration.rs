@@ -1,11 +1,12 @@
-//! `portico.toml`: commented, and only what differs from the defaults.
+//! Rendering of `portico.toml`: commented, and with only what differs from the defaults.
 use super::roles::Roles;
 use super::settings::{Cluster, GatewayTls, KubeAuthTls, Settings};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// Where each role of a split installation serves health and metrics: the ports after the first.
+/// Returns where a role of a split installation serves health and metrics: the ports after the
+/// first.
 pub(super) fn admin_of(settings: &Settings, role: usize) -> SocketAddr {
     let mut address = settings.admin_listen;
     let offset = u16::try_from(role).unwrap_or_default();
@@ -13,7 +14,8 @@ pub(super) fn admin_of(settings: &Settings, role: usize) -> SocketAddr {
     address
 }
 
-/// The file's text. Paths in it are relative to the file, so that the directory can be moved.
+/// Returns the file's text. Paths in it are relative to the file, so that the directory can be
+/// moved.
 pub(super) fn render(settings: &Settings) -> String {
     let sections = [
         head(),
@@ -113,7 +115,7 @@ apps_domain = {}
                 .collect();
             let _ = writeln!(
                 text,
-                "# TLS ends at a proxy in these networks; its X-Forwarded-* headers are believed.\n\
+                "# TLS ends at a proxy in these networks; its X-Forwarded-* headers are trusted.\n\
                  trusted_proxies = [{}]",
                 networks.join(", ")
             );
@@ -216,7 +218,7 @@ fn clusters(settings: &Settings) -> String {
     settings.clusters.iter().map(cluster).collect()
 }
 
-/// The `[[clusters]]` entry of one cluster.
+/// Returns the `[[clusters]]` entry of one cluster.
 pub(super) fn cluster(cluster: &Cluster) -> String {
     let spec = &cluster.spec;
     let mut text = format!(
@@ -248,7 +250,7 @@ fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A TOML string.
+/// Returns a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -1,5 +1,5 @@
-//! The directory that init writes: first beside what is there, then moved into place without
-//! replacing anything. Whatever fails, nothing of a run is left.
+//! The directory that init writes: staged beside the existing files, then moved into place without
+//! replacing any. If a step fails, nothing of the run remains.
 use super::error::InitError;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -12,23 +12,23 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 const STAGING: &str = ".portico-init-";
-/// The configuration is moved last: where it is, everything that it names is.
-const LAST: &str = "portico.toml";
+/// The configuration is moved last: once it exists, every file that it names exists too.
+const LAST_FILE: &str = "portico.toml";
 
-/// Directories that the service's group has no business in: keys of authorities, and units, which
-/// run as root until they say otherwise.
-const OWNERS: [&str; 2] = ["ca", "systemd"];
+/// Directories closed to the service's group: keys of authorities, and units, which run as root
+/// unless they set a user.
+const OWNER_ONLY_DIRECTORIES: [&str; 2] = ["ca", "systemd"];
 
 /// Who may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// The owner (0600), and the group where one is named (0640).
     Private,
-    /// Whatever user may enter the directory (0644).
+    /// Every user who may enter the directory (0644).
     Public,
 }
 
-/// The number of a group of this machine.
+/// Returns the ID of a group of this machine.
 pub(super) fn group_id(name: &str) -> Option<u32> {
     let groups = std::fs::read_to_string("/etc/group").ok()?;
     groups.lines().find_map(|line| {
@@ -37,17 +37,17 @@ pub(super) fn group_id(name: &str) -> Option<u32> {
     })
 }
 
-/// The group that may read a file, where that is not its owner's affair alone.
+/// Returns the group that may read a file, if it is not readable by its owner only.
 pub(super) fn group_of(file: &Path) -> Option<u32> {
     let metadata = file.metadata().ok()?;
     (metadata.mode() & 0o040 != 0).then(|| metadata.gid())
 }
 
-/// Files that are complete before the first of them is in place.
+/// Files that are all complete before the first is moved into place.
 #[derive(Debug)]
 pub(super) struct Staging {
     target: PathBuf,
-    /// Whether the target was missing before.
+    /// Whether this run created the target.
     made: bool,
     /// The group that may read.
     group: Option<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Makes the target where it is missing, and a place for files in it.
+    /// Creates the target if it is missing, and a staging directory in it.
     ///
     /// # Errors
     /// [`InitError::Write`].
@@ -77,12 +77,12 @@ impl Staging {
         })
     }
 
-    /// Where a file is until [`Self::commit`].
+    /// Returns the path of a file until [`Self::commit`].
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// Writes a file; directories in its name are made.
+    /// Writes a file and creates the directories in its name.
     ///
     /// # Errors
     /// [`InitError::Write`].
@@ -110,13 +110,13 @@ impl Staging {
     /// Moves every file into place and returns their names, sorted.
     ///
     /// # Errors
-    /// [`InitError::Appeared`] when one is there already, [`InitError::Write`] otherwise; what had
-    /// been moved is removed again.
+    /// [`InitError::Appeared`] if one of them exists already, [`InitError::Write`] otherwise; files
+    /// moved so far are removed again.
     pub fn commit(self) -> Result<Vec<PathBuf>, InitError> {
         let mut names = Vec::new();
         files_below(self.directory.path(), Path::new(""), &mut names)
             .map_err(|source| write_error(&self.target, source))?;
-        names.sort_by_key(|name| (name.as_path() == Path::new(LAST), name.clone()));
+        names.sort_by_key(|name| (name.as_path() == Path::new(LAST_FILE), name.clone()));
         let mut undo = Undo::default();
         for name in &names {
             let from = self.path(&name.to_string_lossy());
@@ -139,12 +139,15 @@ impl Staging {
         Ok(names)
     }
 
-    /// Lets the group read a file or enter a directory, as far as that is its affair.
+    /// Lets the group read a file or enter a directory, unless it is private to its owner.
     fn share(&self, name: &Path, path: &Path, mode: u32) -> io::Result<()> {
         let Some(group) = self.group else {
             return Ok(());
         };
-        if OWNERS.iter().any(|owners| name.starts_with(owners)) {
+        if OWNER_ONLY_DIRECTORIES
+            .iter()
+            .any(|owners| name.starts_with(owners))
+        {
             return Ok(());
         }
         chown(path, None, Some(group))?;
@@ -187,7 +190,7 @@ impl Drop for Staging {
     }
 }
 
-/// What was moved or made, in this order.
+/// What was moved or created, in this order.
 #[derive(Default)]
 struct Undo {
     files: Vec<PathBuf>,
@@ -195,7 +198,7 @@ struct Undo {
 }
 
 impl Undo {
-    /// As far as that is possible: the error that led here is what the operator reads.
+    /// Reverts as much as possible: the operator sees the original error.
     fn run(self) {
         for file in self.files.iter().rev() {
             let _ = std::fs::remove_file(file);
@@ -206,7 +209,7 @@ impl Undo {
     }
 }
 
-/// What is in a directory, sorted; an absent one is empty.
+/// Returns the entries of a directory, sorted; none if it does not exist.
 ///
 /// # Errors
 /// [`InitError::Read`].
@@ -234,10 +237,10 @@ pub(super) fn contents(directory: &Path) -> Result<Vec<String>, InitError> {
     })
 }
 
-/// Fails where the new name exists already.
+/// Renames a file; fails if the new name exists already.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // some network file systems cannot refuse by themselves
+        // some network file systems cannot refuse to replace a file
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             if to.symlink_metadata().is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());
@@ -265,14 +268,15 @@ fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Only an empty one can be removed so.
+/// Removes a directory; only an empty one can be removed like this.
 fn remove_if(made: bool, directory: &Path) {
     if made {
         let _ = std::fs::remove_dir(directory);
     }
 }
 
-/// The names are on the disk too; without it they would be there a moment later.
+/// Syncs the directory, so that the names are on the disk too; without it they would be there a
+/// moment later.
 fn sync(directory: &Path) {
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
 }
@@ -326,7 +330,7 @@ mod tests {
     fn a_group_reads_what_the_service_needs_and_no_more() {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("portico");
-        // one's own group is the one that everybody may give files to
+        // every user may give files to their own primary group
         let group = home.path().metadata().unwrap().gid();
         let staging = Staging::new(&target, Some(group)).unwrap();
         for name in ["portico.toml", "keys/a.key", "ca/ca.key"] {
@@ -359,7 +363,7 @@ mod tests {
             .unwrap();
         drop(staging);
         assert!(!target.exists());
-        // one that was there stays
+        // an existing one stays
         std::fs::create_dir(&target).unwrap();
         drop(Staging::new(&target, None).unwrap());
         assert!(target.exists());

@@ -1,9 +1,9 @@
-//! Why `portico init` wrote nothing.
+//! Errors of `portico init`, which then has written nothing.
 use super::checks::Check;
 use portico_runtime::config::ConfigError;
 use std::path::PathBuf;
 
-/// Each message says what to do next. Whatever the variant, the directory is as it was.
+/// Each message names the next step. The directory is unchanged, whatever the variant.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InitError {
     #[error(

@@ -16,10 +16,10 @@ pub(super) const CONFIGURATION: &str = "portico.toml";
 pub(super) const SERVERS_CA: &str = "ca";
 pub(super) const API_SERVERS_CA: &str = "api-servers-ca";
 
-/// Refuses a directory in which something is.
+/// Refuses a directory that is not empty.
 ///
 /// # Errors
-/// [`InitError::NotEmpty`] with what was found.
+/// [`InitError::NotEmpty`] with what it found.
 pub(super) fn ensure_empty(directory: &Path) -> Result<(), InitError> {
     let found = contents(directory)?;
     if found.is_empty() {
@@ -31,10 +31,10 @@ pub(super) fn ensure_empty(directory: &Path) -> Result<(), InitError> {
     })
 }
 
-/// Writes everything; returns the files and what remains to be done.
+/// Writes all files; returns them and the remaining steps.
 ///
 /// # Errors
-/// With what went wrong first; then the directory is as it was.
+/// The first error; the directory is unchanged then.
 pub(super) fn write(
     settings: &Settings,
     program: &Path,
@@ -70,7 +70,7 @@ pub(super) fn write(
     Ok((staging.commit()?, steps))
 }
 
-/// systemd units, by name.
+/// Writes systemd units, by name.
 ///
 /// # Errors
 /// [`InitError::Write`].
@@ -83,7 +83,7 @@ pub(super) fn write_units(
     })
 }
 
-/// The certificates of gateway and kube-auth, as far as the operator brings none; returns the
+/// Writes the certificates of gateway and kube-auth, unless the operator supplies them; returns the
 /// authority of kube-auth's.
 fn server_certificates(settings: &Settings, staging: &Staging) -> Result<String, InitError> {
     let gateway = settings.gateway_tls == GatewayTls::Made;
@@ -118,7 +118,7 @@ fn server_certificates(settings: &Settings, staging: &Staging) -> Result<String,
     }
 }
 
-/// A server's certificate and key, as `tls/NAME.crt` and `tls/NAME.key`.
+/// Writes a server's certificate and key, as `tls/NAME.crt` and `tls/NAME.key`.
 ///
 /// # Errors
 /// [`InitError::Certificate`] and [`InitError::Write`].
@@ -133,7 +133,8 @@ pub(super) fn write_server(
     staging.write(&format!("tls/{name}.key"), Access::Private, &pair.key_pem)
 }
 
-/// The certificate where the service reads it, and with its key where only root does.
+/// Writes the certificate where the service reads it, and the certificate with its key where only
+/// root can.
 fn write_authority(staging: &Staging, name: &str, authority: &Authority) -> Result<(), InitError> {
     let pair = &authority.pair;
     staging.write(&format!("tls/{name}.crt"), Access::Public, &pair.cert_pem)?;

@@ -1,7 +1,8 @@
-//! `portico init`: the directory of a new installation, from questions or options.
+//! `portico init`: writes the directory of a new installation, from questions or options.
 //!
 //! [`arguments`] and [`questions`] give the answers, [`settings`] completes them, [`checks`] tries
-//! the network, and the rest writes: [`directory`] moves files into place only when all are there.
+//! the network, and the other modules write; [`directory`] moves files into place only when all are
+//! complete.
 mod addition;
 mod arguments;
 mod certificates;
@@ -34,10 +35,10 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use steps::Step;
 
-/// Where the program is when it was not run from an installed place.
+/// The program's path if it was not run from an installed location.
 const INSTALLED: &str = "/usr/local/bin/portico";
 
-/// What was done, for people or programs.
+/// The report of a run, for users or programs.
 #[derive(Debug, Serialize)]
 struct Report {
     directory: PathBuf,
@@ -70,7 +71,7 @@ async fn run(mut args: InitArgs) -> Result<Report, InitError> {
     if args.add {
         return add(args, questions.as_ref()).await;
     }
-    // before anything is asked
+    // before any question
     let out = std::path::absolute(&args.out).unwrap_or_else(|_| args.out.clone());
     installation::ensure_empty(&out)?;
     if let Some(questions) = &questions {
@@ -129,7 +130,7 @@ async fn check(
     }
 }
 
-/// The program for systemd: this one, where it is installed.
+/// Returns the program's path for systemd: this program, if it is installed.
 fn program() -> PathBuf {
     let own = std::env::current_exe().ok();
     own.filter(|path| path.starts_with("/usr") || path.starts_with("/opt"))

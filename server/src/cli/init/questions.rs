@@ -1,4 +1,4 @@
-//! Questions at a terminal. Each answer takes the place of an option.
+//! Questions at a terminal. Each answer replaces an option.
 use super::arguments::InitArgs;
 use super::cluster_spec::{ClusterSpec, api_url, cluster_name};
 use super::error::InitError;
@@ -30,7 +30,7 @@ impl Questions {
     /// Completes the options of a new installation.
     ///
     /// # Errors
-    /// When the terminal is closed.
+    /// If the terminal is closed.
     pub fn complete(&self, args: &mut InitArgs) -> Result<(), InitError> {
         if args.keystone_url.is_none() {
             let url = self.url("Keystone's URL (https://HOST/v3)", None, keystone_url)?;
@@ -74,7 +74,7 @@ impl Questions {
     /// Asks for clusters until there are no more.
     ///
     /// # Errors
-    /// When the terminal is closed.
+    /// If the terminal is closed.
     pub fn clusters(&self, args: &mut InitArgs) -> Result<(), InitError> {
         while self.confirm(
             if args.clusters.is_empty() {
@@ -90,10 +90,10 @@ impl Questions {
         Ok(())
     }
 
-    /// A yes or no.
+    /// Asks a yes-or-no question.
     ///
     /// # Errors
-    /// When the terminal is closed.
+    /// If the terminal is closed.
     pub fn confirm(&self, question: &str, default: bool) -> Result<bool, InitError> {
         let asked = Confirm::with_theme(&self.theme)
             .with_prompt(question)
@@ -146,7 +146,7 @@ impl Questions {
         Ok(RoleSpec { name, id })
     }
 
-    /// A file with certificates, or nothing.
+    /// Asks for a file with certificates; an empty answer means none.
     fn file(&self, what: &str) -> Result<Option<PathBuf>, InitError> {
         let question = format!("{what} (PEM file; empty: the public ones)");
         let path = self.text(&question, Some(String::new()), |text| {

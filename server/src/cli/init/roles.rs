@@ -1,8 +1,8 @@
-//! Keystone's roles: the names that people know and the IDs that Kubernetes binds.
+//! Keystone's roles: their names, for users, and the IDs that Kubernetes binds.
 use std::fmt;
 use std::str::FromStr;
 
-/// The value of `--admin-role` and its like: a name, and the ID where it is known.
+/// The value of `--admin-role` and similar options: a name, and the ID if it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct RoleSpec {
     pub name: String,
@@ -35,10 +35,11 @@ impl fmt::Display for RoleSpec {
     }
 }
 
-/// The ID of a role, which also becomes the name of a group in a manifest and an argument in a unit.
+/// Checks the ID of a role, which also becomes the name of a group in a manifest and an argument in
+/// a unit.
 ///
 /// # Errors
-/// When it has characters that no ID of Keystone's has.
+/// If it has characters that an ID of Keystone's cannot have.
 pub(super) fn role_id(text: &str) -> Result<String, String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&text.len()) && text.chars().all(good) {
@@ -50,7 +51,7 @@ pub(super) fn role_id(text: &str) -> Result<String, String> {
     }
 }
 
-/// The three roles that Portico knows about.
+/// The three roles that Portico uses.
 #[derive(Clone, Debug)]
 pub(super) struct Roles {
     pub admin: RoleSpec,
@@ -63,7 +64,7 @@ impl Roles {
         [&self.admin, &self.developer, &self.viewer]
     }
 
-    /// The IDs of developer and viewer, which `portico kube-auth bootstrap` binds.
+    /// Returns the IDs of developer and viewer, which `portico kube-auth bootstrap` binds.
     pub fn bound(&self) -> Option<(&str, &str)> {
         Some((self.developer.id.as_deref()?, self.viewer.id.as_deref()?))
     }

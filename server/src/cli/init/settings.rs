@@ -1,4 +1,5 @@
-//! What will be written, from the options: complete, and checked as far as that needs no network.
+//! The settings of a new installation, from the options: complete, and checked as far as possible
+//! without network.
 use super::arguments::InitArgs;
 use super::cluster_spec::ClusterSpec;
 use super::directory::group_id;
@@ -17,10 +18,10 @@ pub(super) const DEFAULT_STORE: &str = "sqlite:///var/lib/portico/portico.db";
 /// User and group of the systemd units.
 const SERVICE: &str = "portico";
 const KUBE_AUTH_PORT: u16 = 9443;
-/// Where the gateway listens by default when a proxy ends TLS.
+/// The gateway's default port if a proxy terminates TLS.
 const PLAIN_PORT: u16 = 8080;
 
-/// Keystone as every role reaches it.
+/// Keystone's address for every role.
 #[derive(Clone, Debug)]
 pub(super) struct Keystone {
     pub url: Url,
@@ -36,23 +37,23 @@ pub(super) struct Cluster {
     pub directory: String,
 }
 
-/// Who ends TLS in front of the gateway, and with which certificate.
+/// What terminates TLS in front of the gateway, and with which certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GatewayTls {
-    /// A certificate is made.
+    /// A certificate is generated.
     Made,
-    /// The operator's files are used where they are.
+    /// The operator's files are used in place.
     Files { cert: PathBuf, key: PathBuf },
-    /// Plain HTTP behind proxies in these networks; none for a public URL of this machine only.
+    /// Plain HTTP behind proxies in these networks; none if the public URL is of this machine only.
     Plain(Vec<IpNet>),
 }
 
 /// kube-auth's certificate.
 #[derive(Clone, Debug)]
 pub(super) enum KubeAuthTls {
-    /// A certificate is made.
+    /// A certificate is generated.
     Made,
-    /// The operator's files are used where they are.
+    /// The operator's files are used in place.
     Files {
         cert: PathBuf,
         key: PathBuf,
@@ -67,7 +68,7 @@ pub(super) struct OwnAuthority {
     pub key_pem: String,
 }
 
-/// Everything about a new installation.
+/// All settings of a new installation.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub out: PathBuf,
@@ -167,7 +168,7 @@ impl Settings {
     }
 }
 
-/// What is wrong with the options, one line each.
+/// The problems of the options, one per line.
 #[derive(Default)]
 pub(super) struct Problems(pub Vec<String>);
 
@@ -191,14 +192,14 @@ impl Problems {
         value
     }
 
-    /// The text of a file of certificates.
+    /// Returns the text of a file of certificates.
     fn pem(&mut self, option: &str, path: Option<&Path>) -> Option<String> {
         let read = certificates(path?).map_err(|problem| format!("{option}: {problem}"));
         self.take(read)
     }
 }
 
-/// The clusters with their authorities; `taken` names directories of earlier ones.
+/// Returns the clusters with their authorities; `taken` names directories of earlier ones.
 pub(super) fn clusters(
     specs: &[ClusterSpec],
     taken: &[String],
@@ -209,7 +210,7 @@ pub(super) fn clusters(
     for spec in specs {
         let option = format!("--cluster name={}: ca-file", spec.name);
         let ca_pem = problems.pem(&option, spec.ca_file.as_deref());
-        // projects may use the same name
+        // several projects may use the same name
         let mut directory = spec.name.clone();
         if !directories.insert(directory.clone()) {
             let id = spec.id.simple().to_string();
@@ -233,7 +234,7 @@ pub(super) fn roles(args: &InitArgs) -> Roles {
     }
 }
 
-/// The group that is named, else the service's usual one where root can give files to it.
+/// Returns the named group; else the service's default one, if root can give files to it.
 fn group(args: &InitArgs, problems: &mut Problems) -> Option<u32> {
     match &args.group {
         Some(name) => {
@@ -286,7 +287,7 @@ fn authority(args: &InitArgs, problems: &mut Problems) -> Option<OwnAuthority> {
     })
 }
 
-/// A certificate and its key as absolute paths, after a look whether they belong together.
+/// Returns a certificate and its key as absolute paths, after a check that they match.
 fn pair(option: &str, cert: &Path, key: &Path) -> Result<(PathBuf, PathBuf), String> {
     let (cert, key) = (absolute(cert)?, absolute(key)?);
     let files = TlsFiles {
@@ -306,10 +307,10 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The text of a file with one certificate or more.
+/// Returns the text of a file with one certificate or more.
 ///
 /// # Errors
-/// When it cannot be read, or holds none.
+/// If it cannot be read, or holds none.
 pub(super) fn certificates(path: &Path) -> Result<String, String> {
     let pem = read(path)?;
     let mut found = CertificateDer::pem_slice_iter(pem.as_bytes()).peekable();
@@ -322,18 +323,18 @@ pub(super) fn certificates(path: &Path) -> Result<String, String> {
     Ok(pem)
 }
 
-/// `apps.` and the public host, unless that is an address.
+/// Returns `apps.` and the public host, unless that is an address.
 pub(super) fn default_apps_domain(public_url: &Url) -> Option<String> {
     public_url.domain().map(|host| format!("apps.{host}"))
 }
 
-/// The public host at kube-auth's own port.
+/// Returns the public host at kube-auth's own port.
 pub(super) fn default_kube_auth_url(public_url: &Url) -> Option<Url> {
     let host = public_url.host_str()?;
     Url::parse(&format!("https://{host}:{KUBE_AUTH_PORT}")).ok()
 }
 
-/// Why an API server could not use the URL.
+/// Returns the reason why an API server could not use the URL.
 pub(super) fn kube_auth_url_problem(url: &Url) -> Option<String> {
     let good = url.scheme() == "https"
         && url.host_str().is_some()
@@ -352,7 +353,7 @@ fn default_listen(public_url: &Url, tls: &GatewayTls) -> SocketAddr {
     }
 }
 
-/// Every IPv4 address at a URL's port; this machine only where the URL is.
+/// Returns all IPv4 addresses at a URL's port; only this machine's if the URL is.
 fn everywhere(url: &Url, default: u16) -> SocketAddr {
     let address = if is_this_machine(url) {
         Ipv4Addr::LOCALHOST

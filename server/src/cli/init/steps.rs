@@ -1,4 +1,4 @@
-//! What remains to be done, as numbered commands.
+//! The remaining steps, as numbered commands.
 use super::directory::group_of;
 use super::roles::Roles;
 use super::settings::{Cluster, DEFAULT_STORE, GatewayTls, Settings};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// One step: a heading, why, and commands to copy.
+/// One step: a heading, a reason, and commands to copy.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Step {
     pub title: String,
@@ -23,7 +23,7 @@ fn step(title: impl Into<String>, note: impl Into<String>, commands: Vec<String>
     }
 }
 
-/// The steps of a new installation.
+/// Returns the steps of a new installation.
 pub(super) fn of_installation(settings: &Settings) -> Vec<Step> {
     let out = settings.out.display().to_string();
     let mut steps = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn of_installation(settings: &Settings) -> Vec<Step> {
     steps
 }
 
-/// The steps after clusters were added to an installation.
+/// Returns the steps after clusters were added to an installation.
 pub(super) fn of_addition(
     out: &Path,
     clusters: &[Cluster],
@@ -100,7 +100,7 @@ pub(super) fn of_addition(
     steps
 }
 
-/// The user of the units, and the files that it must be able to read.
+/// Returns the step for the user of the units and the files that it must be able to read.
 fn service_user(settings: &Settings) -> Step {
     let out = settings.out.display().to_string();
     let mut commands = vec![
@@ -118,7 +118,7 @@ fn service_user(settings: &Settings) -> Step {
     step("Create the service's user", note, commands)
 }
 
-/// What init does itself where it may.
+/// Returns the commands that init runs itself if it has the permission.
 fn share(out: &str) -> String {
     format!(
         "chgrp -R portico {out} && chmod -R g+rX {out} && \
@@ -269,7 +269,7 @@ fn first_user(settings: &Settings) -> Step {
     step("Reach a cluster as a user", note, commands)
 }
 
-/// The steps as Markdown.
+/// Returns the steps as Markdown.
 pub(super) fn markdown(steps: &[Step]) -> String {
     let mut text = String::from(
         "# Remaining steps\n\nWritten by `portico init`. As root, unless a step names another user.\n",
@@ -284,7 +284,7 @@ pub(super) fn markdown(steps: &[Step]) -> String {
     text
 }
 
-/// The steps for a terminal.
+/// Returns the steps for a terminal.
 pub(super) fn plain(steps: &[Step]) -> String {
     let mut text = String::new();
     for (index, step) in steps.iter().enumerate() {

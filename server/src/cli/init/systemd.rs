@@ -4,22 +4,22 @@ use super::roles::Roles;
 use super::settings::{Cluster, DEFAULT_STORE, Settings};
 use std::path::Path;
 
-/// The roles with processes of their own, in the order of their admin ports.
+/// The roles with a process of their own, in the order of their admin ports.
 const ROLES: [(&str, &str); 3] = [
     ("gateway", "sign-in, sessions and reverse proxy"),
     ("panel", "pages"),
     ("kube-auth", "webhook for Kubernetes API servers"),
 ];
 const NO_CAPABILITIES: &str = "CapabilityBoundingSet=\n";
-/// Ports below need a capability.
-const FIRST_FREE_PORT: u16 = 1024;
+/// Lower ports need a capability.
+const FIRST_UNPRIVILEGED_PORT: u16 = 1024;
 
-/// The units, as name and text.
+/// Returns the units, as name and text.
 pub(super) fn units(settings: &Settings, program: &Path) -> Vec<(String, String)> {
     let mut units = Vec::new();
     if settings.split_roles {
         for (index, (role, what)) in ROLES.iter().enumerate() {
-            // they read one configuration, and each needs an admin port
+            // they read the same configuration, and each needs an admin port
             let admin = admin_of(settings, index);
             let environment = format!("Environment=PORTICO_ADMIN__LISTEN={admin}\n");
             let command = command(settings, program, role);
@@ -42,8 +42,8 @@ pub(super) fn units(settings: &Settings, program: &Path) -> Vec<(String, String)
     units
 }
 
-/// The unit that binds the roles of developers and viewers in a cluster's namespaces, where the
-/// roles' IDs are known.
+/// Returns the unit that binds the roles of developers and viewers in a cluster's namespaces, if
+/// the roles' IDs are known.
 pub(super) fn bootstrap(
     out: &Path,
     cluster: &Cluster,
@@ -73,10 +73,11 @@ fn command(settings: &Settings, program: &Path, role: &str) -> String {
     )
 }
 
-/// What a process needs that listens at the configured ports and keeps its state where configured.
+/// Returns the privileges of a process that listens on the configured ports and stores its state
+/// where configured.
 fn privileges(settings: &Settings) -> String {
     let ports = [settings.listen.port(), settings.kube_auth_listen.port()];
-    let capabilities = if ports.iter().any(|port| *port < FIRST_FREE_PORT) {
+    let capabilities = if ports.iter().any(|port| *port < FIRST_UNPRIVILEGED_PORT) {
         "AmbientCapabilities=CAP_NET_BIND_SERVICE\nCapabilityBoundingSet=CAP_NET_BIND_SERVICE\n"
     } else {
         NO_CAPABILITIES
@@ -137,7 +138,7 @@ WantedBy=multi-user.target
     )
 }
 
-/// SQLite's directory, where it is not the state directory.
+/// Returns SQLite's directory, unless it is the state directory.
 fn writable(settings: &Settings) -> String {
     let file = settings.store.strip_prefix("sqlite://");
     let file = file.filter(|_| settings.store != DEFAULT_STORE);
@@ -149,7 +150,7 @@ fn writable(settings: &Settings) -> String {
     })
 }
 
-/// A path in a unit: `%` and `$` would be replaced, a blank would end it.
+/// Returns a path for a unit: `%` and `$` would be expanded, a blank would end it.
 fn escaped(path: &Path) -> String {
     let text = path.to_string_lossy().replace('%', "%%").replace('$', "$$");
     if text.contains(char::is_whitespace) {

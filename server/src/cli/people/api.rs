@@ -1,4 +1,4 @@
-//! Calls to the gateway: OAuth's token endpoints and those of the command line's API.
+//! Client of the gateway: OAuth's token endpoints and the command line's API.
 use super::{
     CLIENT_ID,
     error::PeopleError,
@@ -15,19 +15,20 @@ use std::time::Duration;
 use url::Url;
 use uuid::Uuid;
 
-/// More than any answer has.
-const LONGEST_ANSWER: usize = 1024 * 1024;
-/// The sealing key is known already; a gateway that is slow to repeat it keeps nobody.
+/// Maximum size of a response body, in bytes.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// Time limit for the request of the sealing key: the key is known already, so a slow gateway must
+/// not delay the command.
 const KEY_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// A gateway with the authority that was pinned for it.
+/// A gateway, with its pinned authority.
 #[derive(Clone)]
 pub struct Gateway {
     url: Url,
     pub(super) client: Client,
 }
 
-/// What the token endpoint answers (RFC 6749 section 5.1).
+/// The response of the token endpoint (RFC 6749 section 5.1).
 #[derive(Deserialize)]
 pub struct Tokens {
     pub access_token: SecretString,
@@ -35,7 +36,7 @@ pub struct Tokens {
     pub refresh_token: SecretString,
 }
 
-/// What the device authorization endpoint answers (RFC 8628 section 3.2).
+/// The response of the device authorization endpoint (RFC 8628 section 3.2).
 #[derive(Deserialize)]
 pub struct DeviceAuthorization {
     pub device_code: SecretString,
@@ -59,7 +60,7 @@ pub struct OAuthError {
     pub error_description: String,
 }
 
-/// One cluster that the person may ask a token for.
+/// A cluster for which the user may request a token.
 #[derive(Clone, Deserialize)]
 pub struct Cluster {
     pub id: Uuid,
@@ -69,14 +70,14 @@ pub struct Cluster {
     pub api_url: String,
     /// Base64 of the PEM, as kubeconfigs hold it.
     pub ca_data: Option<String>,
-    /// What tokens for it are sealed to; older gateways do not say.
+    /// The key that tokens for it are sealed to; older gateways do not send it.
     pub sealing_key: Option<PublishedKey>,
-    /// The project in whose name the user reaches it; older gateways do not say.
+    /// The project with which the user accesses it; older gateways do not send it.
     #[serde(default)]
     pub project: Option<Project>,
 }
 
-/// Whose session it is, as `GET /api/v1/whoami` answers.
+/// The owner of the session, as returned by `GET /api/v1/whoami`.
 #[derive(Deserialize)]
 pub struct WhoAmI {
     pub user: WhoAmIUser,
@@ -92,13 +93,13 @@ pub struct WhoAmIUser {
     pub domain: Named,
 }
 
-/// When a session ends unless it is renewed.
+/// When a session expires unless it is renewed.
 #[derive(Deserialize)]
 pub struct WhoAmISession {
     pub expires_at: Timestamp,
 }
 
-/// Names are shown in terminals.
+/// Deserialises a text to show in a terminal.
 fn shown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map(|text| one_line(&text))
 }
@@ -121,11 +122,11 @@ pub struct ClusterToken {
     pub expires_at: Timestamp,
 }
 
-/// What the token endpoint said: tokens, or an OAuth error to act on.
+/// The response of the token endpoint: tokens, or an OAuth error to handle.
 pub type Granted = Result<Tokens, OAuthError>;
 
 impl Gateway {
-    /// `ca` is PEM; without it the public authorities count.
+    /// Makes a client. `ca` is PEM; without it the public authorities are trusted.
     pub fn new(url: Url, ca: Option<&str>) -> Result<Self, PeopleError> {
         let unreachable = |source| PeopleError::Unreachable {
             gateway: profile::display(&url),
@@ -147,7 +148,7 @@ impl Gateway {
         Ok(Self { url, client })
     }
 
-    /// The gateway that a profile belongs to.
+    /// Returns the gateway of a profile.
     pub fn of(profile: &Profile) -> Result<Self, PeopleError> {
         Self::new(profile.gateway.clone(), profile.ca.as_deref())
     }
@@ -156,7 +157,7 @@ impl Gateway {
         profile::display(&self.url)
     }
 
-    /// An address below the gateway's.
+    /// Returns a URL below the gateway's.
     pub fn endpoint(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         url.set_path(path);
@@ -171,13 +172,13 @@ impl Gateway {
             gateway: self.name(),
             source: source.without_url(),
         };
-        // without it the gateway takes a GET for somebody's browser, and answers with a page
+        // without it, the gateway takes a GET for a browser's and responds with a page
         let request = request.header(reqwest::header::ACCEPT, "application/json");
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            if body.len() + chunk.len() > LONGEST_ANSWER {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(PeopleError::Answer {
                     gateway: self.name(),
                     detail: "more than 1 MiB".to_owned(),
@@ -206,7 +207,7 @@ impl Gateway {
         })
     }
 
-    /// `GET /ping`: whether a gateway answers there at all, before a person is sent to it.
+    /// Sends `GET /ping`: checks that a gateway responds there, before the user is sent to it.
     pub async fn ping(&self) -> Result<(), PeopleError> {
         let (status, _) = self.send(self.client.get(self.endpoint("/ping"))).await?;
         if status.is_success() {
@@ -218,7 +219,7 @@ impl Gateway {
         })
     }
 
-    /// `POST /oauth2/token`.
+    /// Sends `POST /oauth2/token`.
     pub async fn token(&self, form: &[(&str, &str)]) -> Result<Granted, PeopleError> {
         let (status, body) = self
             .send(self.client.post(self.endpoint("/oauth2/token")).form(form))
@@ -230,7 +231,7 @@ impl Gateway {
         }
     }
 
-    /// `POST /oauth2/device`: starts a device sign-in.
+    /// Sends `POST /oauth2/device`: starts a device sign-in.
     pub async fn device_authorization(
         &self,
         form: &[(&str, &str)],
@@ -249,7 +250,7 @@ impl Gateway {
         }
     }
 
-    /// `GET /api/v1/clusters` with a Keystone token: the clusters that take it.
+    /// Sends `GET /api/v1/clusters` with a Keystone token: the clusters that accept it.
     pub async fn clusters_of_token(
         &self,
         token: &SecretString,
@@ -266,7 +267,8 @@ impl Gateway {
             .map(|answer| answer.clusters)
     }
 
-    /// `GET /api/v1/clusters/{id}/sealing-key`: what tokens for a cluster are sealed to now.
+    /// Sends `GET /api/v1/clusters/{id}/sealing-key`: the current key that tokens for a cluster
+    /// are sealed to.
     pub async fn sealing_key(&self, cluster: Uuid) -> Result<PublishedKey, PeopleError> {
         let path = format!("/api/v1/clusters/{cluster}/sealing-key");
         let request = self.client.get(self.endpoint(&path)).timeout(KEY_TIMEOUT);
@@ -291,7 +293,7 @@ impl Gateway {
         }
     }
 
-    /// `POST /oauth2/revoke` (RFC 7009): a token that is unknown there is revoked already.
+    /// Sends `POST /oauth2/revoke` (RFC 7009): an unknown token counts as revoked.
     pub async fn revoke(&self, token: &SecretString) -> Result<(), PeopleError> {
         let form = [("client_id", CLIENT_ID), ("token", token.expose_secret())];
         self.send(
@@ -314,7 +316,7 @@ impl std::fmt::Display for OAuthError {
     }
 }
 
-/// The gateway's own words for a refusal, when it gave any.
+/// Returns the gateway's message about a refusal, if there is one.
 fn refusal(body: &str, status: StatusCode) -> String {
     #[derive(Deserialize)]
     struct Refusal {

@@ -22,13 +22,13 @@ use std::{
 };
 use tokio::{net::TcpListener, sync::oneshot};
 
-/// As long as an approval page may lie open.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// How long an approval page is valid.
+const SIGN_IN_TIMEOUT: Duration = Duration::from_mins(5);
 
-const DONE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Portico</title>\
+const DONE_PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Portico</title>\
 <body><h1>This machine is signed in</h1><p>You can close this tab and go back to the terminal.</p>";
-const REFUSED: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Portico</title>\
-<body><h1>Not signed in</h1><p>The terminal says why. You can close this tab.</p>";
+const REFUSED_PAGE: &str = "<!doctype html><html lang=en><meta charset=utf-8><title>Portico</title>\
+<body><h1>Not signed in</h1><p>The terminal shows the reason. You can close this tab.</p>";
 
 #[derive(Deserialize)]
 struct Callback {
@@ -93,8 +93,8 @@ pub async fn sign_in(
     if open_browser && open::that_detached(address.as_str()).is_err() {
         say("(No browser could be opened; follow the address above, or use --device.)");
     }
-    let outcome = tokio::time::timeout(PATIENCE, receiver).await;
-    // the page that says so is on its way
+    let outcome = tokio::time::timeout(SIGN_IN_TIMEOUT, receiver).await;
+    // the page with the message is still being sent
     tokio::time::sleep(Duration::from_millis(200)).await;
     server.abort();
     let code = outcome
@@ -115,9 +115,9 @@ pub async fn sign_in(
 }
 
 async fn callback(State(waiting): State<Waiting>, Query(callback): Query<Callback>) -> Response {
-    // somebody else's redirect: not ours to act on, and no reason to stop waiting
+    // another program's redirect: ignored, and no reason to stop waiting
     if callback.state.as_deref() != Some(&*waiting.state) {
-        return page(REFUSED);
+        return page(REFUSED_PAGE);
     }
     let outcome = match (callback.code, callback.error) {
         (Some(code), None) => Ok(code),
@@ -128,14 +128,18 @@ async fn callback(State(waiting): State<Waiting>, Query(callback): Query<Callbac
                 .unwrap_or_else(|| "no code came back".to_owned()),
         )),
     };
-    let text = if outcome.is_ok() { DONE } else { REFUSED };
+    let text = if outcome.is_ok() {
+        DONE_PAGE
+    } else {
+        REFUSED_PAGE
+    };
     let sender = waiting
         .outcome
         .lock()
         .ok()
         .and_then(|mut sender| sender.take());
     if let Some(sender) = sender {
-        // nobody waits any more only when the time is over
+        // the receiver is dropped only when the time is over
         let _ = sender.send(outcome);
     }
     page(text)

@@ -1,4 +1,4 @@
-//! `portico clusters`: the clusters that the user can get a token for.
+//! `portico clusters`: lists the clusters that the user can get a token for.
 use super::{PeopleError, api::Cluster, profile::Profile, session::Session};
 use crate::cli::output::{OutputFormat, TableRow};
 use clap::Args;
@@ -23,7 +23,7 @@ pub struct ClustersArgs {
 pub struct ClusterRow {
     pub name: String,
     pub id: String,
-    /// Empty where the gateway is older and does not name it.
+    /// Empty if the gateway is older and does not send it.
     pub project: String,
     pub api_url: String,
 }
@@ -55,10 +55,10 @@ impl From<Cluster> for ClusterRow {
     }
 }
 
-/// Returns the clusters of the user's projects, asked of the gateway, in the gateway's order.
+/// Returns the clusters of the user's projects, in the gateway's order.
 ///
 /// # Errors
-/// When this machine has no session, or the gateway ended it or does not respond.
+/// If this machine has no session, or the gateway ended it or does not respond.
 pub async fn clusters(args: &ClustersArgs) -> Result<Vec<ClusterRow>, PeopleError> {
     let profile = Profile::choose(args.gateway.as_deref())?;
     let clusters = Session::new(profile)?.clusters().await?;

@@ -1,5 +1,5 @@
 //! `portico credential`: kubectl's exec plugin (client.authentication.k8s.io). Standard output
-//! carries the credential and nothing else; questions are asked only where kubectl allows it.
+//! carries the credential and nothing else; the plugin prompts only if kubectl allows it.
 use super::{
     PeopleError, direct,
     exec_info::ExecInfo,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// Print a cluster token for kubectl (its exec plugin; you need not run it yourself)
 ///
 /// With --gateway the token comes from the gateway that `portico login` signed in at. With --cloud
-/// this program signs in at Keystone itself, as clouds.yaml or OS_* say, and seals the token here;
+/// this program signs in at Keystone itself, with clouds.yaml or OS_*, and seals the token here;
 /// `portico login --cloud` must have pinned that cloud before. Without either: the cloud of OS_CLOUD
 /// or OS_AUTH_URL if it is pinned, else the gateway that you signed in at.
 ///
@@ -60,7 +60,7 @@ async fn from_gateway(
     cluster: Uuid,
     asked: &ExecInfo,
 ) -> Result<Cached, PeopleError> {
-    // the session's refresh token is not part of the name: it changes, the token stays good
+    // the session's refresh token is not part of the name: it changes, the token stays valid
     let cache = TokenCache::open(&[profile.gateway.as_str(), &cluster.to_string()])?;
     let mut session = Session::new(profile)?;
     let mut fetch = async || {
@@ -83,8 +83,9 @@ async fn from_gateway(
     Ok(token)
 }
 
-/// Replaces a token that the API server refused by what the gateway answered. An outage says nothing about the token, so it
-/// stays; a refusal (the session has ended) removes it, so that no other kubectl presents it.
+/// Replaces a token that the API server refused with the gateway's new one. An outage proves
+/// nothing about the token, so it stays; a refusal (the session has ended) removes it, so that no
+/// other kubectl presents it.
 fn replace(
     cache: &TokenCache,
     refused: &Cached,

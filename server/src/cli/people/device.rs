@@ -8,7 +8,7 @@ use secrecy::ExposeSecret as _;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Shows the code and asks until it was approved, refused, or ran out.
+/// Shows the code and polls until it was approved, denied or has expired.
 pub async fn sign_in(gateway: &Gateway, client: &str) -> Result<Tokens, PeopleError> {
     let started = gateway
         .device_authorization(&[("client_id", CLIENT_ID), ("client_name", client)])

@@ -1,9 +1,9 @@
-//! Why a command did not do what it should, with what to do about it.
+//! Errors of the commands for users, with their remedies.
 use super::direct::DirectError;
 use crate::cli::exit_code;
 use std::path::PathBuf;
 
-/// Written to standard error as one sentence and a next step.
+/// An error, written to standard error as one sentence and a next step.
 #[derive(Debug, thiserror::Error)]
 pub enum PeopleError {
     #[error("no session with {gateway}: run `portico login {gateway}`")]
@@ -72,7 +72,7 @@ pub enum PeopleError {
 }
 
 impl PeopleError {
-    /// The exit code of the program.
+    /// Returns the exit code of the program.
     pub(in crate::cli) fn exit_code(&self) -> u8 {
         match self {
             error if error.is_outage() => exit_code::UNAVAILABLE,
@@ -85,7 +85,8 @@ impl PeopleError {
         }
     }
 
-    /// Whether nobody could say, as against a "no": what is at hand may serve a while longer.
+    /// Returns whether no server could decide, as opposed to a refusal: cached credentials may be
+    /// used a while longer.
     pub fn is_outage(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Unavailable { .. } | Self::Answer { .. } => true,
@@ -95,7 +96,8 @@ impl PeopleError {
     }
 }
 
-/// reqwest's own words say only that something failed; the cause is at the end of the chain.
+/// Returns the innermost error: reqwest's own message says only that the request failed; the cause
+/// is at the end of the chain.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {

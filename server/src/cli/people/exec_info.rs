@@ -1,4 +1,4 @@
-//! What kubectl tells its plugin (`KUBERNETES_EXEC_INFO`), and the answer to it.
+//! kubectl's request to its exec plugin (`KUBERNETES_EXEC_INFO`), and the response to it.
 use super::error::PeopleError;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
@@ -10,19 +10,20 @@ use super::token_cache::Cached;
 const VARIABLE: &str = "KUBERNETES_EXEC_INFO";
 pub const V1: &str = "client.authentication.k8s.io/v1";
 pub const V1BETA1: &str = "client.authentication.k8s.io/v1beta1";
-/// So that a token does not end on its way.
-const MARGIN: SignedDuration = SignedDuration::from_secs(30);
+/// Subtracted from the expiry, so that a token does not expire in flight.
+const EXPIRY_MARGIN: SignedDuration = SignedDuration::from_secs(30);
 
 /// A request for a credential.
 #[derive(Debug)]
 pub struct ExecInfo {
-    /// The version that kubectl asks for; the answer must be of the same.
+    /// The API version of the request; the response must have the same.
     version: &'static str,
-    /// Whether kubectl lets its plugin ask questions. Older ones do not say, which means no.
+    /// Whether kubectl lets its plugin prompt the user. Older versions do not send it, which means
+    /// no.
     pub interactive: bool,
-    /// The API server that the credential is for, when the kubeconfig has `provideClusterInfo`.
+    /// The API server that the credential is for, if the kubeconfig has `provideClusterInfo`.
     pub server: Option<String>,
-    /// Whether kubectl asks at all, and not somebody at a terminal.
+    /// Whether kubectl runs the plugin, rather than a user at a terminal.
     pub from_kubectl: bool,
 }
 
@@ -48,7 +49,7 @@ struct ClusterInfo {
 }
 
 impl ExecInfo {
-    /// Reads the environment.
+    /// Reads the request from the environment.
     pub fn read() -> Result<Self, PeopleError> {
         Self::parse(std::env::var(VARIABLE).ok().as_deref())
     }
@@ -65,15 +66,17 @@ impl ExecInfo {
         let request: Request =
             serde_json::from_str(text).map_err(|error| PeopleError::ExecInfo(error.to_string()))?;
         if request.kind.is_some_and(|kind| kind != "ExecCredential") {
-            return Err(PeopleError::ExecInfo("it is no ExecCredential".to_owned()));
+            return Err(PeopleError::ExecInfo(
+                "it is not an ExecCredential".to_owned(),
+            ));
         }
         let version = match request.api_version.as_str() {
             V1 => V1,
             V1BETA1 => V1BETA1,
             other => {
                 return Err(PeopleError::ExecInfo(format!(
-                    "apiVersion {other}; {V1} and {V1BETA1} are spoken here: \
-                     `portico kubeconfig` writes the one that your kubectl knows"
+                    "apiVersion {other}; {V1} and {V1BETA1} are supported: `portico kubeconfig` \
+                     writes the one that your kubectl knows"
                 )));
             }
         };
@@ -85,10 +88,10 @@ impl ExecInfo {
         })
     }
 
-    /// Writes the credential to standard output, where nothing else goes.
+    /// Writes the credential to standard output, which carries nothing else.
     pub fn answer(&self, token: &Cached) -> Result<(), PeopleError> {
         let life = token.expires_at.duration_since(token.fetched_at);
-        let expires_at = token.expires_at - MARGIN.min(life / 6);
+        let expires_at = token.expires_at - EXPIRY_MARGIN.min(life / 6);
         let expires_at = Timestamp::from_second(expires_at.as_second()).unwrap_or(expires_at);
         let answer = serde_json::json!({
             "kind": "ExecCredential",

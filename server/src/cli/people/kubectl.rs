@@ -1,4 +1,4 @@
-//! Which exec plugin version the installed kubectl speaks.
+//! Detection of the exec plugin version that the installed kubectl supports.
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ struct Client {
     minor: String,
 }
 
-/// Whether kubectl on the PATH is 1.22 or newer; `false` when there is none or it does not say.
+/// Returns whether kubectl on the PATH is 1.22 or newer; `false` if there is none or its version is
+/// not known.
 pub async fn speaks_v1() -> bool {
     let command = tokio::process::Command::new("kubectl")
         .args(["version", "--client", "--output=json"])
@@ -28,7 +29,7 @@ pub async fn speaks_v1() -> bool {
 }
 
 fn speaks(output: &[u8]) -> bool {
-    // "33+" is how some builds write a minor version
+    // some builds write a minor version as "33+"
     let number = |text: &str| text.trim_end_matches('+').parse::<u32>().unwrap_or(0);
     serde_json::from_slice::<Versions>(output).is_ok_and(|versions| {
         (

@@ -16,9 +16,9 @@ use std::path::PathBuf;
 /// machine. Without a browser, use --device: it shows a code to type in on another device.
 /// The session ends with `portico logout`, or with the browser session that approved it.
 ///
-/// With --cloud (CI, scripts, no browser anywhere) it signs in at Keystone with what clouds.yaml or
-/// OS_* say instead, and pins that Keystone, this gateway and the clusters' sealing keys for the
-/// cloud. From then on only these are used, whatever a kubeconfig, clouds.yaml or OS_AUTH_URL says.
+/// With --cloud (CI, scripts, no browser anywhere) it signs in at Keystone with the credentials of
+/// clouds.yaml or OS_* instead, and pins that Keystone, this gateway and the clusters' sealing keys for the
+/// cloud. From then on only these are used, whatever a kubeconfig, clouds.yaml or OS_AUTH_URL names.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  portico login https://portico.example.org\n  portico login --device https://portico.example.org\n  portico login --cloud acme https://portico.example.org      # acme is in clouds.yaml\n  portico login --cloud envvars https://portico.example.org   # OS_AUTH_URL and the others"
@@ -35,7 +35,7 @@ pub struct LoginArgs {
     /// PEM file of the authority that signed the gateway's certificate, if it is a private one
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// Sign in at Keystone as this cloud of clouds.yaml says, or `envvars` for the OS_* variables
+    /// Sign in at Keystone as this cloud of clouds.yaml, or `envvars` for the OS_* variables
     #[arg(long, value_name = "NAME", conflicts_with_all = ["device", "no_browser"])]
     pub cloud: Option<String>,
     /// Pin another Keystone or gateway than the one that the cloud is pinned to
@@ -75,7 +75,7 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
         browser::sign_in(&gateway, &client, !args.no_browser).await?
     };
     let profile = session::with_tokens(url, ca, tokens);
-    // those of the session before, maybe of somebody else's
+    // those of the previous session, possibly of another user
     profile::forget_tokens()?;
     profile.save()?;
     say(format!("Signed in at {}.", gateway.name()));
@@ -97,7 +97,8 @@ pub async fn login(args: LoginArgs) -> Result<(), PeopleError> {
     Ok(())
 }
 
-/// What the person who approves is shown, and later finds in the list of sessions.
+/// Returns the client name that is shown to the user who approves, and later in the list of
+/// sessions.
 fn this_machine() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     match name.trim() {

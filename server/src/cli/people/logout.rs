@@ -1,4 +1,4 @@
-//! `portico logout`: ends this machine's session and forgets what it left here.
+//! `portico logout`: ends this machine's session and deletes its local files.
 use super::{
     PeopleError,
     api::Gateway,
@@ -10,7 +10,7 @@ use clap::Args;
 
 /// End this machine's session
 ///
-/// The gateway revokes the session and every token that it gave out; the kubeconfig stays and
+/// The gateway revokes the session and every token that it issued; the kubeconfig stays and
 /// works again after the next `portico login`.
 #[derive(Args, Debug)]
 pub struct LogoutArgs {
@@ -19,7 +19,7 @@ pub struct LogoutArgs {
     /// Revoke the Keystone token of this cloud instead (`portico login --cloud`)
     #[arg(long, value_name = "NAME", conflicts_with = "url")]
     pub cloud: Option<String>,
-    /// Forget where the cloud's Keystone and gateway are, too
+    /// Also remove the pinned addresses of the cloud's Keystone and gateway
     #[arg(long, requires = "cloud")]
     pub forget: bool,
 }
@@ -31,7 +31,7 @@ pub async fn logout(args: LogoutArgs) -> Result<(), PeopleError> {
     }
     let profile = Profile::choose(args.url.as_deref())?;
     let gateway = Gateway::of(&profile)?;
-    // what lies here goes first: a gateway that is down must not keep a token usable on this machine
+    // local files first: a gateway that is down must not keep a token usable on this machine
     private_file::remove(&profile::path(&profile.gateway)?)?;
     profile::forget_tokens()?;
     gateway.revoke(&profile.refresh_token).await?;

@@ -1,6 +1,6 @@
-//! The commands that people run on their own machine: sign in from a terminal, get a
-//! kubeconfig, be kubectl's exec plugin, sign out. They read no configuration file of the
-//! server's; where things are they know from the profile or pin that `portico login` wrote.
+//! The commands that users run on their own machine: sign in from a terminal, get a kubeconfig, act
+//! as kubectl's exec plugin, sign out. They read no configuration file of the server; the addresses
+//! are in the profile or pin that `portico login` wrote.
 mod api;
 mod browser;
 mod clusters;
@@ -33,5 +33,5 @@ pub use status::{SignIn, State, StatusArgs, status};
 pub use terminal::{one_line, printable, say};
 pub use whoami::{WhoAmIArgs, whoami};
 
-/// The gateway knows the command line by this public OAuth client (RFC 8252: no secret).
+/// The client ID of the command line, a public OAuth client (RFC 8252: no secret).
 const CLIENT_ID: &str = "portico-cli";

@@ -1,6 +1,6 @@
-//! Files that hold credentials: 0600 in a directory of 0700, replaced whole, one writer at a time.
-//! On a shared machine somebody else may have been here first, so links, foreign files and files
-//! that others can read are refused and never followed.
+//! Files that hold credentials: mode 0600 in a directory of 0700, replaced atomically, by one
+//! writer at a time. On a shared machine another user may have created them first, so links,
+//! foreign files and files that others can read are refused and never followed.
 use super::error::PeopleError;
 use rustix::fs::OFlags;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
@@ -11,10 +11,10 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-const LOCK_TRIES: u32 = 100;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
-/// Far more than any file here holds.
-const LONGEST: u64 = 1024 * 1024;
+const MAX_LOCK_TRIES: u32 = 100;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// Maximum size of a file, in bytes.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 fn failed(path: &Path) -> impl FnOnce(std::io::Error) -> PeopleError + '_ {
     move |source| PeopleError::File {
@@ -34,14 +34,14 @@ fn is_mine(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Opening follows no link in the last place, and no pipe makes it wait.
+/// Returns the open flags: no symbolic link as the last component, and no blocking on a pipe.
 fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC)
         .bits()
         .cast_signed()
 }
 
-/// Reads a file that is its owner's alone, `None` when it does not exist.
+/// Reads a file that only its owner can access; `None` if it does not exist.
 pub fn read(path: &Path) -> Result<Option<String>, PeopleError> {
     let opened = OpenOptions::new()
         .read(true)
@@ -58,18 +58,18 @@ pub fn read(path: &Path) -> Result<Option<String>, PeopleError> {
     };
     let metadata = file.metadata().map_err(failed(path))?;
     if !metadata.is_file() {
-        return Err(unsafe_path(path, "is no regular file"));
+        return Err(unsafe_path(path, "is not a regular file"));
     }
     if !is_mine(&metadata) {
-        return Err(unsafe_path(path, "belongs to somebody else"));
+        return Err(unsafe_path(path, "belongs to another user"));
     }
     if metadata.mode() & 0o077 != 0 {
-        return Err(unsafe_path(path, "can be read by others"));
+        return Err(unsafe_path(path, "can be read by other users"));
     }
     read_limited(file).map(Some).map_err(failed(path))
 }
 
-/// Returns the JSON files of a directory; none when it does not exist.
+/// Returns the JSON files of a directory; none if it does not exist.
 pub fn json_files(directory: &Path) -> Result<Vec<PathBuf>, PeopleError> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -92,7 +92,7 @@ fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
-/// Reads a file that is no secret of Portico's, wherever it leads; `None` when it does not exist.
+/// Reads a file that holds no secret of Portico's, links followed; `None` if it does not exist.
 pub fn read_shared(path: &Path) -> Result<Option<String>, PeopleError> {
     match File::open(path).and_then(read_limited) {
         Ok(text) => Ok(Some(text)),
@@ -103,20 +103,20 @@ pub fn read_shared(path: &Path) -> Result<Option<String>, PeopleError> {
 
 fn read_limited(file: File) -> std::io::Result<String> {
     let mut text = String::new();
-    file.take(LONGEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > LONGEST {
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
         return Err(std::io::Error::other("larger than 1 MiB"));
     }
     Ok(text)
 }
 
-/// Makes a directory that only its owner may enter; one that is there must be its owner's, and is
-/// closed to others.
+/// Makes a directory that only its owner may enter; an existing one must belong to its owner, and
+/// is closed to others.
 pub fn private_directory(path: &Path) -> Result<(), PeopleError> {
     directory(path)?;
     let metadata = fs::metadata(path).map_err(failed(path))?;
     if !is_mine(&metadata) {
-        return Err(unsafe_path(path, "belongs to somebody else"));
+        return Err(unsafe_path(path, "belongs to another user"));
     }
     if metadata.mode() & 0o077 != 0 {
         fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed(path))?;
@@ -124,7 +124,7 @@ pub fn private_directory(path: &Path) -> Result<(), PeopleError> {
     Ok(())
 }
 
-/// Makes a directory where there is none; whoever made it before knows who may enter.
+/// Makes a directory if it does not exist; an existing one keeps its permissions.
 pub fn directory(path: &Path) -> Result<(), PeopleError> {
     DirBuilder::new()
         .recursive(true)
@@ -133,12 +133,12 @@ pub fn directory(path: &Path) -> Result<(), PeopleError> {
         .map_err(failed(path))
 }
 
-/// Replaces `path` by a file of 0600: readers see the old one or the new one, never half.
+/// Replaces `path` with a file of mode 0600; readers see either the old or the new content.
 pub fn replace(path: &Path, content: &str) -> Result<(), PeopleError> {
     replace_as(path, content, 0o600)
 }
 
-/// The same for a file that keeps the mode it has; a new one gets 0600.
+/// Does the same for a file that keeps its mode; a new one gets 0600.
 pub fn replace_shared(path: &Path, content: &str) -> Result<(), PeopleError> {
     let mode = fs::metadata(path).map_or(0o600, |known| known.permissions().mode() & 0o777);
     replace_as(path, content, mode)
@@ -157,13 +157,13 @@ fn replace_as(path: &Path, content: &str, mode: u32) -> Result<(), PeopleError> 
         fs::rename(&temporary, path)
     };
     write().map_err(|source| {
-        // the error that matters is the first one
+        // the first error is the relevant one
         let _ = fs::remove_file(&temporary);
         failed(path)(source)
     })
 }
 
-/// Removes a file; one that is not there is fine.
+/// Removes a file; a missing one is not an error.
 pub fn remove(path: &Path) -> Result<(), PeopleError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(PeopleError::File {
@@ -174,7 +174,8 @@ pub fn remove(path: &Path) -> Result<(), PeopleError> {
     }
 }
 
-/// Held while the value lives: of several processes one works and the others find its result.
+/// A lock held until the value is dropped: one of several processes works and the others find its
+/// result.
 pub struct Lock {
     _file: File,
 }
@@ -195,7 +196,7 @@ pub async fn lock(path: &Path) -> Result<Lock, PeopleError> {
         .map_err(failed(&path))
 }
 
-/// The lock that belongs to `path`, unless somebody else has it.
+/// Returns the lock that belongs to `path`, unless another process holds it.
 pub fn try_lock(path: &Path) -> Result<Option<Lock>, PeopleError> {
     let path = with_suffix(path, ".lock");
     let file = open_lock(&path).map_err(failed(&path))?;
@@ -215,27 +216,27 @@ fn open_lock(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// kubectl's own lock on a kubeconfig: `config.lock` is there while somebody writes. A file left
-/// behind would keep `kubectl config` from working, so it goes with the value.
+/// kubectl's own lock on a kubeconfig: `config.lock` exists while a process writes. A stale file
+/// would block `kubectl config`, so it is removed with the value.
 pub struct KubeconfigLock {
     path: PathBuf,
 }
 
 impl Drop for KubeconfigLock {
     fn drop(&mut self) {
-        // nothing else can be done about it here
+        // there is no other way to handle this here
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Waits until nobody else writes the kubeconfig.
+/// Waits until no other process writes the kubeconfig.
 pub async fn lock_kubeconfig(path: &Path) -> Result<KubeconfigLock, PeopleError> {
     let path = with_suffix(path, ".lock");
-    for _ in 0..LOCK_TRIES {
+    for _ in 0..MAX_LOCK_TRIES {
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(_) => return Ok(KubeconfigLock { path }),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                tokio::time::sleep(LOCK_PAUSE).await;
+                tokio::time::sleep(LOCK_RETRY_DELAY).await;
             }
             Err(source) => return Err(PeopleError::File { path, source }),
         }
@@ -275,7 +276,7 @@ mod tests {
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(&good, &link).unwrap();
         assert!(matches!(read(&link), Err(PeopleError::Unsafe { .. })));
-        // writing puts a file in the link's place and leaves alone what it pointed to
+        // the write replaces the link with a file and leaves its target alone
         replace(&link, "mine").unwrap();
         assert_eq!(read(&link).unwrap().as_deref(), Some("mine"));
         assert_eq!(read(&good).unwrap().as_deref(), Some("secret"));

@@ -1,5 +1,5 @@
-//! The profile of one gateway: where it is, which authority signed its certificate, and the
-//! session that `portico login` got. A kubeconfig or `KUBERNETES_EXEC_INFO` never changes it.
+//! The profile of one gateway: its address, its pinned authority, and the session of `portico
+//! login`. A kubeconfig or `KUBERNETES_EXEC_INFO` never changes it.
 use super::{error::PeopleError, private_file, token_cache::expose};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use url::{Host, Url};
 
-/// What is kept in `profiles/<hash>.json`.
+/// The content of `profiles/<hash>.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     pub gateway: Url,
-    /// PEM of a private authority, pinned when signing in.
+    /// PEM of a private authority, pinned at sign-in.
     pub ca: Option<String>,
     #[serde(serialize_with = "expose")]
     pub access_token: SecretString,
@@ -22,7 +22,7 @@ pub struct Profile {
     pub refresh_token: SecretString,
 }
 
-/// Checks what somebody typed: HTTPS, or HTTP on this machine; no path, user or query.
+/// Checks a URL that the user typed: HTTPS, or HTTP on this machine; no path, user or query.
 pub fn gateway_url(text: &str) -> Result<Url, PeopleError> {
     let wrong = || PeopleError::GatewayUrl(text.to_owned());
     let with_scheme = if text.contains("://") {
@@ -43,7 +43,7 @@ pub fn gateway_url(text: &str) -> Result<Url, PeopleError> {
     }
 }
 
-/// Whether what is sent there never leaves this machine.
+/// Returns whether requests to this URL never leave this machine.
 pub fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -53,12 +53,12 @@ pub fn is_local(url: &Url) -> bool {
     }
 }
 
-/// The URL without its trailing slash, as people type it.
+/// Returns the URL without its trailing slash, as users type it.
 pub fn display(gateway: &Url) -> String {
     gateway.as_str().trim_end_matches('/').to_owned()
 }
 
-/// A name for files that belong to these parts.
+/// Returns the name of the file that belongs to these parts.
 pub fn file_hash(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -84,27 +84,27 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf, PeopleError> {
         .ok_or(PeopleError::NoHome)
 }
 
-/// `$XDG_CONFIG_HOME/portico`.
+/// Returns `$XDG_CONFIG_HOME/portico`.
 pub fn config_home() -> Result<PathBuf, PeopleError> {
     base("XDG_CONFIG_HOME", ".config")
 }
 
-/// `$XDG_CACHE_HOME/portico`.
+/// Returns `$XDG_CACHE_HOME/portico`.
 pub fn cache_home() -> Result<PathBuf, PeopleError> {
     base("XDG_CACHE_HOME", ".cache")
 }
 
-/// `$XDG_CONFIG_HOME/portico/profiles`.
+/// Returns `$XDG_CONFIG_HOME/portico/profiles`.
 fn profiles() -> Result<PathBuf, PeopleError> {
     Ok(config_home()?.join("profiles"))
 }
 
-/// `$XDG_CACHE_HOME/portico/tokens`.
+/// Returns `$XDG_CACHE_HOME/portico/tokens`.
 pub fn token_cache() -> Result<PathBuf, PeopleError> {
     Ok(cache_home()?.join("tokens"))
 }
 
-/// Cached cluster tokens of every gateway: they are fetched again when needed.
+/// Deletes the cached cluster tokens of every gateway; they are fetched again when needed.
 pub fn forget_tokens() -> Result<(), PeopleError> {
     let directory = token_cache()?;
     let Ok(entries) = std::fs::read_dir(&directory) else {
@@ -122,13 +122,13 @@ pub fn forget_tokens() -> Result<(), PeopleError> {
     Ok(())
 }
 
-/// Where the profile of a gateway lies.
+/// Returns the path of a gateway's profile.
 pub fn path(gateway: &Url) -> Result<PathBuf, PeopleError> {
     Ok(profiles()?.join(format!("{}.json", file_hash(&[gateway.as_str()]))))
 }
 
 impl Profile {
-    /// The profile of a gateway, when this machine has signed in there.
+    /// Returns the profile of a gateway, if this machine has signed in there.
     pub fn load(gateway: &Url) -> Result<Option<Self>, PeopleError> {
         Self::read(&path(gateway)?)
     }
@@ -144,7 +144,7 @@ impl Profile {
             .transpose()
     }
 
-    /// The profile of `asked`, else the only one there is.
+    /// Returns the profile of `asked`, or the only one if none is given.
     pub fn choose(asked: Option<&str>) -> Result<Self, PeopleError> {
         if let Some(asked) = asked {
             let gateway = gateway_url(asked)?;
@@ -167,7 +167,7 @@ impl Profile {
         }
     }
 
-    /// Every profile of this machine.
+    /// Returns every profile of this machine.
     pub fn all() -> Result<Vec<Self>, PeopleError> {
         let mut found = Vec::new();
         for path in private_file::json_files(&profiles()?)? {
@@ -176,7 +176,7 @@ impl Profile {
         Ok(found)
     }
 
-    /// Writes the profile; the directory is made when it is missing.
+    /// Writes the profile; creates the directory if it is missing.
     pub fn save(&self) -> Result<(), PeopleError> {
         private_file::private_directory(&profiles()?)?;
         let path = path(&self.gateway)?;

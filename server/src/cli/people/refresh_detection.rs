@@ -1,15 +1,16 @@
-//! Detects that kubectl wants another token. After a 401 kubectl runs its plugin a second time and does not say why; but it
-//! keeps a token in memory until the token expires, so a process that requests the token it already holds was refused.
+//! Detects that kubectl wants another token. After a 401 kubectl runs its plugin a second time and
+//! does not say why; but it keeps a token in memory until the token expires, so a process that
+//! requests the token it already holds was refused.
 use crate::cli::people::{private_file, profile, token_cache::Cached};
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Processes that are recorded for a token.
+/// Maximum number of processes recorded for a token.
 const MAX_HOLDERS: usize = 64;
-/// A token that was confirmed as valid is not checked again for so long.
-const CONFIRMED_SECONDS: i64 = 60;
+/// How long a validated token is not validated again.
+const VALIDATION_TTL_SECONDS: i64 = 60;
 
 /// The processes that hold one token.
 pub struct TokenHolders {
@@ -32,10 +33,10 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
-    /// The process that started this one.
+    /// Returns the process that started this one.
     pub fn parent() -> Option<Self> {
         let id = rustix::process::getppid()?.as_raw_nonzero().get();
-        // other systems than Linux tell by the ID alone
+        // on systems other than Linux, the ID alone identifies a process
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let began = stat
             .rsplit_once(')')
@@ -50,7 +51,8 @@ fn digest(token: &Cached) -> String {
 }
 
 impl TokenHolders {
-    /// Those noted in this file; none when it cannot be read, which costs a hint only.
+    /// Returns those recorded in this file; none if it cannot be read, which only disables the
+    /// detection.
     pub fn read(path: PathBuf) -> Self {
         let text = private_file::read(&path).ok().flatten();
         let record = text.and_then(|text| serde_json::from_str(&text).ok());
@@ -60,10 +62,11 @@ impl TokenHolders {
         }
     }
 
-    /// Returns whether this process holds this token already, and the token was not confirmed since.
+    /// Returns whether this process holds this token already, and the token has not been confirmed
+    /// since.
     pub fn was_refused(&self, holder: &TokenHolder, token: &Cached) -> bool {
         let now = Timestamp::now().as_second();
-        let confirmed = |at: Timestamp| now - at.as_second() < CONFIRMED_SECONDS;
+        let confirmed = |at: Timestamp| now - at.as_second() < VALIDATION_TTL_SECONDS;
         self.record.token == digest(token)
             && self.record.by.contains(holder)
             && !self.record.confirmed_at.is_some_and(confirmed)
@@ -94,7 +97,8 @@ impl TokenHolders {
         self.write();
     }
 
-    /// Of two concurrent writers one is lost, and gets its token a second time without a check.
+    /// Writes the file. Of two concurrent writers, one is lost and gets its token a second time
+    /// without a check.
     fn write(&self) {
         if let Ok(text) = serde_json::to_string(&self.record) {
             let _ = private_file::replace(&self.path, &text);

@@ -1,4 +1,4 @@
-//! Calls to the gateway as the signed-in person.
+//! Calls to the gateway with the user's session.
 use super::{
     CLIENT_ID,
     api::{Cluster, ClusterToken, Clusters, Gateway, Tokens, WhoAmI},
@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use url::Url;
 use uuid::Uuid;
 
-/// Early enough that a token does not end on its way.
-const EARLY_SECONDS: i64 = 30;
+/// How long before its expiry a token is renewed, so that it does not expire in flight.
+const RENEW_AHEAD_SECONDS: i64 = 30;
 
-/// Somebody's sign-in at one gateway; the access token is renewed when it is due, by one process.
+/// A user's session at one gateway; the access token is renewed by one process when it is due.
 pub struct Session {
     gateway: Gateway,
     profile: Profile,
@@ -30,7 +30,7 @@ impl Session {
         })
     }
 
-    /// `GET /api/v1/clusters`.
+    /// Sends `GET /api/v1/clusters`.
     pub async fn clusters(&mut self) -> Result<Vec<Cluster>, PeopleError> {
         let url = self.gateway.endpoint("/api/v1/clusters");
         self.call::<Clusters>(reqwest::Method::GET, url)
@@ -38,13 +38,13 @@ impl Session {
             .map(|answer| answer.clusters)
     }
 
-    /// `GET /api/v1/whoami`.
+    /// Sends `GET /api/v1/whoami`.
     pub async fn whoami(&mut self) -> Result<WhoAmI, PeopleError> {
         let url = self.gateway.endpoint("/api/v1/whoami");
         self.call(reqwest::Method::GET, url).await
     }
 
-    /// `POST /api/v1/clusters/{id}/token`.
+    /// Sends `POST /api/v1/clusters/{id}/token`.
     pub async fn cluster_token(&mut self, cluster: Uuid) -> Result<ClusterToken, PeopleError> {
         let url = self
             .gateway
@@ -57,7 +57,7 @@ impl Session {
         method: reqwest::Method,
         url: Url,
     ) -> Result<T, PeopleError> {
-        if self.profile.access_expires_at - EARLY_SECONDS <= Timestamp::now().as_second() {
+        if self.profile.access_expires_at - RENEW_AHEAD_SECONDS <= Timestamp::now().as_second() {
             self.renew().await?;
         }
         let (mut status, mut body) = self.attempt(method.clone(), url.clone()).await?;
@@ -86,8 +86,8 @@ impl Session {
         self.gateway.send(request).await
     }
 
-    /// Exchanges the refresh token, which can be used once: one process does, the others read
-    /// what it got.
+    /// Exchanges the refresh token, which is valid once: one process does, and the others read its
+    /// result.
     async fn renew(&mut self) -> Result<(), PeopleError> {
         let _lock = private_file::lock(&profile::path(&self.profile.gateway)?).await?;
         let current =
@@ -120,7 +120,7 @@ impl Session {
     }
 }
 
-/// A profile with what the token endpoint gave.
+/// Returns a profile with the tokens of the token endpoint.
 pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens) -> Profile {
     Profile {
         gateway,

@@ -1,4 +1,5 @@
-//! `portico status`: every gateway and cloud that this machine signed in at, and whether it still is.
+//! `portico status`: lists every gateway and cloud at which this machine has signed in, with the
+//! state of each session.
 use super::{
     PeopleError,
     direct::Pin,
@@ -21,7 +22,7 @@ pub struct StatusArgs {
     pub(in crate::cli) output: OutputFormat,
 }
 
-/// What is known of a sign-in.
+/// The state of a sign-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -29,9 +30,9 @@ pub enum State {
     SignedIn,
     /// The gateway ended the session.
     Ended,
-    /// The gateway did not respond, so the state is not known.
+    /// The gateway did not respond, so the state is unknown.
     Unreachable,
-    /// A pinned cloud: each command signs in at Keystone by itself.
+    /// A pinned cloud: each command signs in at Keystone itself.
     Pinned,
 }
 
@@ -46,7 +47,7 @@ pub struct SignIn {
     pub user: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_expires_at: Option<String>,
-    /// What to do next, where something is to be done.
+    /// The next step, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -78,10 +79,10 @@ impl TableRow for SignIn {
     }
 }
 
-/// Returns every sign-in of this machine, with its present state.
+/// Returns every sign-in of this machine, with its current state.
 ///
 /// # Errors
-/// [`PeopleError::NoProfile`] when there is none, or a profile cannot be read.
+/// [`PeopleError::NoProfile`] if there is none, or a profile cannot be read.
 pub async fn status() -> Result<Vec<SignIn>, PeopleError> {
     let mut all = Vec::new();
     for profile in Profile::all()? {

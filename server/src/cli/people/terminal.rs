@@ -1,4 +1,4 @@
-//! What people read and are asked. Names and messages come from servers, and a terminal obeys
+//! Terminal output and prompts. Names and messages come from servers, and a terminal interprets
 //! control characters, so everything that is shown passes through here.
 use super::error::PeopleError;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
@@ -6,13 +6,13 @@ use secrecy::SecretString;
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 
-/// Without what a terminal would act on: control characters other than line breaks, and those
-/// that turn the direction of the text around.
+/// Removes what a terminal interprets: control characters other than line breaks, and those that
+/// change the direction of the text.
 pub fn printable(text: &str) -> String {
     text.chars().filter(|c| is_printable(*c)).collect()
 }
 
-/// The same for what belongs on one line.
+/// Does the same for text that belongs on one line.
 pub fn one_line(text: &str) -> String {
     text.chars()
         .filter(|c| *c != '\n' && is_printable(*c))
@@ -24,18 +24,18 @@ fn is_printable(c: char) -> bool {
     (c == '\n' || !c.is_control()) && !turns
 }
 
-/// Writes a line to standard error; standard output is for what programs read.
+/// Writes a line to standard error; standard output is for data that programs read.
 pub fn say(text: impl AsRef<str>) {
-    // nothing is left to do when standard error is closed
+    // if standard error is closed, nothing is left to do
     let _ = writeln!(std::io::stderr(), "{}", printable(text.as_ref()));
 }
 
-/// Whether somebody can be asked.
+/// Returns whether the user can be prompted.
 pub fn somebody_is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks for something that is not to be seen.
+/// Prompts for a secret without echo.
 pub async fn ask_secret(question: &str) -> Result<SecretString, PeopleError> {
     let question = format!("{}: ", one_line(question));
     let failed = |source| PeopleError::File {
@@ -51,7 +51,7 @@ pub async fn ask_secret(question: &str) -> Result<SecretString, PeopleError> {
     let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
     let mut hidden = before.clone();
     hidden.local_modes.remove(LocalModes::ECHO);
-    // before the question is there, or whoever types ahead is seen
+    // before the prompt, or what the user types ahead is echoed
     tcsetattr(&terminal, OptionalActions::Now, &hidden).map_err(|error| failed(error.into()))?;
     let asked = tokio::task::spawn_blocking(move || {
         File::options()
@@ -70,7 +70,7 @@ pub async fn ask_secret(question: &str) -> Result<SecretString, PeopleError> {
             }),
         _ = tokio::signal::ctrl_c() => Err(PeopleError::Interrupted),
     };
-    // else the terminal would go on hiding what is typed
+    // otherwise the terminal would stay without echo
     let _ = tcsetattr(&terminal, OptionalActions::Now, &before);
     if matches!(answer, Err(PeopleError::Interrupted)) {
         say("");

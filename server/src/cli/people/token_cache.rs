@@ -1,26 +1,26 @@
-//! Cluster tokens between one kubectl and the next: one process fetches, ahead of the end where
-//! it can, and the others find what it got.
+//! The cache of cluster tokens, shared by kubectl processes: one process fetches a token, before
+//! the old one expires if possible, and the others use it.
 use super::{error::PeopleError, private_file, profile, terminal::say};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 use std::path::{Path, PathBuf};
 
-/// What is left of a token when a new one is fetched; shorter lives keep a third.
-const EARLY_SECONDS: i64 = 120;
-/// With less left a token would end on its way.
-const LAST_SECONDS: i64 = 5;
-/// Between two tries to fetch one ahead while nobody answers.
-const PATIENCE_SECONDS: i64 = 15;
+/// How long before its expiry a token is renewed; for short-lived ones, a third of the lifetime.
+const RENEW_AHEAD_SECONDS: i64 = 120;
+/// A token is not used within this time of its expiry: it could expire in flight.
+const EXPIRY_MARGIN_SECONDS: i64 = 5;
+/// How long after a failed renewal the next one is tried.
+const RETRY_DELAY_SECONDS: i64 = 15;
 
-/// A token as it lies in the cache.
+/// A token in the cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cached {
     #[serde(serialize_with = "expose")]
     pub token: SecretString,
     pub expires_at: Timestamp,
     pub fetched_at: Timestamp,
-    /// When a newer one was asked for in vain.
+    /// When a renewal last failed.
     #[serde(default)]
     tried_at: Option<Timestamp>,
 }
@@ -31,7 +31,7 @@ pub fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::
 }
 
 impl Cached {
-    /// A token that was made just now.
+    /// Returns a new token.
     pub fn new(token: SecretString, expires_at: Timestamp) -> Self {
         Self {
             token,
@@ -45,28 +45,28 @@ impl Cached {
         self.expires_at.as_second() - now.as_second()
     }
 
-    /// Good, and nobody needs to fetch another yet.
+    /// Returns whether the token is valid and not yet due for renewal.
     fn fresh(&self, now: Timestamp) -> bool {
         let life = self.expires_at.as_second() - self.fetched_at.as_second();
-        let tried = |at: Timestamp| now.as_second() - at.as_second() < PATIENCE_SECONDS;
-        self.left(now) > EARLY_SECONDS.min(life / 3)
+        let tried = |at: Timestamp| now.as_second() - at.as_second() < RETRY_DELAY_SECONDS;
+        self.left(now) > RENEW_AHEAD_SECONDS.min(life / 3)
             || (self.usable(now) && self.tried_at.is_some_and(tried))
     }
 
     fn usable(&self, now: Timestamp) -> bool {
-        self.left(now) > LAST_SECONDS
+        self.left(now) > EXPIRY_MARGIN_SECONDS
     }
 }
 
-/// The place of one token.
+/// The cache entry of one token.
 pub struct TokenCache {
-    /// `None` where nothing can be written.
+    /// `None` if nothing can be written.
     path: Option<PathBuf>,
 }
 
 impl TokenCache {
-    /// The place that belongs to these parts. A home that cannot be written to costs the cache,
-    /// not the token; one that somebody tampered with is refused.
+    /// Opens the entry of these parts. If the home directory is not writable, there is no cache,
+    /// but still a token; a file that another user has changed is refused.
     pub fn open(parts: &[&str]) -> Result<Self, PeopleError> {
         let directory = profile::token_cache()?;
         match private_file::private_directory(&directory) {
@@ -75,7 +75,7 @@ impl TokenCache {
             }),
             Err(PeopleError::File { path, source }) => {
                 say(format!(
-                    "portico: {}: {source}; going on without a cache",
+                    "portico: {}: {source}; continuing without a cache",
                     path.display()
                 ));
                 Ok(Self { path: None })
@@ -84,24 +84,24 @@ impl TokenCache {
         }
     }
 
-    /// A cache in this file.
+    /// Returns a cache in this file.
     #[cfg(test)]
     pub fn at(path: PathBuf) -> Self {
         Self { path: Some(path) }
     }
 
-    /// A file of the same name for something that belongs to the token.
+    /// Returns the path of a related file with the same name and another extension.
     pub fn beside(&self, ending: &str) -> Option<PathBuf> {
         Some(self.path.as_deref()?.with_extension(ending))
     }
 
-    /// What lies here, if it can be used still.
+    /// Returns the cached token, if it is still usable.
     pub fn known(&self) -> Result<Option<Cached>, PeopleError> {
         let known = self.path.as_deref().map(read).transpose()?.flatten();
         Ok(known.filter(|known| known.usable(Timestamp::now())))
     }
 
-    /// The token: the one that lies here while it is good, else what `fetch` brings.
+    /// Returns the cached token while it is valid, else the result of `fetch`.
     pub async fn get(
         &self,
         fetch: impl AsyncFnOnce() -> Result<Cached, PeopleError>,
@@ -115,10 +115,10 @@ impl TokenCache {
         }
         let _lock = match (private_file::try_lock(path), known) {
             (Ok(Some(lock)), _) => Some(lock),
-            // somebody else fetches the next one; this one is good meanwhile
+            // another process fetches the next one; this one is valid meanwhile
             (Ok(None), Some(known)) => return Ok(known),
             (Ok(None), None) => Some(private_file::lock(path).await?),
-            // a place that was writable once
+            // the path is no longer writable
             (Err(PeopleError::File { .. }), _) => None,
             (Err(error), _) => return Err(error),
         };
@@ -140,7 +140,7 @@ impl TokenCache {
         }
     }
 
-    /// Forgets the token if it is still this one.
+    /// Deletes the token if it is still this one.
     pub fn forget(&self, token: &Cached) -> Result<(), PeopleError> {
         match (&self.path, self.known()?) {
             (Some(path), Some(known))
@@ -152,12 +152,12 @@ impl TokenCache {
         }
     }
 
-    /// Stores a token in place of the one that is there.
+    /// Replaces the stored token.
     pub fn put(&self, token: &Cached) {
         self.write(token);
     }
 
-    /// A full disk costs the next process a fetch, and this one nothing.
+    /// Writes the file. If the disk is full, the next process has to fetch a token again.
     fn write(&self, token: &Cached) {
         let (Some(path), Ok(text)) = (&self.path, serde_json::to_string(token)) else {
             return;
@@ -169,7 +169,7 @@ impl TokenCache {
 }
 
 fn read(path: &Path) -> Result<Option<Cached>, PeopleError> {
-    // what another version wrote is fetched again
+    // an entry of another version is fetched again
     Ok(private_file::read(path)?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 

@@ -71,16 +71,16 @@ impl Account {
     }
 }
 
-/// Returns the account that this machine is signed in as, asked of the gateway.
+/// Returns the account that this machine is signed in as, from the gateway.
 ///
 /// # Errors
-/// When this machine has no session, or the gateway ended it or does not respond.
+/// If this machine has no session, or the gateway ended it or does not respond.
 pub async fn whoami(args: &WhoAmIArgs) -> Result<Account, PeopleError> {
     let profile = Profile::choose(args.gateway.as_deref())?;
     account(profile).await
 }
 
-/// Asks the gateway of a profile whose session it is.
+/// Asks the gateway of a profile for the session's account.
 pub(super) async fn account(profile: Profile) -> Result<Account, PeopleError> {
     let gateway = profile::display(&profile.gateway);
     let answer = Session::new(profile)?.whoami().await?;

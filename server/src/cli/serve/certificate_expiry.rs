@@ -1,7 +1,9 @@
-//! When the certificates in files expire, as a metric: at the start, every half minute, and at once on SIGHUP.
+//! Metrics of the expiry of certificate files: measured at startup, every half minute, and at once
+//! on SIGHUP.
 //!
-//! Files that the process itself reads only at its start (`keystone.ca_file` and the like) are measured only then,
-//! so that a renewed file does not hide that the process still uses the old one.
+//! Files that the process itself reads only at startup (`keystone.ca_file` and the like) are
+//! measured only then, so that a renewed file does not hide that the process still uses the old
+//! one.
 use self::Content::{Authorities, Chain};
 use super::Context;
 use crate::config::{Config, ConfigSchema, Role, TakesEffect};
@@ -16,25 +18,25 @@ use tokio::task::spawn_blocking;
 use url::Url;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-const INTERVAL: Duration = Duration::from_secs(30);
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// A certificate with those that sign it: all must be valid.
+    /// A certificate with its chain: all must be valid.
     Chain,
-    /// Authorities: one that expires after its successor was added is no fault.
+    /// Authorities: one that expires after its successor was added is not a fault.
     Authorities,
 }
 
 /// A file with certificates.
 #[derive(Debug, PartialEq, Eq)]
 struct CertificateFile {
-    /// The key of the configuration that names it, as the metric's label.
+    /// The configuration key that names the file, as the metric's label.
     label: String,
     path: PathBuf,
     content: Content,
-    /// Whether the process reads it again when it changes.
+    /// Whether the process reads the file again when it changes.
     is_followed: bool,
 }
 
@@ -49,7 +51,7 @@ pub(super) fn follow(context: &Context<'_>) -> anyhow::Result<()> {
     context.lifecycle.spawn_background(async move {
         loop {
             tokio::select! {
-                () = tokio::time::sleep(INTERVAL) => {}
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
                 _ = hangup.recv() => {}
             }
             let looked = spawn_blocking(move || {
@@ -66,14 +68,14 @@ pub(super) fn follow(context: &Context<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file that cannot be used is logged by what uses it; the last value stays.
+/// Measures a file. An unusable file is logged by its user; the last value stays.
 fn measure(file: &CertificateFile) {
     if let Some(expiry) = expiry(&file.path, file.content) {
         metrics::gauge!(CERTIFICATE_EXPIRY, "certificate" => file.label.clone()).set(expiry as f64);
     }
 }
 
-/// Seconds since 1970.
+/// Returns the expiry in seconds since 1970.
 fn expiry(path: &Path, content: Content) -> Option<i64> {
     let pem = std::fs::read(path).ok()?;
     let all = certificates(path, &pem).ok()?;
@@ -87,11 +89,11 @@ fn expiry(path: &Path, content: Content) -> Option<i64> {
     }
 }
 
-/// The files that the roles use.
+/// Returns the files that the roles use.
 fn files(config: &Config, roles: &[Role]) -> Vec<CertificateFile> {
     let schema = ConfigSchema::new();
     let mut files = Vec::new();
-    // `0` in a key stands for the item of a list, and is shown by its name
+    // a number in a key is the index of a list's item, which is shown by its name
     let mut add = |key: &str, item: &str, path: Option<&PathBuf>, content| {
         files.extend(path.map(|path| CertificateFile {
             label: key.replacen(".0.", &format!(".{item}."), 1),
@@ -152,7 +154,7 @@ fn files(config: &Config, roles: &[Role]) -> Vec<CertificateFile> {
     }
     if has(Role::Gateway) || has(Role::Panel) {
         for cluster in &config.clusters {
-            // a name may be used in two projects, an ID only once
+            // two projects may use the same name; an ID is unique
             let (id, file) = (cluster.id.to_string(), cluster.ca_file.as_ref());
             add("clusters.0.ca_file", &id, file, Authorities);
         }
@@ -169,7 +171,7 @@ fn files(config: &Config, roles: &[Role]) -> Vec<CertificateFile> {
     files
 }
 
-/// The options of `store.url` that name certificates.
+/// Returns the options of `store.url` that name certificates.
 fn in_url(config: &Config) -> Vec<(&'static str, PathBuf, Content)> {
     let url = config.store.as_ref().map(|store| store.url.expose_secret());
     let Some(url) = url.and_then(|url| Url::parse(url).ok()) else {

@@ -16,7 +16,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let listener = listen("gateway.listen", section.listen).await?;
     let store = open_store(store).await?;
     let looked = if context.roles == Role::ALL {
-        // alone in its process nobody else can be in the way of a migration
+        // with one process, no other can run a migration at the same time
         store.migrate().await
     } else {
         store.ensure_migrated().await

@@ -1,7 +1,7 @@
-//! Keys that are read again while the process runs: every few seconds, and at once on SIGHUP.
+//! Reloading of keys while the process runs: every few seconds, and at once on SIGHUP.
 //!
-//! What cannot be used changes nothing: the last good keys stay, the log says so (once for each fault,
-//! and after each SIGHUP), and `portico_keys_unusable` is 1 until the files are right.
+//! Unusable keys change nothing: the last valid ones stay in use, the log reports it (once for each
+//! fault, and after each SIGHUP), and `portico_keys_unusable` is 1 until the files are valid.
 use super::Context;
 use crate::cli::migrate::read_keys;
 use crate::config::Config;
@@ -16,9 +16,9 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-const EVERY: Duration = Duration::from_secs(3);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3);
 
-/// The store's keys, from the files that the configuration names by then.
+/// Follows the store's keys, from the files in the current configuration.
 pub(super) fn follow_store_keys(context: &Context<'_>, store: Store) -> anyhow::Result<()> {
     let files = context.files.to_vec();
     follow(context, "store", move || {
@@ -33,7 +33,8 @@ pub(super) fn follow_store_keys(context: &Context<'_>, store: Store) -> anyhow::
     })
 }
 
-/// The key that the gateway signs identity with. A panel in the same process accepts it first.
+/// Follows the key that the gateway signs assertions with. A panel in the same process accepts it
+/// first.
 pub(super) fn follow_assertion_key(
     context: &Context<'_>,
     path: PathBuf,
@@ -54,7 +55,7 @@ pub(super) fn follow_assertion_key(
     })
 }
 
-/// The public keys that the panel accepts, from the files that the configuration names by then.
+/// Follows the public keys that the panel accepts, from the files in the current configuration.
 pub(super) fn follow_public_keys(context: &Context<'_>, verifier: Verifier) -> anyhow::Result<()> {
     let files = context.files.to_vec();
     follow(context, "panel", move || {
@@ -83,7 +84,7 @@ fn follow(
         let mut failing: Option<String> = None;
         loop {
             let asked = tokio::select! {
-                () = tokio::time::sleep(EVERY) => false,
+                () = tokio::time::sleep(CHECK_INTERVAL) => false,
                 _ = hangup.recv() => true,
             };
             let looked = spawn_blocking(move || (look(), look)).await;
@@ -99,9 +100,9 @@ fn follow(
                 Ok(changed) => {
                     if changed {
                         changes.increment(1);
-                        tracing::info!(keys = what, "keys read again: others are used from now on");
+                        tracing::info!(keys = what, "keys reloaded: the new keys are in use");
                     } else if asked {
-                        tracing::info!(keys = what, "keys read again: unchanged");
+                        tracing::info!(keys = what, "keys reloaded: unchanged");
                     }
                     failing = None;
                 }
@@ -112,7 +113,7 @@ fn follow(
                         tracing::error!(
                             keys = what,
                             error,
-                            "new keys not usable, the old ones stay"
+                            "new keys not usable, the old ones stay in use"
                         );
                     }
                     failing = Some(error);
@@ -124,5 +125,5 @@ fn follow(
     Ok(())
 }
 
-/// Where a panel leaves its verifier for a gateway in the same process.
+/// The verifier that a panel shares with a gateway in the same process.
 pub(super) type OwnVerifier = Arc<OnceLock<Verifier>>;

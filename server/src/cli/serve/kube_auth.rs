@@ -24,9 +24,9 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         (_, false) => client.clone().into(),
     };
     if let Some(account) = account {
-        // Keystone may be away now: nothing here needs the account at once
+        // Keystone may be unreachable now: nothing here needs the account at once
         context.lifecycle.spawn_background(async move {
-            // said in the log by the account itself
+            // logged by the account itself
             let _ = account.check().await;
         });
     }

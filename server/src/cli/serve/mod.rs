@@ -1,4 +1,4 @@
-//! Running roles: listeners, the admin port, start-up lines, the stop.
+//! Running of roles: listeners, the admin port, startup messages, shutdown.
 mod certificate_expiry;
 mod gateway;
 mod keys;
@@ -25,20 +25,20 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// What a role needs of the process.
+/// What a role needs from the process.
 pub(super) struct Context<'c> {
     pub config: &'c Config,
-    /// The files that it came from.
+    /// The files of the configuration.
     pub files: &'c [PathBuf],
     pub roles: &'c [Role],
     pub lifecycle: &'c Lifecycle,
     pub readiness: &'c Readiness,
-    /// What the panel of this process verifies with, where the gateway's key is its own.
+    /// The verifier of this process's panel, if the gateway's key is its own.
     pub own_verifier: OwnVerifier,
-    /// Cancelled when nobody comes any more to what is reached through the gateway: in one
-    /// process with it, after its last request.
+    /// Cancelled when no more requests come through the gateway: in one process with it, after its
+    /// last request.
     pub behind: CancellationToken,
-    /// The gateway's, to cancel it.
+    /// The gateway's guard, which cancels `behind`.
     pub front: Cell<Option<DropGuard>>,
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn serve(
     );
     let started = start(files, &config, roles, &lifecycle, &readiness, &metrics).await;
     if let Err(error) = started {
-        // whatever did start ends in order
+        // the roles that did start are stopped in order
         lifecycle.stop();
         lifecycle.drain().await;
         flush(traces).await;
@@ -83,7 +83,7 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// The last spans leave when everything that makes some has ended.
+/// Sends the last spans after everything that creates some has ended.
 async fn flush(traces: Option<Traces>) {
     if let Some(traces) = traces {
         traces.flush().await;
@@ -98,7 +98,7 @@ async fn start(
     readiness: &Readiness,
     metrics: &Metrics,
 ) -> anyhow::Result<()> {
-    // a port that is taken is found before anything else is started
+    // a port in use is found before anything else is started
     let admin = listen("admin.listen", config.admin.listen).await?;
     let (behind, front) = if roles.contains(&Role::Gateway) {
         let behind = CancellationToken::new();
@@ -142,12 +142,12 @@ async fn start(
     )
 }
 
-/// Takes an address; the error names the key to change.
+/// Binds an address; the error names the key to change.
 async fn listen(key: &'static str, address: SocketAddr) -> anyhow::Result<Listener> {
     Listener::bind(address).await.context(key)
 }
 
-/// Serves a role on a listener and says where.
+/// Serves a role on a listener and logs the address.
 fn serve_on(
     name: &'static str,
     listener: Listener,
@@ -172,7 +172,8 @@ fn serve_on(
     Ok(())
 }
 
-/// Keystone being away takes nobody out of service: sessions and the webhook's "cannot say" go on.
+/// Reports Keystone's state. An unreachable Keystone does not take the process out of service:
+/// sessions and the webhook's answers for an outage still work.
 fn report_keystone(readiness: &Readiness, client: portico_openstack::keystone::Client) {
     readiness.add("keystone", Weight::Informs, move || {
         let client = client.clone();

@@ -34,13 +34,13 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             .clone()
             .or_else(|| own_metrics(context)),
     })?;
-    // only the gateway reaches the panel, and its logs should be found under the same ID
+    // only the gateway connects to the panel, and the panel's logs should have the same request ID
     let router = router.layer(RequestIdLayer::new(Trust::Sender));
     let listener = listener.until(context.behind.clone());
     serve_on("panel", listener, None, router, context.lifecycle)
 }
 
-/// The admin port of this process, where kube-auth is part of it.
+/// Returns the admin port of this process, if kube-auth is part of it.
 fn own_metrics(context: &Context<'_>) -> Option<Url> {
     if !context.roles.contains(&Role::KubeAuth) {
         return None;
@@ -48,7 +48,8 @@ fn own_metrics(context: &Context<'_>) -> Option<Url> {
     context.config.own_metrics_url()
 }
 
-/// The gateway's public keys; where both run in one process, its own key says which.
+/// Returns a verifier with the gateway's public keys; if both run in one process, they follow from
+/// its own key.
 fn verifier(context: &Context<'_>) -> anyhow::Result<Verifier> {
     let files = context
         .config
@@ -73,7 +74,8 @@ fn verifier(context: &Context<'_>) -> anyhow::Result<Verifier> {
     }
 }
 
-/// The gateway's section says it; a panel without one takes `apps.` and its own host.
+/// Returns the apps' domain of the gateway's section; without that section, `apps.` and the panel's
+/// own host.
 fn apps_domain(config: &Config) -> String {
     match (&config.gateway, config.public_url()) {
         (Some(gateway), _) => gateway.apps_domain.clone(),

@@ -1,7 +1,8 @@
-//! SIGHUP: says in the log what a reload has changed, and what waits for a restart.
+//! Reload on SIGHUP: logs what a reload has changed, and what needs a restart.
 //!
-//! Keys and other files have tasks of their own, which look at the same signal and log what they have taken over.
-//! Here the configuration is compared with the one that the process was started with.
+//! Keys and other files have tasks of their own, which handle the same signal and log what they
+//! have reloaded. Here the configuration is compared with the one that the process was started
+//! with.
 use super::Context;
 use crate::config::{Changes, Config, Role};
 use anyhow::Context as _;
@@ -31,7 +32,7 @@ pub(super) fn follow(context: &Context<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What differs from the configuration that the process was started with.
+/// Returns the differences from the configuration that the process was started with.
 fn changes(files: &[PathBuf], roles: &[Role], old: &Config) -> anyhow::Result<Changes> {
     let new = Config::load(files)?;
     new.validate(roles)?;

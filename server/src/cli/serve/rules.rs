@@ -1,9 +1,9 @@
-//! Files of rules that are read again while the process runs: every few seconds, and at once on
-//! SIGHUP.
+//! Reloading of rules files while the process runs: every few seconds, and at once on SIGHUP.
 //!
-//! What cannot be used, or fails its own tests, changes nothing: the last good rules stay, the log
-//! says so (once for each fault, and after each SIGHUP) with the place in the file, `portico_gateway_rules_unusable` is 1, and the admin
-//! port's `/ready` names it without taking the process out of service.
+//! Rules that cannot be used, or fail their own tests, change nothing: the last valid ones stay in
+//! use, the log reports it (once for each fault, and after each SIGHUP) with the position in the
+//! file, `portico_gateway_rules_unusable` is 1, and the admin port's `/ready` names it without
+//! taking the process out of service.
 use super::Context;
 use anyhow::Context as _;
 use gateway::Gateway;
@@ -14,9 +14,9 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
-const EVERY: Duration = Duration::from_secs(3);
+const CHECK_INTERVAL: Duration = Duration::from_secs(3);
 
-/// What is wrong now, by app.
+/// The current faults, by app.
 type Faults = Arc<Mutex<BTreeMap<String, String>>>;
 
 pub(super) fn follow(context: &Context<'_>, gateway: Gateway) -> anyhow::Result<()> {
@@ -44,7 +44,7 @@ pub(super) fn follow(context: &Context<'_>, gateway: Gateway) -> anyhow::Result<
     context.lifecycle.spawn_background(async move {
         loop {
             let asked = tokio::select! {
-                () = tokio::time::sleep(EVERY) => false,
+                () = tokio::time::sleep(CHECK_INTERVAL) => false,
                 _ = hangup.recv() => true,
             };
             let (gateway, faults) = (gateway.clone(), Arc::clone(&faults));
@@ -66,19 +66,23 @@ fn look(gateway: &Gateway, faults: &Faults, asked: bool) {
         match looked.outcome {
             Ok(changed) => {
                 if changed {
-                    tracing::info!(app, "rules read again: others count from now on");
+                    tracing::info!(app, "rules reloaded: the new rules are in effect");
                 }
                 if faults.remove(&app).is_some() && !changed {
                     tracing::info!(app, "the file of rules is as it was again");
                 } else if asked && !changed {
-                    tracing::info!(app, "rules read again: unchanged");
+                    tracing::info!(app, "rules reloaded: unchanged");
                 }
             }
             Err(error) => {
                 let error = error.to_string();
                 // the same fault is logged once, and again after each SIGHUP
                 if asked || faults.get(&app) != Some(&error) {
-                    tracing::error!(app, error, "new rules not usable, the old ones stay");
+                    tracing::error!(
+                        app,
+                        error,
+                        "new rules not usable, the old ones stay in effect"
+                    );
                     faults.insert(app, error);
                 }
             }

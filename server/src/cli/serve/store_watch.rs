@@ -1,14 +1,15 @@
-//! Whether the store answers and is still the one that was opened: for `/ready`, and for the log.
+//! A watch on the store, for `/ready` and for the log: whether it responds and is still the one
+//! that was opened.
 //!
-//! A file that was deleted, or a Redis that lost its data, does not fail by itself: statements go on
-//! working on something that is about to be lost, or was never there. So the store is asked every few
-//! seconds, and each change is logged once with the next step.
+//! If a file is deleted, or Redis loses its data, statements do not fail: they continue on data
+//! that is about to be lost or has never existed. So the store is checked every few seconds, and
+//! each change is logged once with the next step.
 use super::Context;
 use portico_runtime::admin::Weight;
 use portico_store::{Store, StoreCause};
 use std::time::Duration;
 
-const INTERVAL: Duration = Duration::from_secs(5);
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) fn follow(context: &Context<'_>, store: Store) {
     let watched = store.clone();
@@ -36,7 +37,7 @@ pub(super) fn follow(context: &Context<'_>, store: Store) {
                     }
                 }
             }
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
         }
     });
 }

@@ -1,4 +1,4 @@
-//! The bindings as they should be.
+//! The desired bindings of the pre-defined roles.
 use super::Options;
 use crate::kube::reconcile::{FoundNamespace, Place, RoleKind, WantedBinding};
 use portico_domain::identity::project_role_group;
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 pub const DEVELOPER: &str = "portico-developer";
 pub const VIEWER: &str = "portico-viewer";
 pub const CLUSTER_READER: &str = "portico-cluster-reader";
-/// Bindings made in each namespace; each binds the ClusterRole of its own name.
+/// Bindings made in each namespace; each binds the ClusterRole with its own name.
 pub const BINDINGS: [&str; 2] = [DEVELOPER, VIEWER];
 
-/// Whether the roles stay out of a namespace.
+/// Returns whether a namespace is left out.
 pub fn excluded(options: &Options, name: &str, namespace: &FoundNamespace) -> bool {
     namespace.left_out
         || namespace.terminating
         || options.exclude_namespaces.iter().any(|out| out == name)
 }
 
-/// The binding of one name in a namespace.
+/// Returns the binding of one name in a namespace.
 pub fn role_binding(options: &Options, name: &str, namespace: &str) -> WantedBinding {
     let role = if name == DEVELOPER {
         &options.developer_role
@@ -27,7 +27,7 @@ pub fn role_binding(options: &Options, name: &str, namespace: &str) -> WantedBin
     binding(name, Some(namespace), groups(options, [role]))
 }
 
-/// The one binding for the whole cluster: reading namespaces, nodes and the like.
+/// Returns the only binding for the whole cluster: reading namespaces, nodes and the like.
 pub fn cluster_binding(options: &Options) -> WantedBinding {
     let roles = [&options.developer_role, &options.viewer_role];
     binding(CLUSTER_READER, None, groups(options, roles))

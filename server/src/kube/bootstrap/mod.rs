@@ -1,9 +1,9 @@
 //! `portico kube-auth bootstrap`: binds the pre-defined roles in every namespace.
 //!
 //! Runs with a service account of its own, which may watch namespaces, write role bindings and
-//! `bind` three ClusterRoles, and nothing else. What a person changed or deleted afterwards is
-//! reported and left alone. It wants its bindings through the mechanism that `sync` uses too
-//! ([`super::reconcile`]); only what is remembered of earlier runs is its own.
+//! `bind` three ClusterRoles, and nothing else. What an administrator changed or deleted afterwards
+//! is reported and left alone. The bindings are applied by the mechanism that `sync` uses too
+//! ([`super::reconcile`]); only the record of earlier runs is specific to it.
 mod desired;
 mod reconcile;
 mod state;
@@ -18,8 +18,8 @@ use kube::runtime::{WatchStreamExt, watcher};
 use reconcile::Reconciler;
 use std::{future::Future, path::PathBuf, time::Duration};
 
-/// How often everything is looked at again, so that changes made by people are noticed.
-const RECHECK: Duration = Duration::from_secs(60);
+/// How often everything is compared again, so that changes made by others are noticed.
+const RESYNC_INTERVAL: Duration = Duration::from_secs(60);
 
 /// What to bind, and where.
 #[derive(Clone, Debug, Default)]
@@ -34,11 +34,12 @@ pub struct Options {
     pub projects: Vec<String>,
     /// Namespaces left out besides `kube-*` and those labelled to opt out.
     pub exclude_namespaces: Vec<String>,
-    /// Remembers what was bound once, so that a deleted binding stays deleted after a restart.
+    /// The file that records what was bound, so that a deleted binding stays deleted after a
+    /// restart.
     pub state_file: Option<PathBuf>,
 }
 
-/// Why nothing can be bound.
+/// The reason why nothing can be bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BootstrapError {
     #[error(transparent)]
@@ -59,26 +60,26 @@ pub enum BootstrapError {
     Watch(Box<watcher::Error>),
 }
 
-/// What one pass did and found.
+/// The result of one pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was done now, in words.
+    /// Changes made, in words.
     pub created: Vec<String>,
-    /// Bindings that were as they should be.
+    /// Number of bindings that were already as desired.
     pub unchanged: usize,
-    /// What people changed or deleted, in words; left as it is.
+    /// What administrators changed or deleted, in words; left as it is.
     pub differences: Vec<String>,
     /// Namespaces left out.
     pub skipped: Vec<String>,
 }
 
-/// Binds once in every namespace.
+/// Runs one pass over every namespace.
 pub async fn run_once(options: &Options) -> Result<Report, BootstrapError> {
     let mut reconciler = Reconciler::new(options).await?;
     reconciler.everything().await
 }
 
-/// Binds in every namespace, then in each new one within seconds, until `stop` is ready.
+/// Runs a pass over every namespace, then over each new one within seconds, until `stop` is ready.
 pub async fn watch(
     options: &Options,
     stop: impl Future<Output = ()> + Send,
@@ -87,7 +88,7 @@ pub async fn watch(
     tell(&reconciler.everything().await?);
     if options.state_file.is_none() {
         tracing::warn!(
-            "no state file: a binding that somebody deletes while this is not running comes back"
+            "no state file: a binding that is deleted while this is not running is created again"
         );
     }
     let namespaces = kube::Api::<Namespace>::all(reconciler.client());
@@ -95,7 +96,7 @@ pub async fn watch(
         .default_backoff()
         .applied_objects()
         .boxed();
-    let mut recheck = tokio::time::interval(RECHECK);
+    let mut recheck = tokio::time::interval(RESYNC_INTERVAL);
     recheck.reset();
     tokio::pin!(stop);
     loop {
@@ -104,7 +105,7 @@ pub async fn watch(
             change = changes.try_next() => match change {
                 Ok(Some(namespace)) => outcome(reconciler.namespace(&namespace).await),
                 Ok(None) => return Ok(()),
-                // the watcher starts again by itself, after a pause
+                // the watcher restarts by itself, after a pause
                 Err(error) => tracing::warn!(%error, "watching namespaces failed; trying again"),
             },
             _ = recheck.tick() => outcome(reconciler.everything().await),

@@ -16,7 +16,7 @@ use kube::{Api, Client};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
-/// Stands for the cluster where a namespace's UID stands otherwise.
+/// The key of the cluster, where namespaces have their UID.
 const CLUSTER: &str = "cluster";
 const OWNER: &str = "bootstrap";
 
@@ -24,7 +24,7 @@ pub(super) struct Reconciler {
     options: Options,
     client: Client,
     state: State,
-    /// Told already, so that a difference is logged once and not every minute.
+    /// Differences already logged, so that each is logged once and not every minute.
     told: BTreeSet<String>,
 }
 
@@ -47,7 +47,7 @@ impl Reconciler {
         self.client.clone()
     }
 
-    /// The roles, the cluster's binding, and every namespace.
+    /// Binds the roles in the cluster and in every namespace.
     pub async fn everything(&mut self) -> Result<Report, BootstrapError> {
         let mut report = Report::default();
         for role in [DEVELOPER, VIEWER, CLUSTER_READER] {
@@ -72,7 +72,7 @@ impl Reconciler {
         .await
     }
 
-    /// One namespace that is new or has changed.
+    /// Binds the roles in one namespace that is new or has changed.
     pub async fn namespace(&mut self, namespace: &Namespace) -> Result<Report, BootstrapError> {
         let observed = observe(&self.client, Some(namespace)).await?;
         self.pass(observed, Vec::new(), Report::default()).await
@@ -157,7 +157,8 @@ impl Reconciler {
     }
 }
 
-/// Where a binding is, for the record: a namespace of the same name made later is another place.
+/// Returns the key of a binding's place in the record: a new namespace with the same name is
+/// another place.
 fn uid<'a>(observed: &'a Observed, place: &Place) -> &'a str {
     let namespace = place.namespace.as_ref();
     match namespace.and_then(|name| observed.namespaces.get(name)) {

@@ -1,4 +1,4 @@
-//! What was bound once: a binding that somebody deletes afterwards is not made again.
+//! The record of bindings made: a binding that was deleted afterwards is not made again.
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The record, with the file that it lives in.
+/// The record, with its file.
 #[derive(Debug, Default)]
 pub struct State {
     path: Option<PathBuf>,
@@ -18,12 +18,12 @@ pub struct State {
 struct Content {
     /// Bindings by the UID of their namespace (`cluster` for the cluster's own).
     bound: BTreeMap<String, BTreeSet<String>>,
-    /// Fingerprints of the ClusterRoles' rules when they were first bound.
+    /// Fingerprints of the ClusterRoles' rules at the time they were first bound.
     roles: BTreeMap<String, String>,
 }
 
 impl State {
-    /// Reads the file; one that is not there yet is an empty record.
+    /// Reads the file; a missing one is an empty record.
     pub fn open(path: Option<&Path>) -> io::Result<Self> {
         let content = match path.map(std::fs::read) {
             None => Content::default(),
@@ -45,7 +45,7 @@ impl State {
             .is_some_and(|names| names.contains(name))
     }
 
-    /// Remembers a binding; true when that is news.
+    /// Records a binding; returns whether it is new.
     pub fn bound(&mut self, place: &str, name: &str) -> bool {
         self.content
             .bound
@@ -54,7 +54,7 @@ impl State {
             .insert(name.to_owned())
     }
 
-    /// Remembers a role's rules the first time; then says whether they are still the same.
+    /// Records a role's rules the first time; later returns whether they are unchanged.
     pub fn same_role(&mut self, name: &str, fingerprint: &str) -> bool {
         self.content
             .roles
@@ -63,12 +63,12 @@ impl State {
             == fingerprint
     }
 
-    /// Forgets namespaces that are gone.
+    /// Removes namespaces that no longer exist.
     pub fn keep_only(&mut self, places: &BTreeSet<String>) {
         self.content.bound.retain(|place, _| places.contains(place));
     }
 
-    /// Writes the record, whole or not at all.
+    /// Writes the record atomically.
     pub fn save(&self) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Doing what a plan says. One change that fails does not keep the others from being made.
+//! Application of a plan. A failed change does not prevent the others.
 use super::{Place, Plan, Step, WantedBinding};
 use k8s_openapi::api::{
     core::v1::Namespace,
@@ -10,13 +10,13 @@ use kube::{
 };
 use std::fmt;
 
-/// A change that could not be made.
+/// A change that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {source}")]
 pub struct Failure {
-    /// What was to be done, in words.
+    /// The intended change, in words.
     pub step: String,
-    /// The binding that it was about.
+    /// The binding to change.
     pub place: Option<Place>,
     pub source: Box<kube::Error>,
 }
@@ -39,7 +39,7 @@ pub async fn apply(client: &Client, owner: &str, plan: &Plan) -> (Vec<String>, V
     (done, failed)
 }
 
-/// Whether something changed.
+/// Makes one change; returns whether something changed.
 async fn make(client: &Client, owner: &str, step: &Step) -> Result<bool, kube::Error> {
     let post = PostParams::default();
     let namespaces = || Api::<Namespace>::all(client.clone());
@@ -85,7 +85,7 @@ async fn create(client: &Client, owner: &str, wanted: &WantedBinding) -> Result<
     if let Some(namespace) = &wanted.place.namespace {
         let api = Api::<RoleBinding>::namespaced(client.clone(), namespace);
         let made = api.create(&post, &wanted.role_binding(owner)).await;
-        // the namespace is going
+        // the namespace is being deleted
         unless_gone(unless_overtaken(made))
     } else {
         let api = Api::<ClusterRoleBinding>::all(client.clone());
@@ -111,7 +111,8 @@ async fn delete(
     unless_gone(deleted)
 }
 
-/// The object that was looked at, and not one of the same name made or changed since.
+/// Returns parameters that delete the observed object only, and not one with the same name made or
+/// changed since.
 fn exactly(uid: &str, resource_version: Option<String>) -> DeleteParams {
     DeleteParams {
         preconditions: Some(Preconditions {
@@ -122,7 +123,8 @@ fn exactly(uid: &str, resource_version: Option<String>) -> DeleteParams {
     }
 }
 
-/// Another instance may have been faster.
+/// Returns whether the object was made; not if it exists already, since another instance may have
+/// been faster.
 fn unless_overtaken<T>(made: Result<T, kube::Error>) -> Result<bool, kube::Error> {
     match made {
         Ok(_) => Ok(true),

@@ -1,9 +1,9 @@
-//! From what should be to what is: namespaces and role bindings of a cluster.
+//! Reconciliation of a cluster's namespaces and role bindings with the desired state.
 //!
-//! A source says what it wants ([`Wanted`]: the pre-defined roles' `bootstrap`, the projects'
-//! `sync`); [`Observed`] is what the cluster has; [`plan`] compares the two without touching
-//! anything, and [`apply`] does what the plan says. An object belongs to a source by two labels,
-//! and what a source does not own it never changes.
+//! A source states what it wants ([`Wanted`]: `bootstrap` for the pre-defined roles, `sync` for the
+//! projects); [`Observed`] is the cluster's state; [`plan`] compares the two without side effects,
+//! and [`apply`] carries the plan out. An object belongs to a source by two labels; a source never
+//! changes objects that it does not own.
 mod apply;
 mod observe;
 mod plan;
@@ -25,15 +25,15 @@ use kube::{
 };
 use std::{collections::BTreeMap, path::Path};
 
-/// Everything that Portico makes carries it, whoever asked for it.
+/// The label of every object that Portico creates, for any source.
 pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 pub const MANAGED_BY: &str = "portico";
-/// Which source made an object.
+/// The label that names the source of an object.
 pub const OWNER_LABEL: &str = "portico.dev/owner";
-/// `false` keeps every source out of a namespace.
+/// The label whose value `false` excludes a namespace from every source.
 pub const OPT_OUT_LABEL: &str = "portico.dev/bind";
 
-/// Why a cluster cannot be read.
+/// The reason why a cluster cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReconcileError {
     #[error("{path}: {source}")]
@@ -49,7 +49,7 @@ pub enum ReconcileError {
 }
 
 impl ReconcileError {
-    /// What was being done when Kubernetes refused.
+    /// Returns a function that adds the failed operation to an error of Kubernetes.
     pub fn doing(what: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
         let doing = what.into();
         move |source| Self::Kubernetes {
@@ -59,10 +59,10 @@ impl ReconcileError {
     }
 }
 
-/// A client with the kubeconfig of the source's own service account.
+/// Connects with the kubeconfig of the source's own service account.
 ///
 /// # Errors
-/// When the file cannot be used.
+/// If the file cannot be used.
 pub async fn connect(kubeconfig: &Path) -> Result<Client, ReconcileError> {
     let failed = |source: Box<dyn std::error::Error + Send + Sync>| ReconcileError::Kubeconfig {
         path: kubeconfig.to_owned(),
@@ -75,7 +75,7 @@ pub async fn connect(kubeconfig: &Path) -> Result<Client, ReconcileError> {
     Client::try_from(config).map_err(|error| failed(error.into()))
 }
 
-/// Whether a namespace is Kubernetes' own.
+/// Returns whether a namespace belongs to Kubernetes itself.
 pub fn is_system(namespace: &str) -> bool {
     namespace.starts_with("kube-")
 }

@@ -1,4 +1,4 @@
-//! What the cluster has.
+//! The observed state of a cluster.
 use super::{
     MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Place, ReconcileError, is_system, opted_out,
 };
@@ -9,12 +9,12 @@ use k8s_openapi::api::{
 use kube::{Api, Client, ResourceExt, api::ListParams};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Namespaces and bindings as they are.
+/// The existing namespaces and bindings.
 #[derive(Clone, Debug, Default)]
 pub struct Observed {
     pub namespaces: BTreeMap<String, FoundNamespace>,
     pub bindings: BTreeMap<Place, FoundBinding>,
-    /// Bindings that were made before, so that one that is missing was deleted by somebody.
+    /// Bindings that were made before: if one is missing, it was deleted by another client.
     pub made_before: BTreeSet<Place>,
 }
 
@@ -39,13 +39,13 @@ pub struct FoundBinding {
 }
 
 impl FoundBinding {
-    /// Whether a source made it.
+    /// Returns whether a source made it.
     pub fn is_owned_by(&self, owner: &str) -> bool {
         owned_by(&self.labels, owner)
     }
 }
 
-/// Whom a binding names.
+/// A subject of a binding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FoundSubject {
     pub kind: String,
@@ -63,7 +63,7 @@ impl FoundSubject {
     }
 }
 
-/// Whether labels say that a source made the object.
+/// Returns whether labels mark an object as made by a source.
 pub(super) fn owned_by(labels: &BTreeMap<String, String>, owner: &str) -> bool {
     let says = |label: &str, value: &str| labels.get(label).is_some_and(|found| found == value);
     says(MANAGED_BY_LABEL, MANAGED_BY) && says(OWNER_LABEL, owner)
@@ -72,7 +72,7 @@ pub(super) fn owned_by(labels: &BTreeMap<String, String>, owner: &str) -> bool {
 /// Reads the namespaces and bindings of a cluster, or those of one namespace.
 ///
 /// # Errors
-/// When the cluster cannot be read.
+/// If the cluster cannot be read.
 pub async fn observe(
     client: &Client,
     only: Option<&Namespace>,
@@ -113,7 +113,7 @@ pub async fn observe(
 /// Adds the bindings for the whole cluster.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If they cannot be read.
 pub async fn observe_cluster_bindings(
     client: &Client,
     observed: &mut Observed,

@@ -1,11 +1,11 @@
-//! What must be done; pure.
+//! Computation of the changes to make, without side effects.
 use super::{
     Care, FoundBinding, FoundNamespace, FoundSubject, Observed, Place, Wanted, WantedBinding,
     WantedNamespace, is_system, observe::owned_by,
 };
 use std::{collections::BTreeSet, fmt};
 
-/// What may be deleted of what a source made and no longer wants.
+/// Which objects of a source may be deleted once it no longer wants them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruning {
     pub bindings: bool,
@@ -17,29 +17,29 @@ pub struct Pruning {
 pub enum Step {
     CreateNamespace(WantedNamespace),
     Create(WantedBinding),
-    /// Other subjects: the object stays.
+    /// Changes the subjects of an existing binding.
     Update(WantedBinding, FoundBinding),
-    /// Another role, which Kubernetes does not let change: a new object.
+    /// Replaces a binding to change its role, which Kubernetes does not allow in place.
     Recreate(WantedBinding, FoundBinding),
     Delete(Place, FoundBinding),
     DeleteNamespace(String, FoundNamespace),
 }
 
-/// The changes, and what was found on the way.
+/// The changes to make, and what was found meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     pub steps: Vec<Step>,
-    /// How many objects are as they should be.
+    /// Number of objects that are as desired.
     pub unchanged: usize,
-    /// What is not as it should be and is left, in words.
+    /// Differences that are left as they are, in words.
     pub differences: Vec<String>,
-    /// What was made once, is wanted no longer, and may not be deleted.
+    /// Objects that are no longer wanted but may not be deleted.
     pub stale: Vec<String>,
     /// Namespaces in which nothing is bound.
     pub skipped: Vec<String>,
 }
 
-/// Compares.
+/// Compares the wanted state with the observed one.
 pub fn plan(wanted: &Wanted, observed: &Observed, pruning: Pruning) -> Plan {
     let mut plan = Plan::default();
     let open = namespaces(wanted, observed, &mut plan);
@@ -148,7 +148,7 @@ fn leftover_namespaces(wanted: &Wanted, observed: &Observed, pruning: Pruning, p
         {
             continue;
         }
-        // whoever opted out wants to be left alone, deletion included
+        // a namespace that opted out is left alone, deletion included
         if pruning.namespaces && !found.left_out && !wanted.keep.contains(name) {
             plan.steps
                 .push(Step::DeleteNamespace(name.clone(), found.clone()));
@@ -158,7 +158,7 @@ fn leftover_namespaces(wanted: &Wanted, observed: &Observed, pruning: Pruning, p
     }
 }
 
-/// As a diff: what goes with a minus, what comes with a plus.
+/// Shows a diff: deletions with a minus, additions with a plus.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.steps {
@@ -206,7 +206,7 @@ fn before(found: &FoundBinding) -> String {
 }
 
 fn line(kind: &str, name: &str, subjects: &BTreeSet<FoundSubject>) -> String {
-    // Kubernetes lets subjects have any name, line breaks included
+    // Kubernetes accepts any name for a subject, line breaks included
     let names: Vec<_> = subjects
         .iter()
         .map(|one| one.name.escape_debug().to_string())

@@ -1,4 +1,4 @@
-//! What a source wants.
+//! The desired state of a source.
 use super::{FoundSubject, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL};
 use k8s_openapi::{
     api::{
@@ -14,16 +14,16 @@ use std::{
 
 const API_GROUP: &str = "rbac.authorization.k8s.io";
 
-/// How an object is cared for once it exists.
+/// How an existing object is maintained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
-    /// Made once: what people change or delete afterwards is reported and left.
+    /// Made once: what administrators change or delete afterwards is reported and left alone.
     Once,
-    /// Kept as it is wanted.
+    /// Kept in the desired state.
     Always,
 }
 
-/// Everything that one source wants.
+/// The desired state of one source.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The value of [`OWNER_LABEL`].
@@ -31,7 +31,7 @@ pub struct Wanted {
     pub care: Care,
     pub namespaces: Vec<WantedNamespace>,
     pub bindings: Vec<WantedBinding>,
-    /// Namespaces that are neither wanted nor to be deleted.
+    /// Namespaces that are neither wanted nor may be deleted.
     pub keep: BTreeSet<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct WantedNamespace {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Where a binding is: in a namespace, or for the whole cluster.
+/// The place of a binding: a namespace, or the whole cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub namespace: Option<String>,
@@ -59,17 +59,17 @@ impl fmt::Display for Place {
     }
 }
 
-/// Which of the two kinds of roles a binding names.
+/// The kind of role that a binding refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoleKind {
     #[default]
     ClusterRole,
-    /// One of the binding's own namespace.
+    /// A role in the binding's own namespace.
     Role,
 }
 
 impl RoleKind {
-    /// As Kubernetes spells it.
+    /// Returns the name of the kind in Kubernetes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClusterRole => "ClusterRole",
@@ -90,7 +90,7 @@ pub struct WantedBinding {
 }
 
 impl WantedBinding {
-    /// The subjects as they are compared with those found.
+    /// Returns the subjects in the form in which they are compared with existing ones.
     pub fn subjects(&self) -> BTreeSet<FoundSubject> {
         let groups = self.groups.iter().cloned();
         groups.map(FoundSubject::group).collect()

@@ -1,38 +1,38 @@
-//! The synchronisation's file, as k8s-keystone-auth has it.
+//! The synchronisation file, in the format of k8s-keystone-auth.
 use portico_runtime::yaml::{self, YamlError};
 use serde::Deserialize;
 
-/// What a file may hold: it may come from the administrator of the cluster.
+/// Limits of the file, which may come from the administrator of the cluster.
 const LIMITS: yaml::Limits = yaml::Limits {
     max_bytes: 1024 * 1024,
     max_depth: 16,
     max_nodes: 20_000,
 };
-/// The longest name of a namespace.
-const MAX_NAME: usize = 63;
+/// Maximum length of a namespace's name, in bytes.
+const MAX_NAME_BYTES: usize = 63;
 
-/// What is made of Keystone's projects and role assignments.
+/// What to create from Keystone's projects and role assignments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncConfig {
-    /// Whether namespaces are made.
+    /// Whether namespaces are created.
     pub projects: bool,
     /// Whether roles are bound.
     pub role_assignments: bool,
     namespace_format: String,
     left_out_ids: Vec<String>,
     left_out_names: Vec<String>,
-    /// Groups by the name of the Keystone role whose holders were in them.
+    /// Groups, by the name of the Keystone role whose holders are in them.
     pub role_groups: Vec<RoleGroups>,
 }
 
-/// A Keystone role, and the groups that its holders were in.
+/// A Keystone role, and the groups of its holders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleGroups {
     pub role_name: String,
     pub groups: Vec<String>,
 }
 
-/// Why a file cannot be used.
+/// The reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSyncConfig {
     #[error(transparent)]
@@ -52,8 +52,8 @@ pub enum InvalidSyncConfig {
     )]
     Format(String),
     #[error(
-        "role-mappings: {0}: username would give everybody with the role one name, so that the audit \
-         log no longer says who it was; take it out and bind the role's ID instead"
+        "role-mappings: {0}: username would give everybody with the role one name, so that the \
+         audit log could no longer identify them; take it out and bind the role's ID instead"
     )]
     Username(String),
     #[error(
@@ -63,7 +63,7 @@ pub enum InvalidSyncConfig {
     Group { role: String, group: String },
 }
 
-/// Unknown keys are refused: a misspelt blacklist would leave nothing out.
+/// The file's format. Unknown keys are refused: a misspelt blacklist would leave nothing out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -87,7 +87,7 @@ impl SyncConfig {
     /// Reads the file's text.
     ///
     /// # Errors
-    /// With the first thing that is wrong, or dangerous.
+    /// The first invalid or dangerous value.
     pub fn parse(text: &str) -> Result<Self, InvalidSyncConfig> {
         let file: File = yaml::from_str(text, LIMITS)?;
         let (mut projects, mut role_assignments) = (false, false);
@@ -109,7 +109,7 @@ impl SyncConfig {
                 let group = group.clone();
                 return Err(InvalidSyncConfig::Group { role, group });
             }
-            // as there: a mapping without a role is about nobody
+            // as in the original: a mapping without a role applies to no user
             if !role.is_empty() && !groups.is_empty() {
                 role_groups.push(RoleGroups {
                     role_name: role,
@@ -137,14 +137,14 @@ impl SyncConfig {
         })
     }
 
-    /// Whether a project is left out, by ID or by name.
+    /// Returns whether a project is left out, by ID or by name.
     pub fn leaves_out(&self, id: &str, name: &str) -> bool {
         self.left_out_ids.iter().any(|out| out == id)
             || self.left_out_names.iter().any(|out| out == name)
     }
 
-    /// The name of a project's namespace: by the format, or its ID where Kubernetes would not take
-    /// that. `None` when it would take neither.
+    /// Returns the name of a project's namespace: by the format, or its ID if Kubernetes would not
+    /// accept that. `None` if it would accept neither.
     pub fn namespace_name(&self, id: &str, name: &str, domain_id: &str) -> Option<String> {
         let formatted = fill(&self.namespace_format, id, name, domain_id);
         [formatted, id.to_owned()]
@@ -158,9 +158,9 @@ fn is_reserved(group: &str) -> bool {
     lower.is_empty() || lower.starts_with("system:") || lower.starts_with("portico:")
 }
 
-/// In one go: what a project's name holds of wildcards stays as it is.
+/// Fills in the format in a single pass: wildcards in a project's name are left alone.
 fn fill(format: &str, id: &str, name: &str, domain_id: &str) -> String {
-    let mut filled = String::with_capacity(MAX_NAME);
+    let mut filled = String::with_capacity(MAX_NAME_BYTES);
     let mut rest = format;
     while let Some(at) = rest.find('%') {
         let (before, wildcard) = rest.split_at(at);
@@ -182,11 +182,11 @@ fn fill(format: &str, id: &str, name: &str, domain_id: &str) -> String {
     filled
 }
 
-/// Kubernetes' own rule (a DNS label), without the names that it keeps to itself.
+/// Checks Kubernetes' own rule (a DNS label), without the names that it reserves.
 fn is_namespace_name(name: &str) -> bool {
     let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = name.as_bytes();
-    (1..=MAX_NAME).contains(&bytes.len())
+    (1..=MAX_NAME_BYTES).contains(&bytes.len())
         && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
         && bytes.first().is_some_and(alphanumeric)
         && bytes.last().is_some_and(alphanumeric)
@@ -247,7 +247,7 @@ mod tests {
             ("%n-%i", "acme shop", Some(ID.to_owned())),
             ("%n-%i", "schön", Some(ID.to_owned())),
             ("%n-%i", "-acme", Some(ID.to_owned())),
-            // a name of a tenant's choice is no way into a namespace of Kubernetes' own
+            // a name chosen by a tenant must not lead to a namespace of Kubernetes itself
             ("%n-%i", "kube-system", Some(ID.to_owned())),
             // nor is it a format
             ("%n-%i", "%i", Some(ID.to_owned())),

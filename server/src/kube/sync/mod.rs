@@ -1,10 +1,10 @@
-//! `portico kube-auth sync`: a namespace for each project of a cluster, and a role binding for
-//! each role that somebody holds there.
+//! `portico kube-auth sync`: creates a namespace for each project of a cluster, and a role binding
+//! for each role that users hold there.
 //!
-//! Reads what k8s-keystone-auth's synchronisation reads, and does it apart from any request: from
-//! Keystone's role assignments and never from tokens, as an account of its own on both sides. It
-//! changes only what it made, known by labels, and through the mechanism that `bootstrap` uses too
-//! ([`super::reconcile`]).
+//! It reads the same file as k8s-keystone-auth's synchronisation and runs independently of
+//! requests: from Keystone's role assignments and never from tokens, with an account of its own on
+//! both sides. It changes only objects that it made, which it finds by labels, and uses the
+//! mechanism of `bootstrap` ([`super::reconcile`]).
 mod config;
 mod source;
 mod tenants;
@@ -30,32 +30,32 @@ use std::{
     time::Duration,
 };
 
-/// How it is done.
+/// The options of a synchronisation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// A kubeconfig of the service account that may make namespaces and bind the roles.
+    /// A kubeconfig of the service account that may create namespaces and bind the roles.
     pub kubeconfig: PathBuf,
-    /// Changes nothing.
+    /// Report the changes without making them.
     pub dry_run: bool,
     pub pruning: Pruning,
     /// ClusterRoles by the Keystone role's ID; empty: by the role's name.
     pub roles: BTreeMap<String, String>,
     pub subjects: Subjects,
-    /// What namespaces get besides our own labels when they are made.
+    /// Labels of new namespaces, besides Portico's own.
     pub namespace_labels: BTreeMap<String, String>,
 }
 
-/// Whom a binding names.
+/// The subjects of a binding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subjects {
-    /// Whoever comes with a token for the project in which they have the role.
+    /// Every user with a token for the project in which they have the role.
     #[default]
     Roles,
-    /// The users who have the role, whatever project their token is for.
+    /// The users who have the role, whatever the project of their token.
     Users,
 }
 
-/// Why nothing can be synchronised. Nothing was changed then.
+/// The reason why synchronisation failed. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     #[error(transparent)]
@@ -78,13 +78,13 @@ impl From<ServiceAccountError> for SyncError {
     }
 }
 
-/// What one pass found and did.
+/// The result of one pass.
 #[derive(Debug)]
 pub struct Outcome {
     pub plan: Plan,
-    /// What could not be wanted, in words.
+    /// Assignments that could not be synchronised, in words.
     pub notes: Vec<String>,
-    /// What was done, in words; nothing in a dry run.
+    /// Changes made, in words; empty in a dry run.
     pub done: Vec<String>,
     pub failed: Vec<Failure>,
 }
@@ -99,10 +99,10 @@ pub struct Sync {
 }
 
 impl Sync {
-    /// Reads the kubeconfig; nothing is sent yet.
+    /// Reads the kubeconfig; sends no request yet.
     ///
     /// # Errors
-    /// When the kubeconfig cannot be used.
+    /// If the kubeconfig cannot be used.
     pub async fn new(
         cluster: ClusterRecord,
         account: ServiceAccount,
@@ -118,10 +118,10 @@ impl Sync {
         })
     }
 
-    /// One pass.
+    /// Runs one pass.
     ///
     /// # Errors
-    /// When Keystone or the cluster cannot be read, before anything is changed.
+    /// If Keystone or the cluster cannot be read, before anything is changed.
     pub async fn once(&self) -> Result<Outcome, SyncError> {
         let maps_groups = !self.config.role_groups.is_empty();
         let with_roles = self.config.role_assignments || maps_groups;
@@ -147,7 +147,7 @@ impl Sync {
         })
     }
 
-    /// A pass every `interval` until `stop` is ready. A pass that fails is told and tried again.
+    /// Runs a pass every `interval` until `stop` is ready. A failed pass is logged and repeated.
     pub async fn watch(&self, interval: Duration, stop: impl Future<Output = ()> + Send) {
         let mut told = BTreeSet::new();
         let mut ticks = tokio::time::interval(interval);
@@ -158,7 +158,7 @@ impl Sync {
                 () = &mut stop => return,
                 _ = ticks.tick() => {}
             }
-            // a pass that has started is finished: each of its steps is whole in itself
+            // a running pass is completed: each of its steps is atomic
             match self.once().await {
                 Ok(outcome) => tell(&outcome, &mut told),
                 Err(error) => {
@@ -168,7 +168,7 @@ impl Sync {
         }
     }
 
-    /// Which of the ClusterRoles that may be bound exist.
+    /// Returns which of the ClusterRoles that may be bound exist.
     async fn cluster_roles(&self, found: &Tenants) -> Result<BTreeSet<String>, SyncError> {
         let held = found.tenants.iter().flat_map(|tenant| &tenant.roles);
         let names: BTreeSet<String> = held

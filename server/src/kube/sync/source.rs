@@ -1,4 +1,4 @@
-//! From tenants to what the cluster should have; pure.
+//! Computation of a cluster's desired state from its tenants, without side effects.
 use super::{HeldRole, Options, Subjects, SyncConfig, Tenant, Tenants};
 use crate::kube::reconcile::{
     Care, FoundBinding, MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Observed, Place, RoleKind,
@@ -14,14 +14,14 @@ pub const OWNER: &str = "sync";
 pub const PROJECT_LABEL: &str = "portico.dev/project-id";
 const ROLE_LABEL: &str = "portico.dev/role-id";
 const PROJECT_NAME: &str = "portico.dev/project-name";
-/// The binding that one was made beside.
+/// The annotation with the binding beside which a binding was made.
 const MIRRORS: &str = "portico.dev/mirrors";
 const ROLE_NAME: &str = "portico.dev/role-name";
-/// A ClusterRole that no role gets by being named like it.
+/// A ClusterRole that no Keystone role is bound to because of its name.
 const CLUSTER_ADMIN: &str = "cluster-admin";
 
-/// The ClusterRole of a Keystone role: the one that the operator named for its ID, or, where none
-/// was named for any role, the one with the role's name.
+/// Returns the ClusterRole of a Keystone role: the one that the operator configured for its ID, or,
+/// if none is configured for any role, the one with the role's name.
 pub(super) fn cluster_role(
     options: &Options,
     id: &str,
@@ -33,15 +33,15 @@ pub(super) fn cluster_role(
     let lower = name.to_lowercase();
     if lower == CLUSTER_ADMIN || lower.starts_with("system:") {
         return Err(format!(
-            "role {0} is not bound to the ClusterRole of that name; if that is meant, say --role \
-             {id}={0}",
+            "role {0} is not bound to the ClusterRole of that name; if that is intended, pass \
+             --role {id}={0}",
             name.escape_debug()
         ));
     }
     Ok(Some(name.to_owned()))
 }
 
-/// What should be. `known` are the ClusterRoles that exist.
+/// Returns the desired state. `known` are the ClusterRoles that exist.
 pub(super) fn wanted(
     config: &SyncConfig,
     options: &Options,
@@ -110,7 +110,8 @@ pub(super) fn wanted(
     (wanted, notes)
 }
 
-/// Namespaces of ours that are not to be deleted although no tenant of now has them.
+/// Returns namespaces of Portico's that must not be deleted although they belong to no current
+/// tenant.
 fn kept(config: &SyncConfig, found: &Tenants, observed: &Observed) -> BTreeSet<String> {
     let keeps = |labels: &BTreeMap<String, String>| {
         let project = labels.get(PROJECT_LABEL);
@@ -123,8 +124,8 @@ fn kept(config: &SyncConfig, found: &Tenants, observed: &Observed) -> BTreeSet<S
         .collect()
 }
 
-/// The namespace of a project: the one made for it before, whatever the project is called now, or
-/// the one that the format names.
+/// Returns the namespace of a project: the one made for it before, whatever the project's current
+/// name, or the one given by the format.
 fn namespace(config: &SyncConfig, tenant: &Tenant, observed: &Observed) -> Result<String, String> {
     let id = &tenant.id;
     if !is_label_value(id) {
@@ -212,7 +213,8 @@ fn groups(options: &Options, tenant: &Tenant, role_id: &str, held: &HeldRole) ->
     }
 }
 
-/// The role mappings: where a mapped group is bound, its role's holders are bound beside it.
+/// Applies the role mappings: where a mapped group is bound, its role's holders are bound beside
+/// it.
 fn mirror(
     config: &SyncConfig,
     options: &Options,
@@ -265,7 +267,7 @@ fn mirror(
     }
 }
 
-/// The same for the same binding and role, and no other's.
+/// Returns a name that is the same for the same binding and role, and different for all others.
 fn mirror_name(place: &Place, role_name: &str) -> String {
     let parts = format!("{place}\n{role_name}");
     let digest = format!("{:x}", Sha256::digest(parts));

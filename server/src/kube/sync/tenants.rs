@@ -1,4 +1,4 @@
-//! The projects that a cluster accepts, and who has which role in them, as Keystone says now.
+//! The projects that a cluster accepts, and their current role assignments in Keystone.
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone::{
@@ -6,10 +6,10 @@ use portico_openstack::keystone::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many questions Keystone gets at once.
-const AT_ONCE: usize = 4;
+/// Maximum number of concurrent calls to Keystone.
+const MAX_CONCURRENT_CALLS: usize = 4;
 
-/// A project with the roles that somebody holds in it.
+/// A project with the roles that users hold in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
     pub id: String,
@@ -26,17 +26,17 @@ pub struct HeldRole {
     pub users: BTreeSet<String>,
 }
 
-/// What Keystone said.
+/// Keystone's projects and assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tenants {
     pub tenants: Vec<Tenant>,
-    /// IDs of projects that are disabled: nobody can use them, and nobody has given them up.
+    /// IDs of disabled projects: they cannot be used, but have not been deleted.
     pub disabled: BTreeSet<String>,
     pub notes: Vec<String>,
 }
 
-/// Asks Keystone. Whatever cannot be read is an error: half an answer would look like roles that
-/// were taken away.
+/// Reads the tenants from Keystone. If anything cannot be read, it is an error: a partial result
+/// would look like revoked roles.
 pub(super) async fn tenants(
     account: &ServiceAccount,
     cluster: &ClusterRecord,
@@ -80,7 +80,7 @@ pub(super) async fn tenants(
                 let assignments = account
                     .call(async |client, token| client.role_assignments(&token, id).await)
                     .await?;
-                // deleted since it was listed
+                // deleted after it was listed
                 let Some(assignments) = assignments else {
                     return Ok(None);
                 };
@@ -90,7 +90,7 @@ pub(super) async fn tenants(
             };
             Ok(Some(tenant(project, assignments)))
         })
-        .buffered(AT_ONCE)
+        .buffered(MAX_CONCURRENT_CALLS)
         .try_collect::<Vec<_>>()
         .await?;
     found.tenants = tenants.into_iter().flatten().collect();

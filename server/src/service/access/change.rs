@@ -1,4 +1,4 @@
-//! Granting, revoking, and taking either back.
+//! Granting and revoking of rights, and undoing either.
 use super::{
     preview, protection,
     subjects::{self, Names},
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
-/// Refuses a form that cannot be meant.
+/// Refuses an invalid form.
 pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
     let id = grant.subject_id.trim();
     let well_formed = if grant.subject_kind == SubjectKind::User {
@@ -43,7 +43,8 @@ pub fn check(grant: &GrantRequest) -> Result<(), ServiceError> {
     Ok(())
 }
 
-/// The same grant always has the same name, so that it cannot be made twice.
+/// Returns the name of a grant's binding: the same for the same grant, so that it cannot be made
+/// twice.
 pub fn binding_name(grant: &GrantRequest, group: &str) -> String {
     let kind = if grant.role.cluster {
         "ClusterRole"
@@ -128,7 +129,7 @@ pub async fn grant(
     })
 }
 
-/// Takes one subject out of a binding, or deletes the binding with its last one.
+/// Removes one subject from a binding, or deletes the binding with its last one.
 pub async fn revoke(
     api: &Api,
     record: &ClusterRecord,
@@ -137,8 +138,10 @@ pub async fn revoke(
     revoke: &RevokeRequest,
 ) -> Result<ChangeDone, ServiceError> {
     let changed = || {
-        ServiceError::conflict("Somebody else has changed this binding meanwhile.")
-            .next("Reload the page, look at the change, and decide again.")
+        ServiceError::conflict(
+            "Another user or controller has changed this binding in the meantime.",
+        )
+        .next("Reload the page, look at the change, and decide again.")
     };
     let path = rbac::binding_path(&revoke.binding)?;
     let object = api.get(&path).await.map_err(|error| match error {
@@ -212,7 +215,7 @@ pub async fn revoke(
     })
 }
 
-/// Undoes a grant or a revocation of the last seconds. The second of the pair is the binding.
+/// Undoes a grant or a revocation of the last seconds. The second value of the pair is the binding.
 pub async fn take_back(
     api: &Api,
     names: &Names<'_>,
@@ -231,14 +234,16 @@ pub async fn take_back(
             ServiceError::conflict("This can no longer be undone: ten seconds are over.")
         })?;
     let changed = || {
-        ServiceError::conflict("Somebody else has changed this binding since; nothing was undone.")
+        ServiceError::conflict(
+            "Another user or controller has changed this binding since; nothing was undone.",
+        )
     };
     let message = match entry.reverse {
         Reverse::Recreate { collection, object } => {
             changes::create(api, &collection, &object)
                 .await
                 .map_err(|error| conflict_or(error, changed))?;
-            "The binding is there again, as it was."
+            "The binding was restored."
         }
         Reverse::Restore {
             path,
@@ -251,7 +256,7 @@ pub async fn take_back(
             changes::replace(api, &path, &object)
                 .await
                 .map_err(|error| conflict_or(error, changed))?;
-            "The subject is in the binding again."
+            "The subject was added to the binding again."
         }
         Reverse::Remove {
             path,
@@ -261,7 +266,7 @@ pub async fn take_back(
             changes::delete_exact(api, &path, &uid, &resource_version)
                 .await
                 .map_err(|error| conflict_or(error, changed))?;
-            "The grant has been taken back."
+            "The grant was revoked."
         }
     };
     api.rights_changed();
@@ -294,7 +299,8 @@ fn conflict_or(error: KubeError, changed: impl Fn() -> ServiceError) -> ServiceE
     }
 }
 
-/// An object ready to be made again: without what only the API server may set.
+/// Returns an object that can be created again: without the fields that only the API server may
+/// set.
 fn as_new(mut object: Value) -> Value {
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for field in [

@@ -1,4 +1,4 @@
-//! The access page: who holds which rights, and changing that.
+//! The access page: the role bindings of a cluster, and changes to them.
 mod change;
 mod preview;
 mod protection;

@@ -1,4 +1,4 @@
-//! What a grant would give, before it is saved.
+//! The preview of a grant, before it is saved.
 use super::{change, subjects, subjects::Names, verification::KeystoneLookup};
 use crate::{
     kube::{Api, KubeError, rbac, reviews::Rule},
@@ -9,7 +9,7 @@ use portico_domain::{
     panel::{GainedRule, GrantPreview, GrantRequest},
 };
 
-/// Reads the role and explains it, and looks the subject up in Keystone.
+/// Reads the role, explains it, and looks the subject up in Keystone.
 pub async fn preview(
     api: &Api,
     record: &ClusterRecord,
@@ -40,7 +40,7 @@ pub async fn preview(
     })
 }
 
-/// The rules of the role that a grant names.
+/// Returns the rules of the role in a grant.
 pub async fn rules(api: &Api, grant: &GrantRequest) -> Result<Vec<Rule>, ServiceError> {
     change::check(grant)?;
     let role = rbac::role(api, &grant.role, grant.namespace.as_deref())
@@ -54,12 +54,12 @@ pub async fn rules(api: &Api, grant: &GrantRequest) -> Result<Vec<Rule>, Service
     Ok(role.rules.unwrap_or_default())
 }
 
-/// The rules in a shape to show, and the dangers in them.
+/// Returns the rules in a form to show, and the dangers in them.
 pub fn explain(rules: &[Rule], namespaced: bool) -> (Vec<GainedRule>, Vec<String>) {
     let mut dangers: Vec<String> = Vec::new();
     let gained = rules
         .iter()
-        // a binding in a namespace gives no right to paths outside of it
+        // a binding in a namespace gives no right to non-resource paths
         .filter(|rule| !(namespaced && rule.resources.is_empty()))
         .map(|rule| {
             let found = dangers_of(rule);
@@ -98,7 +98,8 @@ fn resources(rule: &Rule) -> Vec<String> {
 }
 
 fn dangers_of(rule: &Rule) -> Vec<&'static str> {
-    // a rule limited to names is judged as if it were not: what it names is dangerous all the same
+    // a rule limited to names is judged as if it were not: the named objects are dangerous all the
+    // same
     let rule = &Rule {
         resource_names: Vec::new(),
         ..rule.clone()
@@ -154,7 +155,7 @@ fn dangers_of(rule: &Rule) -> Vec<&'static str> {
     found
 }
 
-/// Whether the same grant is there already, as far as the viewer may see.
+/// Returns whether the same grant exists already, as far as the viewer may see.
 async fn exists(api: &Api, grant: &GrantRequest, group: &str) -> Result<bool, ServiceError> {
     let name = change::binding_name(grant, group);
     let reference = portico_domain::panel::BindingRef {

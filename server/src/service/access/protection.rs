@@ -1,12 +1,13 @@
-//! Revocations that lock users out are typed, not clicked. The page names the loss beforehand.
+//! Confirmation by typing of revocations that lock users out. The page names the loss beforehand.
 use super::subjects;
 use crate::kube::rbac::{Binding, BoundSubject};
 use portico_domain::identity::Identity;
 
 const ADMIN: &str = "cluster-admin";
 
-/// Why the binding's name has to be typed before this subject is taken out, with what is lost; `None`
-/// where it need not be. `all` are the cluster's bindings; `None` where they could not be read.
+/// Returns the reason why the binding's name has to be typed before this subject is removed, with
+/// what is lost; `None` if it need not be. `all` are the cluster's bindings; `None` if they could
+/// not be read.
 pub fn typed_because(
     binding: &Binding,
     subject: &BoundSubject,
@@ -42,7 +43,7 @@ pub fn typed_because(
     (!losses.is_empty()).then(|| losses.join(" "))
 }
 
-/// What the viewer loses with a grant of their own.
+/// Returns what the viewer loses with a grant of their own.
 fn own_loss(binding: &Binding) -> String {
     let role = &binding.role_ref.name;
     let place = binding.metadata.namespace.as_ref().map_or_else(
@@ -58,7 +59,8 @@ fn is_admin(binding: &Binding) -> bool {
         && binding.role_ref.name == ADMIN
 }
 
-/// Kubernetes' own (`system:masters`) and service accounts are nobody who could sign in.
+/// Returns whether a subject can sign in: Kubernetes' own (`system:masters`) and service accounts
+/// cannot.
 fn is_person(subject: &BoundSubject) -> bool {
     subject.kind != "ServiceAccount" && !subject.name.starts_with("system:")
 }
@@ -138,7 +140,7 @@ mod tests {
             in_namespace.contains("you lose edit in namespace shop"),
             "{in_namespace}"
         );
-        // one's own, and the last of all: both are said
+        // the viewer's own, and the last of all: both are mentioned
         let both = asked(&[admin_binding(&["r1"])], "r1").unwrap();
         assert!(
             both.contains("yourself") && both.contains("last grant"),

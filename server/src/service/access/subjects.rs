@@ -1,4 +1,4 @@
-//! Keystone's subjects as they stand in a binding, and back.
+//! Conversion between Keystone's subjects and those of bindings.
 use crate::kube::rbac::{BoundSubject, GROUP};
 use portico_domain::{
     cluster::ClusterRecord,
@@ -15,7 +15,7 @@ pub struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// A role's name.
+    /// Returns a role's name.
     pub fn role(&self, id: &str) -> Option<String> {
         self.identity
             .roles
@@ -25,7 +25,7 @@ impl Names<'_> {
             .or_else(|| self.configured_roles.get(id).cloned())
     }
 
-    /// A project's name.
+    /// Returns a project's name.
     pub fn project(&self, id: &str) -> Option<String> {
         self.projects
             .iter()
@@ -34,7 +34,7 @@ impl Names<'_> {
             .map(|project| project.name.clone())
     }
 
-    /// A domain's name.
+    /// Returns a domain's name.
     pub fn domain(&self, id: &str) -> Option<String> {
         let of_projects = self
             .projects
@@ -51,7 +51,7 @@ impl Names<'_> {
         (self.identity.user.id == id).then(|| self.identity.user.name.clone())
     }
 
-    /// The roles that are known by name, for the form.
+    /// Returns the roles with known names, for the form.
     pub fn known_roles(&self) -> Vec<Named> {
         let mut roles: BTreeMap<String, String> = self.configured_roles.clone();
         for role in &self.identity.roles {
@@ -65,7 +65,7 @@ impl Names<'_> {
         roles
     }
 
-    /// Who a binding names.
+    /// Returns the subject that a binding names.
     pub fn subject(&self, bound: &BoundSubject) -> Subject {
         match bound.kind.as_str() {
             "ServiceAccount" => Subject::ServiceAccount {
@@ -113,17 +113,18 @@ impl Names<'_> {
     }
 }
 
-/// Keystone's IDs are 32 hex digits.
+/// Returns whether a text is an ID of Keystone's: 32 hex digits.
 pub fn is_keystone_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The same, or 64 of them: users of an LDAP or federated domain have such IDs.
+/// Returns whether a text is a user ID of Keystone's: 32 hex digits, or 64 for users of an LDAP or
+/// federated domain.
 pub fn is_keystone_user_id(text: &str) -> bool {
     is_keystone_id(text) || (text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether two subjects are the same one, whatever names are known for it.
+/// Returns whether two subjects are the same, whatever names are known for them.
 pub fn same(a: &Subject, b: &Subject) -> bool {
     match (a, b) {
         (
@@ -142,8 +143,8 @@ pub fn same(a: &Subject, b: &Subject) -> bool {
     }
 }
 
-/// The group that a grant binds. A role counts in the viewer's project only, where the cluster
-/// accepts several.
+/// Returns the group that a grant binds. If the cluster accepts several projects, a role counts in
+/// the viewer's project only.
 pub fn group(kind: SubjectKind, id: &str, record: &ClusterRecord, project: Option<&str>) -> String {
     match (kind, project) {
         (SubjectKind::Role, Some(project)) if record.qualified_groups_only() => {
@@ -155,7 +156,7 @@ pub fn group(kind: SubjectKind, id: &str, record: &ClusterRecord, project: Optio
     }
 }
 
-/// A group as a binding names it.
+/// Returns a group as a binding names it.
 pub fn bound_group(name: String) -> BoundSubject {
     BoundSubject {
         kind: "Group".to_owned(),
@@ -165,7 +166,7 @@ pub fn bound_group(name: String) -> BoundSubject {
     }
 }
 
-/// Whether a bound subject is the viewer (or a group of theirs).
+/// Returns whether a bound subject is the viewer (or a group of theirs).
 pub fn is_own(bound: &BoundSubject, identity: &Identity, qualified_only: bool) -> bool {
     match bound.kind.as_str() {
         "Group" => identity

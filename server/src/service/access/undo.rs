@@ -1,26 +1,26 @@
-//! Changes that can be taken back for ten seconds. Kept in memory only: what is lost with the
-//! process can no longer be undone, and nothing is ever undone twice.
+//! Changes that can be undone for ten seconds. Kept in memory only: when the process ends they can
+//! no longer be undone, and no change is undone twice.
 use moka::future::Cache;
 use serde_json::Value;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The page counts to ten; the network gets one second more.
-const WINDOW: Duration = Duration::from_secs(11);
+/// The page counts down from ten seconds; one more is for the network.
+const UNDO_TTL: Duration = Duration::from_secs(11);
 
-/// How to take a change back.
+/// How to undo a change.
 #[derive(Clone, Debug)]
 pub enum Reverse {
-    /// Make the object again, as it was.
+    /// Create the object again.
     Recreate { collection: String, object: Value },
-    /// Put back the content, if nobody has changed it since (`resource_version`).
+    /// Restore the content, if no other client has changed it since (`resource_version`).
     Restore {
         path: String,
         uid: String,
         resource_version: String,
         object: Value,
     },
-    /// Delete what was made.
+    /// Delete the new object.
     Remove {
         path: String,
         uid: String,
@@ -28,13 +28,13 @@ pub enum Reverse {
     },
 }
 
-/// A change with whose it is.
+/// A change with its owner.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub user: String,
     pub project: String,
     pub cluster: Uuid,
-    /// What the binding is called, for messages.
+    /// The binding's name, for messages.
     pub target: String,
     pub reverse: Reverse,
 }
@@ -47,21 +47,21 @@ impl Default for UndoStore {
         Self(
             Cache::builder()
                 .max_capacity(5_000)
-                .time_to_live(WINDOW)
+                .time_to_live(UNDO_TTL)
                 .build(),
         )
     }
 }
 
 impl UndoStore {
-    /// Keeps a change; the answer is the key to it.
+    /// Stores a change and returns its key.
     pub async fn keep(&self, entry: Entry) -> String {
         let id = Uuid::new_v4().simple().to_string();
         self.0.insert(id.clone(), entry).await;
         id
     }
 
-    /// Takes a change out, for its owner and cluster only; somebody else's stays where it is.
+    /// Removes and returns a change, for its owner and cluster only; another user's stays stored.
     pub async fn take(&self, id: &str, user: &str, project: &str, cluster: Uuid) -> Option<Entry> {
         let entry = self.0.get(id).await?;
         if entry.user != user || entry.project != project || entry.cluster != cluster {

@@ -1,4 +1,4 @@
-//! Whether the subject of a grant exists, as far as Keystone tells the viewer.
+//! Verification that the subject of a grant exists, as far as Keystone shows it to the viewer.
 use portico_domain::panel::{Subject, SubjectKind};
 use portico_openstack::keystone::{Client, Error};
 use secrecy::SecretString;
@@ -6,13 +6,13 @@ use secrecy::SecretString;
 /// Looks subjects up with the viewer's own token.
 #[derive(Clone, Copy)]
 pub struct KeystoneLookup<'a> {
-    /// None where the panel has no Keystone configured.
+    /// `None` if the panel has no Keystone configured.
     pub client: Option<&'a Client>,
     pub token: Option<&'a SecretString>,
 }
 
 impl KeystoneLookup<'_> {
-    /// The subject with its name, and why it could not be verified where that is so.
+    /// Returns the subject with its name, and the reason if it could not be verified.
     pub async fn verify(
         &self,
         subject: Subject,
@@ -65,7 +65,7 @@ fn name(subject: &Subject) -> Option<&String> {
         Subject::KeystoneRole { name, .. }
         | Subject::KeystoneUser { name, .. }
         | Subject::KeystoneProject { name, .. } => name.as_ref(),
-        // not what a grant binds
+        // not a subject that a grant binds
         Subject::ServiceAccount { name, .. } | Subject::User { name } | Subject::Group { name } => {
             Some(name)
         }
@@ -97,7 +97,7 @@ mod tests {
         );
         let outage = said(Err(Error::Unavailable(Unavailable::Timeout)));
         assert!(outage.contains("did not respond"), "{outage}");
-        // only Keystone's own "there is none" is passed on as such
+        // only Keystone's own 404 is passed on as such
         for unsure in [&forbidden, &outage] {
             assert!(!unsure.contains("has no user"), "{unsure}");
         }

@@ -1,4 +1,4 @@
-//! One row for each subject of each binding.
+//! The rows of the access page: one for each subject of each binding.
 use super::{
     protection,
     subjects::{self, Names},
@@ -14,14 +14,14 @@ use portico_domain::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Said where no binding may be read at all.
+/// Shown if no binding can be read at all.
 const NO_BINDINGS: &str = "Your roles include list on rolebindings in no namespace of this cluster, \
     so this page cannot show who has access. Ask a project administrator who has it, or for a role \
     that includes it.";
-/// Namespaces whose own roles are read one by one.
+/// Maximum number of namespaces whose own roles are read one by one.
 const MAX_ROLE_NAMESPACES: usize = 50;
 
-/// Everything on the page.
+/// Returns everything on the page.
 pub async fn view(
     api: &Api,
     record: &ClusterRecord,
@@ -105,7 +105,7 @@ fn is_system(role: &str, subject: &Subject) -> bool {
     role.starts_with("system:") || by_subject
 }
 
-/// Where bindings may be changed, asked once for each place and verb.
+/// Where bindings may be changed, reviewed once for each place and verb.
 struct Rights(BTreeMap<(Option<String>, &'static str), (bool, RightQuestion)>);
 
 impl Rights {
@@ -141,7 +141,7 @@ impl Rights {
     }
 }
 
-/// The request that revoking would send.
+/// Returns the verb of the request that a revocation would send.
 fn verb(binding: &rbac::Binding) -> &'static str {
     if binding.subjects().len() > 1 {
         "update"
@@ -183,7 +183,7 @@ async fn roles(api: &Api, places: &[String]) -> Result<Vec<RoleChoice>, KubeErro
     Ok(choices)
 }
 
-/// Why nothing can be granted here, when that is so.
+/// Returns the reason why the viewer cannot grant anything here, if there is one.
 async fn grant_refused(api: &Api, places: &[String]) -> Result<Option<String>, KubeError> {
     for plural in ["clusterrolebindings", "rolebindings"] {
         let question = reviews::question("create", &rbac::resource(plural), None);

@@ -1,5 +1,6 @@
-//! What the panel reads of apps for people: a registry's repositories, Alertmanager's alerts.
-use super::{Apps, PARALLEL, join, reachable};
+//! Contents that the panel reads from apps for users: a registry's repositories, Alertmanager's
+//! alerts.
+use super::{Apps, MAX_CONCURRENT_CALLS, join, reachable};
 use crate::{
     panel::caller::Caller,
     service::{error::ServiceError, overview::reading},
@@ -16,17 +17,17 @@ use portico_domain::{
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
-/// The largest answer of an app that is read.
-const MAX_ANSWER: usize = 8 * 1024 * 1024;
-/// Repositories of one page.
+/// Maximum size of an app's response body, in bytes.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+/// Maximum number of repositories on one page.
 const MAX_REPOSITORIES: usize = 200;
-/// Tags that one repository shows.
+/// Maximum number of tags of one repository.
 const MAX_TAGS: usize = 100;
-const BY_REPOSITORY: &str =
-    "Rules of this registry tell repositories apart. Your client of it shows the tags.";
+const BY_REPOSITORY: &str = "This registry has rules for single repositories, so the panel does \
+     not list tags. Use your registry client.";
 
 impl Apps {
-    /// The registry's repositories with their tags.
+    /// Returns the registry's repositories with their tags.
     pub async fn registry(
         &self,
         id: &str,
@@ -53,7 +54,7 @@ impl Apps {
                 };
                 Repository { name, tags }
             })
-            .buffered(PARALLEL)
+            .buffered(MAX_CONCURRENT_CALLS)
             .collect()
             .await;
         Ok(RegistryView {
@@ -92,7 +93,7 @@ impl Apps {
         })
     }
 
-    /// Firing alerts of every Alertmanager that is open to this caller, with the app.
+    /// Returns the firing alerts of every Alertmanager that this caller may open, with the app.
     pub async fn firing(&self, caller: &Caller) -> Vec<(Named, Result<Vec<Alert>, ServiceError>)> {
         let Some(project) = caller.project() else {
             return Vec::new();
@@ -108,7 +109,10 @@ impl Apps {
                 (named, self.firing_of(app, caller).await)
             })
             .collect();
-        stream::iter(looks).buffered(PARALLEL).collect().await
+        stream::iter(looks)
+            .buffered(MAX_CONCURRENT_CALLS)
+            .collect()
+            .await
     }
 
     async fn firing_of(
@@ -157,7 +161,7 @@ impl Apps {
             .await
             .map_err(|error| outage(error.without_url().to_string()))?
         {
-            if body.len() + chunk.len() > MAX_ANSWER {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(outage("the answer is too large".to_owned()));
             }
             body.extend_from_slice(&chunk);

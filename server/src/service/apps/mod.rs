@@ -1,4 +1,4 @@
-//! Managed-service apps: their cards, and which of them the panel may ask for whom.
+//! Managed-service apps: their cards, and which of them the panel may query for which user.
 mod contents;
 
 use super::error::ServiceError;
@@ -16,9 +16,9 @@ use std::{collections::BTreeMap, time::Duration};
 use url::Url;
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(3);
-const PARALLEL: usize = 6;
+const MAX_CONCURRENT_CALLS: usize = 6;
 
-/// The apps, and how to reach them.
+/// The apps, and the client to query them.
 pub struct Apps {
     configured: Vec<AppConfig>,
     http: reqwest::Client,
@@ -35,7 +35,7 @@ impl Apps {
         let http = reqwest::Client::builder()
             .connect_timeout(Duration::from_secs(2))
             .timeout(CALL_TIMEOUT)
-            // an app's redirect must not lead the panel's own requests anywhere
+            // an app's redirect must not send the panel's own requests elsewhere
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .build()?;
@@ -47,14 +47,14 @@ impl Apps {
         })
     }
 
-    /// Every rule of the project's apps, for the names of roles.
+    /// Returns every rule of the project's apps, for the names of roles.
     pub fn of_project<'a>(&'a self, project: &'a str) -> impl Iterator<Item = &'a AppConfig> {
         self.configured
             .iter()
             .filter(move |app| app.project == project)
     }
 
-    /// The cards of the project's apps; of those that are closed too, for whoever may ask for them.
+    /// Returns the cards of the project's apps; closed ones only for users who may ask for access.
     pub async fn cards(
         &self,
         caller: &Caller,
@@ -69,7 +69,10 @@ impl Apps {
             .filter(|app| with_closed || caller.app(&app.id).is_some())
             .map(|app| self.card(app, caller, role_names))
             .collect();
-        stream::iter(cards).buffered(PARALLEL).collect().await
+        stream::iter(cards)
+            .buffered(MAX_CONCURRENT_CALLS)
+            .collect()
+            .await
     }
 
     async fn card(
@@ -83,10 +86,10 @@ impl Apps {
         let (health, status) = match access {
             Some(AppAccess::Unknown) => (
                 Health::Unknown,
-                "Keystone does not answer: it may be closed to you".to_owned(),
+                "Keystone does not answer: you may not have access".to_owned(),
             ),
             Some(_) => self.health(app).await,
-            None => (Health::Unknown, "Not open to you".to_owned()),
+            None => (Health::Unknown, "No access".to_owned()),
         };
         AppCard {
             id: app.id.clone(),
@@ -106,7 +109,7 @@ impl Apps {
         }
     }
 
-    /// Where the app is: at its own address, or on the panel's page about it.
+    /// Returns the URL of an app: its own address, or the panel's page about it.
     fn link(&self, app: &AppConfig) -> String {
         if app.kind == Kind::Web {
             match &app.path {
@@ -138,7 +141,8 @@ impl Apps {
         }
     }
 
-    /// Where an app of one of these projects is: its own address, or the panel's page about it.
+    /// Returns the URL of an app in one of these projects: its own address, or the panel's page
+    /// about it.
     pub fn address(&self, id: &str, projects: &[Project]) -> Option<String> {
         self.configured
             .iter()
@@ -146,7 +150,7 @@ impl Apps {
             .map(|app| self.link(app))
     }
 
-    /// The app, only if this caller may open it.
+    /// Returns the app, only if this caller may open it.
     fn open(&self, id: &str, kind: Kind, caller: &Caller) -> Result<&AppConfig, ServiceError> {
         let project = caller.project().map(|project| &project.id);
         let app = self
@@ -162,7 +166,7 @@ impl Apps {
         Ok(app)
     }
 
-    /// Whether the panel may ask an app for this person.
+    /// Returns whether the panel may query an app for this user.
     fn may_be_read(&self, app: &AppConfig, caller: &Caller) -> Result<(), ServiceError> {
         let name = &app.name;
         let page = || app.first_url(&self.public_url, &self.apps_domain);
@@ -170,28 +174,30 @@ impl Apps {
             Some(AppAccess::Open | AppAccess::InPart) => Ok(()),
             Some(AppAccess::SignInAgain) => {
                 let text = format!("{name} asks you to confirm who you are.");
-                Err(ServiceError::not_permitted(text)
-                    .next(format!("Open {}, sign in there, and come back.", page())))
+                Err(ServiceError::not_permitted(text).next(format!(
+                    "Open {}, sign in there, and return to this page.",
+                    page()
+                )))
             }
             Some(AppAccess::Unknown) => {
-                let text = format!("Nobody can say whether {name} is open to you.");
+                let text = format!("Portico cannot check whether you may open {name}.");
                 Err(ServiceError::new(UiErrorKind::Unavailable, text)
                     .next("Keystone does not answer. Try again in a moment."))
             }
             None if access::allowed(&app.allow, caller.identity()) => {
-                let text = format!("A rule of {name} closes it to you.");
+                let text = format!("A rule of {name} denies you access.");
                 Err(ServiceError::not_permitted(text).next(format!(
-                    "The page at {} says which. Ask your administrators about it.",
+                    "The page at {} names the rule. Ask your administrators about it.",
                     page()
                 )))
             }
             None => {
-                let text = format!("{name} is not open to your roles.");
+                let text = format!("Your roles do not grant access to {name}.");
                 let roles = opened_by(app, caller.identity(), &BTreeMap::new()).join(" or ");
                 let next = if roles.is_empty() {
-                    "No role in this project opens it.".to_owned()
+                    "No role in this project grants access.".to_owned()
                 } else {
-                    format!("It opens with the role {roles} in this project.")
+                    format!("It requires the role {roles} in this project.")
                 };
                 Err(ServiceError::not_permitted(text).next(next))
             }
@@ -199,7 +205,7 @@ impl Apps {
     }
 }
 
-/// The roles that open an app in this project, by name where it may be known.
+/// Returns the roles that open an app in this project, by name if the viewer may know it.
 fn opened_by(
     app: &AppConfig,
     identity: &Identity,
@@ -225,8 +231,8 @@ fn opened_by(
     names
 }
 
-/// The address at which the panel, too, can ask the app: in clear, or by a certificate that
-/// everybody trusts.
+/// Returns the address at which the panel can query the app: over plain HTTP, or with a publicly
+/// trusted certificate.
 fn reachable(app: &AppConfig) -> Option<&Url> {
     let upstream = &app.upstream;
     let special = upstream.ca_file.is_some()
@@ -239,7 +245,7 @@ fn reachable(app: &AppConfig) -> Option<&Url> {
     })
 }
 
-/// The app's URL with a path below its own.
+/// Returns the app's URL with a path below its own.
 fn join(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     if !url.path().ends_with('/') {

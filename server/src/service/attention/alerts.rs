@@ -1,7 +1,7 @@
-//! Alerts among what needs attention: those of this project's clusters only, and one row where an
-//! alert and an object are the same trouble.
+//! Alerts in the attention list: those of this project's clusters only, merged into one row if an
+//! alert and an object are about the same problem.
 //!
-//! Which cluster, project and object an alert is about is read from its labels, as the rules of
+//! The cluster, project and object of an alert are read from its labels, as the rules of
 //! kube-prometheus and kube-state-metrics write them.
 use super::{Trouble, TroubleKey, worst_first};
 use portico_domain::{
@@ -11,14 +11,14 @@ use portico_domain::{
 };
 
 /// Alerts that only prove that alerting works, or that serve other alerts.
-const NO_TROUBLE: [&str; 3] = ["Watchdog", "DeadMansSwitch", "InfoInhibitor"];
-/// Severities that ask for nothing.
-const NO_SEVERITY: [&str; 6] = ["none", "info", "informational", "notice", "debug", "ok"];
-/// Severities of what has failed already.
-const FAILED: [&str; 6] = ["critical", "page", "error", "fatal", "emergency", "high"];
+const META_ALERTS: [&str; 3] = ["Watchdog", "DeadMansSwitch", "InfoInhibitor"];
+/// Severities that require no action.
+const HARMLESS_SEVERITIES: [&str; 6] = ["none", "info", "informational", "notice", "debug", "ok"];
+/// Severities of failures that have already happened.
+const FAILURE_SEVERITIES: [&str; 6] = ["critical", "page", "error", "fatal", "emergency", "high"];
 const CLUSTER_LABELS: [&str; 3] = ["cluster_id", "cluster", "cluster_name"];
 const PROJECT_ID_LABELS: [&str; 2] = ["project_id", "openstack_project_id"];
-/// Labels that name an object, the most exact first; `job` is Prometheus' own word for a target.
+/// Labels that name an object, the most specific first; `job` is Prometheus' own word for a target.
 const OBJECT_LABELS: [(&str, &str, &str); 7] = [
     ("pod", "", "pods"),
     ("deployment", "apps", "deployments"),
@@ -29,7 +29,7 @@ const OBJECT_LABELS: [(&str, &str, &str); 7] = [
     ("node", "", "nodes"),
 ];
 
-/// An alert with the app that has it.
+/// An alert with its app.
 #[derive(Clone, Debug)]
 pub struct Fired {
     pub alert: Alert,
@@ -37,7 +37,7 @@ pub struct Fired {
     pub app: Named,
 }
 
-/// Which clusters there are, and which of them the project may see.
+/// All clusters, and those that the project may see.
 pub struct Scope<'a> {
     pub project: &'a Project,
     /// Other projects of the viewer, whose names an alert may carry.
@@ -46,7 +46,7 @@ pub struct Scope<'a> {
     pub all: Vec<&'a ClusterRecord>,
 }
 
-/// Adds the alerts that are trouble of this project to the objects that were found.
+/// Adds the alerts about this project to the problems of objects.
 pub fn join(troubles: &mut Vec<Trouble>, fired: Vec<Fired>, scope: &Scope<'_>) {
     let mut seen: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for Fired { alert, app } in fired {
@@ -56,7 +56,7 @@ pub fn join(troubles: &mut Vec<Trouble>, fired: Vec<Fired>, scope: &Scope<'_>) {
         let Some(cluster) = scope.cluster_of(&alert) else {
             continue;
         };
-        // two Alertmanagers of one pair have the same alerts
+        // the two Alertmanagers of a pair have the same alerts
         let identity = (alert.name.clone(), alert.labels.clone());
         if seen.contains(&identity) {
             continue;
@@ -75,14 +75,14 @@ pub fn join(troubles: &mut Vec<Trouble>, fired: Vec<Fired>, scope: &Scope<'_>) {
     troubles.sort_by(|a, b| worst_first(&a.attention, &b.attention));
 }
 
-/// Whether an alert asks for an action.
+/// Returns whether an alert requires an action.
 fn needs_attention(alert: &Alert) -> bool {
     let severity = alert.severity.to_lowercase();
-    !NO_TROUBLE.contains(&alert.name.as_str()) && !NO_SEVERITY.contains(&severity.as_str())
+    !META_ALERTS.contains(&alert.name.as_str()) && !HARMLESS_SEVERITIES.contains(&severity.as_str())
 }
 
 fn health_of(alert: &Alert) -> Health {
-    if FAILED.contains(&alert.severity.to_lowercase().as_str()) {
+    if FAILURE_SEVERITIES.contains(&alert.severity.to_lowercase().as_str()) {
         Health::Failed
     } else {
         Health::Warning
@@ -90,8 +90,8 @@ fn health_of(alert: &Alert) -> Health {
 }
 
 impl<'a> Scope<'a> {
-    /// The cluster that an alert is about: `None` for an alert of another project,
-    /// `Some(None)` where its labels name no cluster that is known here.
+    /// Returns the cluster of an alert: `None` for an alert of another project, `Some(None)` if its
+    /// labels name no known cluster.
     fn cluster_of(&self, alert: &Alert) -> Option<Option<&'a ClusterRecord>> {
         let other_id = PROJECT_ID_LABELS
             .iter()
@@ -140,7 +140,7 @@ fn value<'a>(alert: &'a Alert, label: &str) -> Option<&'a str> {
         .map(|(_, value)| value.as_str())
 }
 
-/// The object that an alert names.
+/// Returns the object that an alert names.
 fn object_of(alert: &Alert) -> Option<ObjectRef> {
     OBJECT_LABELS.iter().find_map(|(label, group, plural)| {
         let name = value(alert, label)?;
@@ -156,7 +156,7 @@ fn object_of(alert: &Alert) -> Option<ObjectRef> {
     })
 }
 
-/// The row that is about the same object. An alert without a cluster matches in any of the
+/// Returns the row about the same object. An alert without a cluster matches in any of the
 /// project's: its Prometheus watches one of them only.
 fn find<'t>(
     troubles: &'t mut [Trouble],

@@ -1,4 +1,4 @@
-//! What needs attention in a cluster, worst first, with the reason.
+//! The attention list: what needs attention in a cluster, worst first, with the reason.
 pub mod alerts;
 
 use super::{health::Judgement, object, restarts};
@@ -15,20 +15,21 @@ use portico_domain::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Objects of one kind that are read for their reason.
+/// Maximum number of objects of one kind that are read for their reason.
 const MAX_READ: usize = 12;
-/// Pods that run, but were restarted just now, that are read: between two crashes a pod looks well.
+/// Maximum number of running but recently restarted pods that are read: between two crashes a pod
+/// looks healthy.
 const MAX_RESTARTED: usize = 12;
-const PARALLEL: usize = 6;
+const MAX_CONCURRENT_READS: usize = 6;
 
-/// What was found, and what could not be looked at.
+/// The problems found, and what could not be checked.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub troubles: Vec<Trouble>,
     pub gaps: Vec<String>,
 }
 
-/// The rows for a page.
+/// Returns the rows for a page.
 pub fn rows(troubles: Vec<Trouble>) -> Vec<Attention> {
     troubles
         .into_iter()
@@ -36,14 +37,14 @@ pub fn rows(troubles: Vec<Trouble>) -> Vec<Attention> {
         .collect()
 }
 
-/// One row, with every object that it stands for: an alert about one of them is the same trouble.
+/// One row, with every object that it covers: an alert about one of them is the same problem.
 #[derive(Clone, Debug)]
 pub struct Trouble {
     pub attention: Attention,
     keys: Vec<TroubleKey>,
 }
 
-/// An object of a cluster; its API version does not tell it from others.
+/// The identity of an object in a cluster; the API version is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TroubleKey {
     plural: String,
@@ -69,18 +70,18 @@ impl TroubleKey {
     }
 }
 
-/// Looks at pods, workloads, jobs and claims of every namespace that the caller may read.
+/// Checks pods, workloads, jobs and claims of every namespace that the caller may read.
 pub async fn look(api: &Api, cluster: &Named) -> Findings {
-    // jobs first: what a job says of its failed pods is worth more than what each pod says
+    // jobs first: a job's reason for its failed pods is more useful than each pod's own
     let kinds = [
         ("jobs", "batch", "jobs"),
         ("pods", "", "pods"),
         ("deployments", "apps", "deployments"),
-        ("stateful sets", "apps", "statefulsets"),
-        ("daemon sets", "apps", "daemonsets"),
-        ("volume claims", "", "persistentvolumeclaims"),
+        ("StatefulSets", "apps", "statefulsets"),
+        ("DaemonSets", "apps", "daemonsets"),
+        ("PersistentVolumeClaims", "", "persistentvolumeclaims"),
     ];
-    // discovery first, so that the six do not each ask for it
+    // discovery first, so that the six do not each request it
     let results = match discovery::catalog(api).await {
         Ok(catalog) => {
             let looks = kinds.map(|(_, group, plural)| unhealthy(api, &catalog, group, plural));
@@ -129,7 +130,7 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
     out
 }
 
-/// A cluster that could not be looked at needs attention itself.
+/// Returns the row of a cluster that could not be checked.
 pub fn unavailable(health: Health, cluster: Named, why: String) -> Findings {
     Findings {
         troubles: vec![Trouble {
@@ -149,7 +150,7 @@ pub fn unavailable(health: Health, cluster: Named, why: String) -> Findings {
     }
 }
 
-/// Worst first, then the longest lasting.
+/// Orders worst first, then the longest lasting.
 pub fn worst_first(a: &Attention, b: &Attention) -> std::cmp::Ordering {
     let rank = |health: Health| match health {
         Health::Failed => 0,
@@ -171,14 +172,15 @@ struct Judged {
     object: ObjectRef,
     row: TableRow,
     judgement: Judgement,
-    /// Names of others of the same owner that this one stands for.
+    /// Names of others of the same owner that this row covers.
     others: Vec<String>,
-    /// A pod that failed for good.
+    /// Whether a pod has failed permanently.
     ended: bool,
 }
 
 impl Judged {
-    /// A failed try of a job: the job tries again, has succeeded since, or says itself that it failed.
+    /// Returns whether this is a failed attempt of a job: the job retries, has succeeded since, or
+    /// reports its failure itself.
     fn of_a_job(&self) -> bool {
         let owner = self.row.owner.as_ref();
         self.ended && owner.is_some_and(|owner| owner.kind == "Job")
@@ -204,7 +206,7 @@ async fn unhealthy(
         .into_rows()
         .into_iter()
         .partition(|row| needs_a_look(&resource, row));
-    // the worst stands for its owner
+    // the worst represents its owner
     ill.sort_by_key(|row| row.row.health != Some(Health::Failed));
     let mut looks = one_of_each_owner(ill);
     looks.truncate(MAX_READ);
@@ -215,7 +217,7 @@ async fn unhealthy(
     }
     let mut objects: Vec<_> = stream::iter(looks)
         .map(|(row, others)| read(api, &resource, row, others))
-        .buffered(PARALLEL)
+        .buffered(MAX_CONCURRENT_READS)
         .collect()
         .await;
     objects.retain(|judged| {
@@ -231,7 +233,7 @@ async fn unhealthy(
     Ok(Found { objects, refused })
 }
 
-/// The pods that may be between two crashes, the most restarted first.
+/// Returns the pods that may be between two crashes, the most restarted first.
 fn recently_restarted(column: restarts::Column, rows: Vec<TableRow>) -> Vec<TableRow> {
     let mut found: Vec<(u32, TableRow)> = rows
         .into_iter()
@@ -242,7 +244,8 @@ fn recently_restarted(column: restarts::Column, rows: Vec<TableRow>) -> Vec<Tabl
     found.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Rows that may need a person. A job's row does not say that it failed, so all unfinished are read.
+/// Returns whether a row may need attention. A job's row does not show that it failed, so all
+/// unfinished ones are read.
 fn needs_a_look(resource: &ResourceRef, row: &TableRow) -> bool {
     match row.row.health {
         Some(Health::Failed | Health::Warning | Health::Unknown) => true,
@@ -258,7 +261,7 @@ fn same_owner(a: &TableRow, b: &TableRow) -> bool {
     }
 }
 
-/// One row for each owner, with the names of the others that it stands for.
+/// Returns one row for each owner, with the names of the others that it covers.
 fn one_of_each_owner(rows: Vec<TableRow>) -> Vec<(TableRow, Vec<String>)> {
     let mut kept: Vec<(TableRow, Vec<String>)> = Vec::new();
     for row in rows {
@@ -277,7 +280,7 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<Stri
         name: row.row.name.clone(),
     };
     let (judgement, ended) = match objects::get(api, &reference).await {
-        // replicas that have only just been asked for need no attention
+        // replicas requested only just now need no attention
         Ok(value) => (
             object::judge(api, &reference, &value).await,
             value["status"]["phase"] == "Failed",
@@ -309,7 +312,7 @@ fn merge(
             let names = workloads(&judged.row).map(|(_, name)| (place.clone(), name));
             explained.extend(names);
         } else if explained.contains(&(place, judged.object.name.clone())) {
-            // the rows of its pods give a better reason
+            // the rows of its pods have a better reason
             continue;
         }
         troubles.push(trouble(judged, cluster));
@@ -340,7 +343,7 @@ fn trouble(judged: Judged, cluster: &Named) -> Trouble {
     }
 }
 
-/// The workloads that a pod belongs to, by kind (as in a URL) and name: its owner, and the
+/// Returns the workloads that a pod belongs to, by kind (as in a URL) and name: its owner, and the
 /// Deployment behind a ReplicaSet.
 fn workloads(row: &TableRow) -> impl Iterator<Item = (String, String)> {
     let owner = row.owner.clone();

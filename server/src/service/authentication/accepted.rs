@@ -1,4 +1,4 @@
-//! The allow-list of a cluster, and what it says about somebody.
+//! The allow-list of a cluster, and whether it accepts a user.
 use crate::service::{Services, access::Names};
 use portico_domain::{
     cluster::{ClusterRecord, NotAccepted},
@@ -6,7 +6,7 @@ use portico_domain::{
     panel::{Acceptance, Accepted, AcceptedId},
 };
 
-/// The list, with the names that the viewer may know.
+/// Returns the list, with the names that the viewer may know.
 pub fn list(names: &Names<'_>, record: &ClusterRecord) -> Accepted {
     let identity = names.identity;
     let project = identity.project.as_ref();
@@ -34,7 +34,7 @@ pub fn list(names: &Names<'_>, record: &ClusterRecord) -> Accepted {
     }
 }
 
-/// Whether the viewer's own token is accepted.
+/// Returns whether the viewer's own token is accepted.
 pub fn own(names: &Names<'_>, record: &ClusterRecord, services: &Services) -> Acceptance {
     let identity = names.identity;
     let project = identity
@@ -66,7 +66,7 @@ pub fn own(names: &Names<'_>, record: &ClusterRecord, services: &Services) -> Ac
     }
 }
 
-/// By name where the viewer may know it.
+/// Returns the roles, by name if the viewer may know it.
 fn accepted_roles(names: &Names<'_>, record: &ClusterRecord) -> Vec<String> {
     let roles = record.accepted_roles.iter();
     roles
@@ -74,7 +74,7 @@ fn accepted_roles(names: &Names<'_>, record: &ClusterRecord) -> Vec<String> {
         .collect()
 }
 
-/// Whether the token of somebody else would be accepted.
+/// Returns whether the token of another user would be accepted.
 pub fn other(identity: &Identity, record: &ClusterRecord) -> Acceptance {
     match verdict(identity, record) {
         Ok(why) => yes(format!("A token like this would be accepted: {why}.")),
@@ -108,7 +108,7 @@ fn yes(reason: String) -> Acceptance {
 enum Lacks {
     Project,
     Role,
-    /// Keystone gives no token for a project without one.
+    /// Keystone issues no token for a project in which the user has no role.
     AnyRole,
 }
 
@@ -116,7 +116,7 @@ impl Lacks {
     fn words(self) -> &'static str {
         match self {
             Self::Project => "the cluster accepts neither this project nor its domain",
-            Self::Role => "it has none of the roles of which the cluster wants one",
+            Self::Role => "it has none of the roles that the cluster accepts",
             Self::AnyRole => "without a role in the project there is no token for it",
         }
     }
@@ -145,7 +145,7 @@ fn verdict(identity: &Identity, record: &ClusterRecord) -> Result<String, Lacks>
         .find(|role| record.accepted_roles.contains(&role.id));
     Ok(match role {
         Some(role) => format!("{scope}, and so is the role {}", role.name),
-        None => format!("{scope}, and any role will do"),
+        None => format!("{scope}, and any role is sufficient"),
     })
 }
 
@@ -161,13 +161,13 @@ mod tests {
                 &["p1"][..],
                 &[][..],
                 &[][..],
-                Ok("the project is in the list, and any role will do"),
+                Ok("the project is in the list, and any role is sufficient"),
             ),
             (
                 &["p2"],
                 &["d1"],
                 &[],
-                Ok("the project's domain is in the list, and any role will do"),
+                Ok("the project's domain is in the list, and any role is sufficient"),
             ),
             (
                 &["p1"],

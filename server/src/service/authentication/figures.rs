@@ -1,5 +1,5 @@
-//! kube-auth's live figures, read from the admin port of its process: the same way whether it
-//! is this process or another.
+//! kube-auth's live figures, read from the admin port of its process, whether it is this process or
+//! another.
 use super::scrape::Sample;
 use jiff::Timestamp;
 use moka::future::Cache;
@@ -12,16 +12,16 @@ use std::{
 use url::Url;
 use uuid::Uuid;
 
-/// However many look, the process is asked this often.
-const KEPT_FOR: Duration = Duration::from_secs(5);
+/// How long figures are cached, for all readers together.
+const CACHE_TTL: Duration = Duration::from_secs(5);
 const CALL_TIMEOUT: Duration = Duration::from_secs(2);
-/// Thousands of series of one process fit.
-const MAX_ANSWER: usize = 4 * 1024 * 1024;
-/// How far back "recent" reaches.
+/// Maximum size of a response body, in bytes; thousands of series of one process fit.
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+/// The interval that counts as recent.
 const RECENT_SECONDS: i64 = 300;
 
-/// Reads the metrics of one kube-auth process. Whoever may see a cluster may see its figures:
-/// they are counts of the whole cluster and name nobody.
+/// Reads the metrics of one kube-auth process. Every user who may see a cluster may see its
+/// figures: they are counts of the whole cluster and identify no user.
 pub struct KubeAuthMetrics {
     url: Option<Url>,
     http: reqwest::Client,
@@ -41,13 +41,13 @@ impl KubeAuthMetrics {
                 .build()?,
             kept: Cache::builder()
                 .max_capacity(1)
-                .time_to_live(KEPT_FOR)
+                .time_to_live(CACHE_TTL)
                 .build(),
             history: Mutex::default(),
         })
     }
 
-    /// A cluster's figures, at most some seconds old.
+    /// Returns a cluster's figures, at most a few seconds old.
     pub async fn of(&self, cluster: Uuid) -> FiguresView {
         let Some(url) = &self.url else {
             return FiguresView::NotConfigured;
@@ -58,7 +58,7 @@ impl KubeAuthMetrics {
         }
     }
 
-    /// The same, read now.
+    /// Returns the same, read now.
     pub async fn now(&self, cluster: Uuid) -> FiguresView {
         self.kept.invalidate(&()).await;
         self.of(cluster).await
@@ -93,15 +93,15 @@ impl KubeAuthMetrics {
             .map_err(failed)?;
         let mut body = Vec::new();
         while let Some(chunk) = answer.chunk().await.map_err(failed)? {
-            if body.len() + chunk.len() > MAX_ANSWER {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err("kube-auth's metrics are too large to be read.".to_owned());
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).map_err(|_| "kube-auth's metrics are no text.".to_owned())
+        String::from_utf8(body).map_err(|_| "kube-auth's metrics are not text.".to_owned())
     }
 
-    /// Readings of the same process within the last minutes; a restart begins anew.
+    /// Stores readings of the same process within the last minutes; a restart discards them.
     fn remember(&self, sample: &Arc<Sample>) {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         history.retain(|known| {
@@ -145,7 +145,7 @@ mod tests {
 
     const CLUSTER: &str = "bff6fbd5-4b48-4ecc-8e10-687444ebba16";
 
-    /// A process whose counter grows by one with each reading.
+    /// Returns a process whose counter grows by one with each reading.
     async fn process() -> (Url, Arc<AtomicU64>) {
         let asked = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&asked);
@@ -160,7 +160,7 @@ mod tests {
                     )
                 }),
             )
-            .route("/large", get(|| async { "x".repeat(MAX_ANSWER + 1) }));
+            .route("/large", get(|| async { "x".repeat(MAX_BODY_BYTES + 1) }));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/metrics", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });

@@ -1,12 +1,13 @@
-//! A kubeconfig of its own for one cluster, to download: kubectl asks `portico credential` for
-//! tokens, and the file holds no secret. `portico kubeconfig` merges the same into a person's own.
+//! A separate kubeconfig for one cluster, to download: kubectl gets tokens from `portico
+//! credential`, and the file holds no secret. `portico kubeconfig` merges the same entries into a
+//! user's own.
 use crate::service::error::ServiceError;
 use app::error::UiErrorKind;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portico_domain::cluster::ClusterRecord;
 use serde_json::json;
 
-/// The file's text.
+/// Returns the file's text.
 pub async fn kubeconfig(record: &ClusterRecord, portico_url: &str) -> Result<String, ServiceError> {
     let authority = match &record.ca_file {
         None => None,
@@ -33,7 +34,8 @@ fn render(
     authority: Option<&[u8]>,
 ) -> Result<String, serde_norway::Error> {
     let host = portico_url.split("://").last().unwrap_or(portico_url);
-    // named after Portico and the cluster, so that they meet nobody else's when files are joined
+    // named after Portico and the cluster, so that they do not collide with other programs' entries
+    // when files are joined
     let name = format!("portico/{host}/{}", record.name);
     let mut cluster = json!({ "server": record.api_url });
     if let Some(authority) = authority {
@@ -44,13 +46,13 @@ fn render(
         "kind": "Config",
         "clusters": [{ "name": name, "cluster": cluster }],
         "users": [{ "name": name, "user": { "exec": {
-            // the version that every kubectl understands
+            // the version that every kubectl supports
             "apiVersion": "client.authentication.k8s.io/v1beta1",
             "command": "portico",
             "args": ["credential", "--gateway", portico_url, "--cluster", record.id.to_string()],
             "installHint": format!(
-                "portico is missing: install it as your cloud's documentation says, then run \
-                 `portico login {portico_url}`."
+                "portico is missing: install it as described in your cloud's documentation, then \
+                 run `portico login {portico_url}`."
             ),
             "interactiveMode": "Never",
         }}}],

@@ -1,16 +1,16 @@
-//! The authentication page: how a cluster identifies people, whom it accepts, and trying both.
+//! The authentication page: how a cluster authenticates users, whom it accepts, and tests of both.
 mod accepted;
 mod figures;
-mod kept;
 mod kubeconfig;
+mod recent_tests;
 mod scrape;
 mod self_test;
 mod user;
 mod user_test;
 
 pub use figures::KubeAuthMetrics;
-pub use kept::KeptTests;
 pub use kubeconfig::kubeconfig;
+pub use recent_tests::RecentTests;
 pub use self_test::self_test;
 pub use user_test::user_test;
 
@@ -21,8 +21,8 @@ use portico_domain::{
     panel::{AuthenticationView, TerminalHelp},
 };
 
-/// The page, but for its live figures. Whoever may see the cluster may see it; what it says of
-/// the cluster itself holds also while the API server does not answer.
+/// Returns the page, without its live figures. Every user who may see the cluster may see it; its
+/// data about the cluster itself is available even if the API server does not respond.
 pub async fn view(
     services: &Services,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! What kube-auth's metrics say about token reviews, read from Prometheus' text format.
+//! Parsing of kube-auth's token review metrics from Prometheus' text format.
 use portico_domain::panel::{Quantile, ReviewFigures};
 use prometheus_parse::{Sample as Line, Scrape, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -9,10 +9,10 @@ const SECONDS: &str = "portico_token_review_seconds";
 const STARTED: &str = "portico_start_time_seconds";
 const KEYSTONE_ANSWER: &str = "portico_kube_auth_keystone_last_answer_timestamp_seconds";
 const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestamp_seconds";
-/// The rest of a process's metrics is not looked at.
+/// The metrics that are read.
 const WANTED: [&str; 5] = [TOTAL, SECONDS, STARTED, KEYSTONE_ANSWER, KEYSTONE_FAILURE];
 
-/// One reading of a process.
+/// One reading of a process's metrics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Unix seconds.
@@ -28,13 +28,12 @@ pub struct Sample {
 pub struct Counts {
     by_result: BTreeMap<String, f64>,
     cached: f64,
-    /// Reviews up to a duration in seconds, each bound with all below it.
+    /// Cumulative numbers of reviews up to a duration in seconds.
     buckets: Vec<(f64, f64)>,
 }
 
 impl Sample {
-    /// Reads the text. What is not about token reviews is passed over, and so is what makes no
-    /// sense.
+    /// Reads the text. Metrics that are not about token reviews, and invalid lines, are skipped.
     pub fn read(text: &str, read_at: i64) -> Self {
         let wanted = text
             .lines()
@@ -44,7 +43,7 @@ impl Sample {
             read_at,
             ..Self::default()
         };
-        // lines in memory cannot fail to be read
+        // reading lines from memory cannot fail
         let lines = Scrape::parse(wanted).map_or_else(|_| Vec::new(), |scrape| scrape.samples);
         for line in lines {
             sample.take(&line);
@@ -92,14 +91,14 @@ impl Sample {
         Some(self.clusters.entry(cluster).or_default())
     }
 
-    /// What is counted about a cluster; nothing yet is all noughts.
+    /// Returns the counts of a cluster; all zero if there are none yet.
     pub fn of(&self, cluster: Uuid) -> Counts {
         self.clusters.get(&cluster).cloned().unwrap_or_default()
     }
 }
 
 impl Counts {
-    /// What came on top of an earlier reading of the same process.
+    /// Returns the increase since an earlier reading of the same process.
     pub fn since(&self, earlier: &Self) -> Self {
         let less = |now: f64, before: Option<f64>| (now - before.unwrap_or_default()).max(0.0);
         Self {
@@ -127,7 +126,7 @@ impl Counts {
         }
     }
 
-    /// For people.
+    /// Returns the figures for users.
     pub fn figures(&self) -> ReviewFigures {
         let count = |result: &str| whole(self.by_result.get(result).copied().unwrap_or_default());
         ReviewFigures {
@@ -141,7 +140,7 @@ impl Counts {
         }
     }
 
-    /// As Prometheus' `histogram_quantile` estimates it: even within each bucket.
+    /// Estimates a quantile as Prometheus' `histogram_quantile` does: uniformly within each bucket.
     fn quantile(&self, q: f64) -> Option<Quantile> {
         let total = self.buckets.last().map(|(_, count)| *count)?;
         if total <= 0.0 {

@@ -1,4 +1,4 @@
-//! "Test me": a real request with a cluster token that no API server has seen yet.
+//! "Test me": a real request with a new cluster token that no API server has seen.
 use super::{accepted, user};
 use crate::{
     kube::{Api, KubeError, reviews, whoami},
@@ -12,8 +12,8 @@ use portico_domain::{
 };
 use std::time::Instant;
 
-/// Sends the request and says how far it came. It is sent also when the allow-list speaks
-/// against it: what the cluster does with it is what is tested.
+/// Sends the request and reports how far it got. It is sent even if the allow-list would refuse it:
+/// the cluster's behaviour is what is tested.
 pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRecord) -> SelfTest {
     let at = Timestamp::now();
     let acceptance = accepted::own(&services.names(caller), record, services);
@@ -47,12 +47,12 @@ pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRec
             passed(&mut test);
         }
         Err(KubeError::Refused(message)) => {
-            // it knows who asked: only the question itself was refused
+            // it authenticated the user: only the request itself was refused
             test.answer = format!("The API server knows you, and refused the question: {message}.");
             passed(&mut test);
             test.next_step = Some(
-                "Nothing may be asked without the ClusterRole system:basic-user, which \
-                 Kubernetes binds to system:authenticated: its administrators can bind it again."
+                "Access reviews require the ClusterRole system:basic-user, which Kubernetes binds \
+                 to system:authenticated: its administrators can bind it again."
                     .to_owned(),
             );
         }
@@ -69,7 +69,7 @@ pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRec
     test
 }
 
-/// The credential, or why there is none.
+/// Returns the credential, or the reason why there is none.
 fn credential(
     services: &Services,
     caller: &Caller,
@@ -77,13 +77,13 @@ fn credential(
     now: Timestamp,
 ) -> Result<Api, Failed> {
     let token = caller.token().ok_or_else(|| Failed {
-        at: Stop::Portico,
+        at: Hop::Portico,
         answer: "Portico has no token of yours for this project.".to_owned(),
         next_step: services.asks_for(),
     })?;
     if token.expires_at <= now {
         return Err(Failed {
-            at: Stop::Portico,
+            at: Hop::Portico,
             answer: "Your Keystone token has ended.".to_owned(),
             next_step: "Sign in again, then test once more.".to_owned(),
         });
@@ -94,7 +94,7 @@ fn credential(
         .map_err(|error| Failed::of(&error, true, None))
 }
 
-/// Who the API server says it is; computed where it cannot say.
+/// Returns the user as the API server identifies them; computed if it cannot be asked.
 async fn who(
     services: &Services,
     caller: &Caller,
@@ -119,7 +119,8 @@ async fn who(
     }
 }
 
-/// Whether kube-auth met a silent Keystone since then; `None` when its figures cannot be read.
+/// Returns whether kube-auth got no response from Keystone since then; `None` if its metrics cannot
+/// be read.
 async fn keystone_failed_since(
     services: &Services,
     record: &ClusterRecord,
@@ -136,9 +137,9 @@ async fn keystone_failed_since(
     }
 }
 
-/// The parts that the request passes, in order.
+/// The components that the request passes, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stop {
+enum Hop {
     Portico,
     ApiServer,
     KubeAuth,
@@ -146,7 +147,7 @@ enum Stop {
     Authorization,
 }
 
-impl Stop {
+impl Hop {
     const ALL: [Self; 5] = [
         Self::Portico,
         Self::ApiServer,
@@ -169,7 +170,7 @@ impl Stop {
         match self {
             Self::Portico => "sealed a new cluster token",
             Self::ApiServer => "answered",
-            Self::KubeAuth => "opened the token and said who you are",
+            Self::KubeAuth => "opened the token and returned your identity",
             Self::Keystone => "confirmed the token, now or a few seconds ago",
             Self::Authorization => "decided",
         }
@@ -178,13 +179,13 @@ impl Stop {
 
 fn passed(test: &mut SelfTest) {
     test.passed = true;
-    test.stops = Stop::ALL
+    test.stops = Hop::ALL
         .iter()
         .map(|stop| row(*stop, Health::Ok, stop.passed()))
         .collect();
 }
 
-fn row(stop: Stop, health: Health, text: &str) -> TestStop {
+fn row(stop: Hop, health: Health, text: &str) -> TestStop {
     TestStop {
         name: stop.name().to_owned(),
         health,
@@ -192,10 +193,10 @@ fn row(stop: Stop, health: Health, text: &str) -> TestStop {
     }
 }
 
-/// Where it ended, as far as can be told from outside.
+/// Where the request ended, as far as can be observed from outside.
 #[derive(Debug, PartialEq, Eq)]
 struct Failed {
-    at: Stop,
+    at: Hop,
     answer: String,
     next_step: String,
 }
@@ -204,51 +205,51 @@ impl Failed {
     fn of(error: &KubeError, accepted: bool, keystone_failed: Option<bool>) -> Self {
         let (at, next_step) = match error {
             KubeError::Unreachable(_) => (
-                Stop::ApiServer,
-                "The cluster's administrators can see whether it runs; `portico doctor` says \
-                 whether there is a way to it from where Portico runs.",
+                Hop::ApiServer,
+                "The cluster's administrators can see whether it runs; `portico doctor` checks \
+                 whether Portico's machine can reach it.",
             ),
             KubeError::Timeout(_) => (
-                Stop::ApiServer,
-                "Try again in a moment. If it stays so, look at the API server's load, and \
-                 whether it reaches kube-auth: it waits for it.",
+                Hop::ApiServer,
+                "Try again in a moment. If it continues, check the API server's load, and whether \
+                 it reaches kube-auth, for which it waits.",
             ),
             KubeError::Unauthenticated if keystone_failed == Some(true) => (
-                Stop::Keystone,
-                "Nobody can be identified until Keystone answers again; `portico doctor` says \
+                Hop::Keystone,
+                "No user can be identified until Keystone answers again; `portico doctor` shows \
                  what it tried.",
             ),
             KubeError::Unauthenticated if !accepted => (
-                Stop::KubeAuth,
+                Hop::KubeAuth,
                 "Ask for the project or the role to be accepted by this cluster.",
             ),
             KubeError::Unauthenticated => (
-                Stop::KubeAuth,
+                Hop::KubeAuth,
                 "kube-auth refused the token, or the API server could not ask it. kube-auth's \
                  log has one line for each refusal; the API server's log names the webhook.",
             ),
             KubeError::Unconfigured(_) | KubeError::NoToken => (
-                Stop::Portico,
+                Hop::Portico,
                 "Its administrators find the cause in Portico's log and with `portico doctor`.",
             ),
             _ => (
-                Stop::ApiServer,
-                "Try again in a moment; if it stays so, the cluster's administrators find the \
+                Hop::ApiServer,
+                "Try again in a moment; if it continues, the cluster's administrators find the \
                  cause in the API server's log.",
             ),
         };
         let answer = match (error, at) {
-            (KubeError::Unauthenticated, Stop::Keystone) => {
+            (KubeError::Unauthenticated, Hop::Keystone) => {
                 "The API server answered 401: kube-auth could not ask Keystone about your token."
                     .to_owned()
             }
             (KubeError::Unauthenticated, _) if !accepted => {
-                "The API server answered 401, as the allow-list says: this cluster does not \
+                "The API server answered 401, as the allow-list requires: this cluster does not \
                  accept your token."
                     .to_owned()
             }
             (KubeError::Unauthenticated, _) => {
-                "The API server answered 401: nobody confirmed to it who you are.".to_owned()
+                "The API server answered 401: no authenticator confirmed your identity.".to_owned()
             }
             _ => error.sentence(),
         };
@@ -260,11 +261,11 @@ impl Failed {
     }
 
     fn write(self, test: &mut SelfTest) {
-        test.stops = Stop::ALL
+        test.stops = Hop::ALL
             .iter()
             .map(|stop| match stop.cmp(&self.at) {
                 std::cmp::Ordering::Less => row(*stop, Health::Ok, before(*stop, self.at)),
-                std::cmp::Ordering::Equal => row(*stop, Health::Failed, "it ended here"),
+                std::cmp::Ordering::Equal => row(*stop, Health::Failed, "the request failed here"),
                 std::cmp::Ordering::Greater => row(*stop, Health::Unknown, after(*stop, self.at)),
             })
             .collect();
@@ -273,20 +274,20 @@ impl Failed {
     }
 }
 
-/// What is known of a part behind the one that failed.
-fn after(stop: Stop, end: Stop) -> &'static str {
+/// Returns what is known of a component after the one that failed.
+fn after(stop: Hop, end: Hop) -> &'static str {
     match (stop, end) {
-        // kube-auth looks at the token first, and at its roles when Keystone has named them
-        (Stop::Keystone, Stop::KubeAuth) => "may have been asked",
+        // kube-auth checks the token first, and its roles when Keystone has returned them
+        (Hop::Keystone, Hop::KubeAuth) => "may have been asked",
         _ => "not reached",
     }
 }
 
-/// What a part did when a later one failed.
-fn before(stop: Stop, end: Stop) -> &'static str {
+/// Returns what a component did if a later one failed.
+fn before(stop: Hop, end: Hop) -> &'static str {
     match (stop, end) {
-        (Stop::ApiServer, _) => "answered 401",
-        (Stop::KubeAuth, Stop::Keystone) => "could not say whose token it is",
+        (Hop::ApiServer, _) => "answered 401",
+        (Hop::KubeAuth, Hop::Keystone) => "could not identify the token's user",
         _ => stop.passed(),
     }
 }
@@ -302,18 +303,13 @@ mod tests {
                 KubeError::Unreachable("refused".to_owned()),
                 true,
                 None,
-                Stop::ApiServer,
+                Hop::ApiServer,
             ),
-            (KubeError::Timeout(4), true, None, Stop::ApiServer),
-            (KubeError::Unauthenticated, true, None, Stop::KubeAuth),
-            (
-                KubeError::Unauthenticated,
-                true,
-                Some(false),
-                Stop::KubeAuth,
-            ),
-            (KubeError::Unauthenticated, true, Some(true), Stop::Keystone),
-            (KubeError::Unauthenticated, false, None, Stop::KubeAuth),
+            (KubeError::Timeout(4), true, None, Hop::ApiServer),
+            (KubeError::Unauthenticated, true, None, Hop::KubeAuth),
+            (KubeError::Unauthenticated, true, Some(false), Hop::KubeAuth),
+            (KubeError::Unauthenticated, true, Some(true), Hop::Keystone),
+            (KubeError::Unauthenticated, false, None, Hop::KubeAuth),
             (
                 KubeError::Server {
                     status: 503,
@@ -321,13 +317,13 @@ mod tests {
                 },
                 true,
                 None,
-                Stop::ApiServer,
+                Hop::ApiServer,
             ),
             (
                 KubeError::Unconfigured("no key".to_owned()),
                 true,
                 None,
-                Stop::Portico,
+                Hop::Portico,
             ),
         ] {
             let failed = Failed::of(&error, accepted, keystone);

@@ -1,4 +1,4 @@
-//! Somebody as Kubernetes sees them.
+//! Users as Kubernetes identifies them.
 use crate::{
     kube::whoami::UserInfo,
     service::access::{Names, bound_group},
@@ -10,7 +10,7 @@ use portico_domain::{
 };
 use portico_kube_auth::identity_extra;
 
-/// What kube-auth would say of an identity.
+/// Returns the user that kube-auth derives from an identity.
 pub fn computed(names: &Names<'_>, identity: &Identity, record: &ClusterRecord) -> KubernetesUser {
     let extra = identity_extra(identity);
     KubernetesUser {
@@ -27,7 +27,7 @@ pub fn computed(names: &Names<'_>, identity: &Identity, record: &ClusterRecord) 
     }
 }
 
-/// What the API server says.
+/// Returns the user that the API server reports.
 pub fn told(names: &Names<'_>, user: UserInfo) -> KubernetesUser {
     KubernetesUser {
         username: user.username,
@@ -37,7 +37,7 @@ pub fn told(names: &Names<'_>, user: UserInfo) -> KubernetesUser {
     }
 }
 
-/// Groups with what they stand for.
+/// Returns groups with their meaning.
 pub fn groups(names: &Names<'_>, groups: Vec<String>) -> Vec<KubernetesGroup> {
     groups
         .into_iter()
@@ -64,7 +64,7 @@ pub mod tests {
         }
     }
 
-    /// ada in project p1 of domain d1.
+    /// Returns ada in project p1 of domain d1.
     pub fn identity(roles: &[&str]) -> Identity {
         Identity {
             user: User {

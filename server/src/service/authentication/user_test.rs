@@ -1,7 +1,7 @@
-//! "Test a user": what somebody could do, by access reviews with the viewer's own token.
+//! "Test a user": what another user could do, by access reviews with the viewer's own token.
 //!
-//! The reviews start from an [`Identity`]. Its roles are typed in, or Keystone's role assignments
-//! where the viewer's own token may read them.
+//! The reviews start from an [`Identity`]. Its roles are entered, or are Keystone's role
+//! assignments if the viewer's own token may read them.
 use super::{accepted, user};
 use crate::{
     kube::{Api, KubeError, namespaces, reviews, reviews::ReviewedSubject},
@@ -25,14 +25,14 @@ use portico_domain::{
 
 use portico_openstack::keystone::Error;
 
-/// Longer than any name that Keystone gives out.
-const MAX_TEXT: usize = 255;
-/// Roles, and groups, of one test.
+/// Maximum length of a name, in characters; Keystone's are shorter.
+const MAX_TEXT_CHARS: usize = 255;
+/// Maximum number of roles, and of groups, in one test.
 const MAX_ENTRIES: usize = 50;
-/// What every request carries that is known at all; no binding needs to name anybody else.
+/// The group of every authenticated request; no binding needs to name another one.
 const AUTHENTICATED: &str = "system:authenticated";
 
-/// What the form offers; refused to those who may not ask about others.
+/// Returns the form's options; refused to viewers who may not review other users.
 pub async fn form(
     services: &Services,
     caller: &Caller,
@@ -57,7 +57,7 @@ pub async fn form(
     })
 }
 
-/// Asks the usual questions about somebody. A form that cannot be meant is a result too.
+/// Runs the standard reviews for a user. An invalid form is a result too.
 pub async fn user_test(
     services: &Services,
     caller: &Caller,
@@ -108,7 +108,8 @@ async fn permitted(api: &Api) -> Result<(), ServiceError> {
     Err(ServiceError::not_permitted(rights::refusal(&question)))
 }
 
-/// The viewer's projects that the cluster accepts; another's name is not theirs to know.
+/// Returns the viewer's projects that the cluster accepts; the names of other projects are not
+/// disclosed to them.
 fn projects<'a>(
     names: &'a Names<'_>,
     record: &'a ClusterRecord,
@@ -121,12 +122,12 @@ fn projects<'a>(
     .filter(|project| record.accepts_project(project))
 }
 
-/// Somebody as the form describes them.
+/// The user described by the form.
 #[derive(Debug)]
 struct Tested {
     identity: Identity,
     username: String,
-    /// Groups that follow from nothing in Keystone.
+    /// Groups that do not follow from Keystone.
     more_groups: Vec<String>,
 }
 
@@ -164,14 +165,16 @@ impl Tested {
         }
         if let Some(role) = roles.iter().find(|role| !is_keystone_id(&role.id)) {
             return Err(ServiceError::invalid(format!(
-                "{} is no role ID: that is 32 digits and letters a to f.",
+                "{} is not a role ID: that is 32 digits and letters a to f.",
                 short(&role.id)
             ))
             .next("`openstack role show NAME` prints the ID."));
         }
         let namespace = request.namespace.trim();
         if namespace.len() > 63 || !namespace.bytes().all(is_of_a_label) {
-            return Err(ServiceError::invalid("That is no name of a namespace."));
+            return Err(ServiceError::invalid(
+                "That is not the name of a namespace.",
+            ));
         }
         Ok(Self {
             identity: Identity {
@@ -191,7 +194,7 @@ impl Tested {
         })
     }
 
-    /// Takes the roles from Keystone when none were typed in; says where they come from.
+    /// Reads the roles from Keystone if none were entered; returns their source.
     async fn complete(
         &mut self,
         services: &Services,
@@ -203,7 +206,8 @@ impl Tested {
         }
         let asked = (&services.keystone, caller.token(), &self.identity.project);
         let (Some(keystone), Some(own), Some(project)) = asked else {
-            return "Without any role: none was chosen, and this panel has no Keystone to ask.";
+            return "Without any role: none was chosen, and this panel is not connected to \
+                    Keystone.";
         };
         match keystone.role_assignments(&own.token, &project.id).await {
             Ok(listed) => {
@@ -222,8 +226,8 @@ impl Tested {
                  assignments."
             }
             Err(_) => {
-                "Without any role: none was chosen, and Keystone did not answer what the user \
-                 holds."
+                "Without any role: none was chosen, and Keystone did not return the user's role \
+                 assignments."
             }
         }
     }
@@ -244,7 +248,7 @@ impl Tested {
         let mut groups = self.groups(record);
         groups.push(AUTHENTICATED.to_owned());
         let extra = self.identity.project.as_ref().map(|_| {
-            // what is only typed in has no domain to tell
+            // an entered value has no domain
             portico_kube_auth::identity_extra(&self.identity)
                 .into_iter()
                 .filter(|(_, values)| values.iter().all(|value| !value.is_empty()))
@@ -270,7 +274,7 @@ impl Tested {
     }
 }
 
-/// Entries that are apart by white space or commas.
+/// Returns entries separated by white space or commas.
 fn entries(what: &str, typed: &str) -> Result<Vec<String>, ServiceError> {
     let found: Vec<String> = typed
         .split(|c: char| c.is_whitespace() || c == ',')
@@ -285,14 +289,14 @@ fn entries(what: &str, typed: &str) -> Result<Vec<String>, ServiceError> {
 }
 
 fn text(what: &str, text: &str) -> Result<String, ServiceError> {
-    if text.chars().count() > MAX_TEXT || text.chars().any(char::is_control) {
+    if text.chars().count() > MAX_TEXT_CHARS || text.chars().any(char::is_control) {
         return Err(ServiceError::invalid(format!(
             "{what} is too long or holds characters that cannot be seen."
         )));
     }
     if text.to_lowercase().starts_with("system:") {
         return Err(ServiceError::invalid(format!(
-            "{} belongs to Kubernetes: kube-auth says it of nobody.",
+            "{} belongs to Kubernetes: kube-auth never assigns it.",
             short(text)
         ))
         .next("Leave it out; system:authenticated is always taken into account."));
@@ -314,7 +318,7 @@ fn is_of_a_label(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
-/// The usual questions: in a namespace (every one, when none is named), and about the cluster.
+/// Returns the standard questions: in a namespace (all, if none is given), and about the cluster.
 fn questions(namespace: &str) -> Vec<(&'static str, RightQuestion)> {
     let namespace = Some(namespace.trim()).filter(|name| !name.is_empty());
     let apps = |plural: &str| ResourceRef::new("apps", "v1", plural);
@@ -357,7 +361,7 @@ async fn ask(
             reason: verdict.reason,
         })
     });
-    // a handful, and the person waits for all of them
+    // a handful, and the user waits for all of them
     futures::future::try_join_all(asked).await
 }
 
@@ -412,7 +416,7 @@ mod tests {
             let several = record(&["p1", "p2"], &[], &[]);
             let tested = Tested::read(names, &several, &request()).unwrap();
             assert!(!tested.subject(&several).groups.contains(&ROLE.to_owned()));
-            // shown are those of the credential; Kubernetes adds its own to everybody
+            // these are the groups of the credential; Kubernetes adds its own to every user
             let shown = tested.shown(names, &several);
             assert!(shown.groups.iter().all(|group| group.name != AUTHENTICATED));
         });
@@ -422,7 +426,7 @@ mod tests {
     fn what_cannot_be_meant_is_refused_with_a_reason() {
         assert!(refused(|form| form.user_id = "nora".to_owned()).contains("user ID"));
         assert!(refused(|form| form.project = "p2".to_owned()).contains("project"));
-        assert!(refused(|form| form.more_roles = "admin".to_owned()).contains("no role ID"));
+        assert!(refused(|form| form.more_roles = "admin".to_owned()).contains("not a role ID"));
         assert!(
             refused(|form| form.groups = "system:masters".to_owned())
                 .contains("belongs to Kubernetes")

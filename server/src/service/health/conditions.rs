@@ -1,11 +1,11 @@
-//! Conditions as any kind has them, and kinds without words of their own.
+//! Conditions of any kind, and kinds without rules of their own.
 use super::{Judgement, sentence};
 use jiff::Timestamp;
 use portico_domain::panel::{Condition, Health};
 use serde_json::Value;
 
-/// Condition types that say something is wrong when they are true.
-const BAD: [&str; 9] = [
+/// Condition types that report a fault when they are true.
+const FAILURE_CONDITIONS: [&str; 9] = [
     "Failed",
     "Stalled",
     "Degraded",
@@ -17,8 +17,8 @@ const BAD: [&str; 9] = [
     "FailureTarget",
 ];
 
-/// Condition types that say neither good nor bad.
-const NEUTRAL: [&str; 5] = [
+/// Condition types that indicate neither health nor a fault.
+const NEUTRAL_CONDITIONS: [&str; 5] = [
     "Progressing",
     "Suspended",
     "PodReadyToStartContainers",
@@ -26,7 +26,7 @@ const NEUTRAL: [&str; 5] = [
     "NamesAccepted",
 ];
 
-/// The object's conditions, each with how it is.
+/// Returns the object's conditions, each with its health.
 pub fn conditions(object: &Value) -> Vec<Condition> {
     let finished = object
         .pointer("/status/phase")
@@ -65,17 +65,17 @@ fn list(object: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn health(kind: &str, status: &str) -> Health {
-    let bad_when_true = BAD.contains(&kind);
+    let bad_when_true = FAILURE_CONDITIONS.contains(&kind);
     match status {
         "Unknown" => Health::Unknown,
         "True" if bad_when_true => Health::Failed,
-        "False" if !bad_when_true && NEUTRAL.contains(&kind) => Health::Unknown,
+        "False" if !bad_when_true && NEUTRAL_CONDITIONS.contains(&kind) => Health::Unknown,
         "False" if !bad_when_true => Health::Warning,
         _ => Health::Ok,
     }
 }
 
-/// Judges a kind that has no words of its own: deletion, conditions, then its phase.
+/// Judges a kind without rules of its own: deletion, conditions, then its phase.
 pub fn generic(object: &Value) -> Judgement {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
         return Judgement::new(Health::Progressing, "Being deleted");

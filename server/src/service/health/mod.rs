@@ -1,4 +1,4 @@
-//! How objects are, and why, in plain words. Total functions without I/O.
+//! The health of objects, with the reason in plain words. Total functions without I/O.
 mod conditions;
 mod node;
 mod pod;
@@ -18,15 +18,15 @@ use portico_domain::panel::{Health, ResourceRef};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// What is said about an object.
+/// The health of an object with its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     pub health: Health,
-    /// A few words.
+    /// A short status.
     pub status: String,
-    /// Whole sentences: why, and what to look at.
+    /// Full sentences: the reason, and what to check.
     pub reason: Option<String>,
-    /// For a workload whose only trouble is replicas that are not ready: how many.
+    /// The number of replicas that are not ready, if that is a workload's only problem.
     pub not_ready: Option<i32>,
 }
 
@@ -51,7 +51,7 @@ impl Judgement {
     }
 }
 
-/// Judges any object; kinds without words of their own by their conditions.
+/// Judges any object; kinds without rules of their own by their conditions.
 pub fn judge(resource: &ResourceRef, object: &Value) -> Judgement {
     let known = match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => typed(object, pod),
@@ -72,7 +72,7 @@ fn typed<T: DeserializeOwned>(object: &Value, judge: fn(&T) -> Judgement) -> Opt
     T::deserialize(object).ok().map(|object| judge(&object))
 }
 
-/// `1 container`, `2 containers`.
+/// Returns `1 container`, `2 containers`.
 pub(crate) fn counted(count: i64, noun: &str) -> String {
     if count == 1 {
         format!("1 {noun}")
@@ -81,7 +81,7 @@ pub(crate) fn counted(count: i64, noun: &str) -> String {
     }
 }
 
-/// Ends a text of somebody else's as a sentence.
+/// Turns a foreign text into a full sentence.
 pub(crate) fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() || text.ends_with(['.', '!', '?']) {

@@ -1,4 +1,4 @@
-//! Nodes: ready or not, short of something, or closed for new pods.
+//! Nodes: ready or not, under pressure, or closed for new pods.
 use super::{Judgement, sentence};
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::panel::Health;
@@ -24,7 +24,7 @@ pub fn node(node: &Node) -> Judgement {
     judgement
 }
 
-/// What is not as it should be, a sentence each.
+/// Returns the node's problems, one sentence each.
 pub fn node_problems(node: &Node) -> Vec<String> {
     let mut problems = Vec::new();
     match condition(node, "Ready") {
@@ -45,7 +45,7 @@ pub fn node_problems(node: &Node) -> Vec<String> {
         }
     }
     if node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true) {
-        problems.push("It is cordoned: no new pods come to it.".to_owned());
+        problems.push("It is cordoned: no new pods are scheduled on it.".to_owned());
     }
     problems
 }

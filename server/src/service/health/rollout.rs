@@ -1,17 +1,17 @@
-//! Replicas that are not ready because they have only just been made: that is progress, until their
-//! deadline has passed.
+//! Replicas that are not ready because they are new: they count as progress until their deadline
+//! has passed.
 use super::{Judgement, counted, pod as judge_pod};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::Health;
 use serde_json::Value;
 
-/// `spec.progressDeadlineSeconds` where a workload has none: the default of deployments
+/// `spec.progressDeadlineSeconds` if a workload has none: the default of deployments
 /// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#progress-deadline-seconds>).
 pub(super) const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
 
-/// Judges a workload whose replicas are not all ready again, by its pods: while each of those that are
-/// not ready is younger than the deadline and none has failed, the workload is progressing.
+/// Judges a workload whose replicas are not all ready again, by its pods: while all of those that
+/// are not ready are younger than the deadline and none has failed, the workload is progressing.
 pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Timestamp) -> Judgement {
     let Some(not_ready) = judgement.not_ready else {
         return judgement;
@@ -19,13 +19,13 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
     let deadline = workload
         .pointer("/spec/progressDeadlineSeconds")
         .and_then(Value::as_i64)
-        // the API server's word for "never"
+        // the API server's value for "never"
         .filter(|seconds| *seconds < i64::from(i32::MAX))
         .map_or(PROGRESS_DEADLINE, SignedDuration::from_secs);
     let is_young = |made: Timestamp| now.duration_since(made) < deadline;
     let waiting: Vec<_> = pods.iter().filter(|pod| !is_ready(pod)).collect();
     let progressing = if waiting.is_empty() {
-        // they are not made yet
+        // they do not exist yet
         let created = workload
             .pointer("/metadata/creationTimestamp")
             .and_then(Value::as_str)
@@ -57,7 +57,7 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
 }
 
 fn is_ready(pod: &Pod) -> bool {
-    // one that ends is not waited for
+    // a terminating one is not waited for
     if pod.metadata.deletion_timestamp.is_some() {
         return true;
     }
@@ -71,7 +71,7 @@ fn is_ready(pod: &Pod) -> bool {
         .any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-/// Whether its controller has not seen the newest specification.
+/// Returns whether its controller has not yet seen the newest specification.
 fn has_new_spec(workload: &Value) -> bool {
     let number = |pointer: &str| workload.pointer(pointer).and_then(Value::as_i64);
     number("/metadata/generation") > number("/status/observedGeneration")

@@ -1,6 +1,6 @@
-//! The scheduler's message in plain words.
+//! The scheduler's messages in plain words.
 
-/// `0/2 nodes are available: 2 Insufficient memory.` and its like.
+/// Simplifies messages such as `0/2 nodes are available: 2 Insufficient memory.`
 pub fn simplify(message: &str) -> String {
     match causes(message) {
         Some(causes) => format!("No node can take it: {causes}."),
@@ -8,9 +8,9 @@ pub fn simplify(message: &str) -> String {
     }
 }
 
-/// The causes alone: `all 2 nodes have too little free memory`. `None` for another message.
+/// Returns the causes alone: `all 2 nodes have too little free memory`. `None` for another message.
 pub fn causes(message: &str) -> Option<String> {
-    // newer schedulers add what preemption would have brought
+    // newer schedulers add the result of preemption
     let message = message.split(" preemption:").next().unwrap_or(message);
     let (counts, causes) = message.split_once(" nodes are available: ")?;
     let total = counts.split('/').nth(1).unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn causes(message: &str) -> Option<String> {
     Some(causes.join("; "))
 }
 
-/// Splits at commas that a count follows; other commas belong to a clause.
+/// Splits at commas before a count; other commas belong to a clause.
 fn clauses(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -42,7 +42,7 @@ fn cause(clause: &str, total: &str) -> String {
         .filter(|(count, _)| count.chars().all(|c| c.is_ascii_digit()))
         .unwrap_or(("", clause));
     if what.contains("unbound immediate PersistentVolumeClaims") {
-        return "a volume claim of the pod has no volume yet".to_owned();
+        return "a PersistentVolumeClaim of the pod has no volume yet".to_owned();
     }
     let nodes = match (count, total) {
         ("", _) => String::new(),
@@ -104,7 +104,7 @@ mod tests {
             ),
             (
                 "0/2 nodes are available: 2 pod has unbound immediate PersistentVolumeClaims.",
-                "No node can take it: a volume claim of the pod has no volume yet.",
+                "No node can take it: a PersistentVolumeClaim of the pod has no volume yet.",
             ),
             (
                 "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",

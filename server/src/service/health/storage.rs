@@ -1,4 +1,4 @@
-//! Volumes and the claims on them.
+//! The health of volumes and volume claims.
 use super::{Judgement, sentence};
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use portico_domain::panel::Health;

@@ -1,4 +1,4 @@
-//! Workloads: how many replicas are ready, and what keeps the others from it.
+//! The health of workloads: the number of ready replicas, and the reason for the others.
 use super::{Judgement, counted, sentence};
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
@@ -33,12 +33,12 @@ pub fn deployment(deployment: &Deployment) -> Judgement {
     {
         judgement.health = Health::Failed;
         judgement.not_ready = None;
-        judgement.reason = Some(
-            "The rollout has not moved on within its deadline; its newest pods say why.".to_owned(),
-        );
+        judgement.reason =
+            Some("The rollout exceeded its progress deadline; see its newest pods.".to_owned());
     } else if spec.and_then(|spec| spec.paused) == Some(true) {
         judgement.status.push_str(", paused");
-        judgement.reason = Some("Its rollout is paused: changes wait until it goes on.".to_owned());
+        judgement.reason =
+            Some("Its rollout is paused: changes take effect when it is resumed.".to_owned());
     }
     judgement
 }
@@ -53,7 +53,7 @@ pub fn stateful_set(set: &StatefulSet) -> Judgement {
     replicas(&Counts {
         desired,
         ready: status.ready_replicas.unwrap_or(0),
-        // without a rollout both revisions are the same one
+        // without a rollout both revisions are the same
         updated: if status.current_revision == status.update_revision {
             desired
         } else {
@@ -146,7 +146,7 @@ fn replicas(counts: &Counts) -> Judgement {
         Health::Warning
     };
     let judgement = Judgement::new(health, status).because(format!(
-        "{} not ready; {} say why.",
+        "{} not ready; see {}.",
         if desired - ready == 1 {
             "1 replica is".to_owned()
         } else {
@@ -183,7 +183,7 @@ pub fn job(job: &Job) -> Judgement {
         let failed = status.failed.unwrap_or(0);
         let reason = match failure.reason.as_deref() {
             Some("BackoffLimitExceeded") => format!(
-                "{} and it gives up. The log of its last pod says why.",
+                "{} and it is not retried. See the log of its last pod.",
                 match failed {
                     1 => "Its pod failed".to_owned(),
                     0 => "It failed as often as it may".to_owned(),

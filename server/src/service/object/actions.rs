@@ -1,4 +1,4 @@
-//! What may be done with an object: one access review for exactly the request that would follow.
+//! The actions of an object: one access review for exactly the request that would follow.
 use crate::{
     kube::{Api, KubeError, reviews},
     service::{error::ServiceError, rights},
@@ -7,10 +7,10 @@ use portico_domain::panel::{
     Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion,
 };
 
-/// The largest replica count that the form takes.
+/// Maximum replica count of the form.
 const MAX_REPLICAS: i64 = 10_000;
 
-/// Every action that the kind has, each with whether this person may do it now.
+/// Returns every action that the kind has, each with whether this user may do it now.
 pub async fn states(
     api: &Api,
     object: &ObjectRef,
@@ -78,7 +78,7 @@ fn questions(object: &ObjectRef, kind: &ResourceKind) -> Vec<(Action, RightQuest
     found
 }
 
-/// Kinds with a replica count behind a scale subresource.
+/// Returns whether a kind has a replica count behind a scale subresource.
 pub fn scalable(resource: &ResourceRef) -> bool {
     matches!(
         (resource.group.as_str(), resource.plural.as_str()),
@@ -86,7 +86,7 @@ pub fn scalable(resource: &ResourceRef) -> bool {
     )
 }
 
-/// Kinds whose pods a rollout replaces.
+/// Returns whether a rollout replaces the pods of a kind.
 pub fn restartable(resource: &ResourceRef) -> bool {
     matches!(
         (resource.group.as_str(), resource.plural.as_str()),
@@ -94,7 +94,7 @@ pub fn restartable(resource: &ResourceRef) -> bool {
     )
 }
 
-/// Refuses counts that nobody means.
+/// Refuses replica counts that are out of range.
 pub fn confirm_replicas(replicas: i64) -> Result<(), ServiceError> {
     if (0..=MAX_REPLICAS).contains(&replicas) {
         Ok(())

@@ -1,6 +1,6 @@
-//! One object's page: state in words, facts, containers, and what may be done.
+//! The page of one object: status in words, fields, containers, and available actions.
 mod actions;
-mod facts;
+mod object_fields;
 mod replicas;
 mod selector;
 
@@ -42,7 +42,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         status: judgement.status,
         reason: judgement.reason,
         conditions: health::conditions(&value),
-        facts: facts::facts(&object.resource, &value),
+        facts: object_fields::facts(&object.resource, &value),
         containers: containers(&object.resource, &value),
         replicas: replica_count(&kind, &value),
         pod_selector: selector::of_pods(&object.resource, &value),
@@ -51,19 +51,19 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
     })
 }
 
-/// Judges an object as its page does: a workload by its pods too, so that replicas which have only
-/// just been asked for are progress until their deadline.
+/// Judges an object as its page does: a workload by its pods too, so that replicas requested only
+/// just now are progress until their deadline.
 pub async fn judge(api: &Api, object: &ObjectRef, value: &Value) -> Judgement {
     let first = health::judge(&object.resource, value);
     replicas::settle(api, object, value, first).await
 }
 
-/// The object as YAML, for reading.
+/// Returns the object as YAML, for reading.
 pub async fn yaml(api: &Api, object: &ObjectRef) -> Result<String, ServiceError> {
     Ok(objects::yaml(objects::get(api, object).await?)?)
 }
 
-/// What happened to the object.
+/// Returns the events of the object.
 pub async fn events(api: &Api, object: &ObjectRef) -> Result<Vec<EventRow>, ServiceError> {
     let value = objects::get(api, object).await?;
     Ok(events::of_object(api, object, &text(&value, "/metadata/uid")).await?)
@@ -103,8 +103,8 @@ fn owners(value: &Value, object: &ObjectRef, catalog: &discovery::Catalog) -> Ve
         .collect()
 }
 
-/// Annotations without the copy of the whole object that `kubectl apply` keeps, which may hold
-/// the values of a Secret.
+/// Returns annotations without `kubectl apply`'s copy of the whole object, which may hold the
+/// values of a Secret.
 fn annotations(value: &Value) -> Vec<(String, String)> {
     let mut found = pairs(value, "/metadata/annotations");
     found.retain(|(name, _)| name != "kubectl.kubernetes.io/last-applied-configuration");

@@ -10,11 +10,11 @@ use portico_domain::panel::{ObjectRef, ResourceRef};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Pods that are looked at; a workload with more keeps the judgement of its counts.
+/// Maximum number of pods that are read; a workload with more keeps the health of its counts.
 const MAX_PODS: &str = "500";
 
-/// Judges a workload again by its pods where replicas are not ready. Without an answer, or the right to
-/// list pods, the first judgement stays.
+/// Judges a workload again by its pods if replicas are not ready. Without a response, or the right
+/// to list pods, the first judgement stays.
 pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Judgement) -> Judgement {
     if first.not_ready.is_none() {
         return first;

@@ -1,10 +1,10 @@
-//! Which pods belong to an object, as a label selector in its text form
+//! The pods of an object, as a label selector in its text form
 //! (<https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/>).
 use portico_domain::panel::ResourceRef;
 use serde_json::Value;
 
-/// The selector of a workload's or service's pods. Nothing where it has none or an empty one, which
-/// would stand for every pod of the namespace.
+/// Returns the selector of a workload's or service's pods. `None` if it has none or an empty one,
+/// which would select every pod of the namespace.
 pub fn of_pods(resource: &ResourceRef, value: &Value) -> Option<String> {
     let selector = value.pointer("/spec/selector")?;
     let requirements = if *resource == ResourceRef::core("services") {
@@ -16,7 +16,7 @@ pub fn of_pods(resource: &ResourceRef, value: &Value) -> Option<String> {
             .into_iter()
             .flatten()
         {
-            // one that is left out would select more pods than are its own
+            // leaving one out would select foreign pods
             all.push(requirement(expression)?);
         }
         all

@@ -1,4 +1,4 @@
-//! A live list: a snapshot, then what changed, in batches.
+//! Live lists: a snapshot, then batches of changes.
 mod shares;
 mod view;
 mod watcher;
@@ -30,21 +30,21 @@ use uuid::Uuid;
 use view::View;
 use watcher::{Place, Report, watch_place};
 
-/// Changes are sent together so often.
-const BATCH: Duration = Duration::from_millis(200);
-/// Whether other namespaces have come or gone is looked at so often.
-const RESCOPE: Duration = Duration::from_secs(10);
-/// How often rows whose cells say too little are judged again.
-const REJUDGE: Duration = Duration::from_secs(60);
-/// Namespaces of one list that are watched; with more the list is read again and again.
-const MAX_WATCHES: usize = StreamLimits::WATCHES_OF_A_LIST;
-/// How often a list that has no room in its session's budget looks whether it has some.
-const ROOM_CHECK: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_secs(5);
-/// A list that could not be proved right for so long ends.
-const MAX_STALE: Duration = Duration::from_secs(60);
+/// How often collected changes are sent.
+const BATCH_INTERVAL: Duration = Duration::from_millis(200);
+/// How often the list of namespaces is compared.
+const NAMESPACES_CHECK_INTERVAL: Duration = Duration::from_secs(10);
+/// How often the health of rows whose cells are not sufficient is computed again.
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_secs(60);
+/// Maximum number of watched namespaces of one list; with more, the list is polled.
+const MAX_WATCHES: usize = StreamLimits::MAX_WATCHES_PER_LIST;
+/// How often a list without room in its session's budget checks for some.
+const BUDGET_CHECK_INTERVAL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// A list that could not be confirmed for this long ends.
+const MAX_STALENESS: Duration = Duration::from_secs(60);
 
-/// Follows a list until the browser has gone or nothing of it may be listed any more.
+/// Follows a list until the browser disconnects or the user may list nothing of it any more.
 pub async fn follow(
     services: Arc<Services>,
     caller: Caller,
@@ -87,7 +87,7 @@ pub async fn follow(
         if error.kind != UiErrorKind::Unavailable {
             return follower.ended(error.message, false).await;
         }
-        if since.elapsed() > MAX_STALE {
+        if since.elapsed() > MAX_STALENESS {
             return follower.ended(error.message, true).await;
         }
         follower
@@ -112,13 +112,13 @@ struct Follower {
     outbox: Outbox,
 }
 
-/// How a session of watching ended.
+/// How a round of watching ended.
 enum Round {
     /// The scope changed or a position expired: list again at once.
     Again,
-    /// With whether it had worked before.
+    /// Failed, with whether it had worked before.
     Failed(ServiceError, bool),
-    /// The session has no room for it.
+    /// The session's budget does not allow it.
     Limited(Need),
 }
 
@@ -128,7 +128,7 @@ impl Follower {
         self.outbox.send(Message::Ended { id, reason, retry }).await
     }
 
-    /// Sends rows of a view, those whose cells say too little judged as on their own pages.
+    /// Sends rows of a view; those whose cells are not sufficient are judged as on their own pages.
     async fn send(&self, view: &View, mut message: Message) -> Result<(), Gone> {
         if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
             && let Some(health) = view.row_health()
@@ -140,8 +140,8 @@ impl Follower {
         self.outbox.send(message).await
     }
 
-    /// Sends why the list is not live, and waits until the session's other lists have made room.
-    /// Nothing is asked of the API server meanwhile.
+    /// Sends the reason why the list is not live, and waits until the session's other lists have
+    /// released enough. Sends no request to the API server meanwhile.
     async fn wait_for_room(&self, need: &Need, last_good: Timestamp) -> Result<(), Gone> {
         self.outbox
             .send(Message::Stale {
@@ -152,7 +152,7 @@ impl Follower {
             .await?;
         let session = self.caller.session_id();
         loop {
-            tokio::time::sleep(ROOM_CHECK).await;
+            tokio::time::sleep(BUDGET_CHECK_INTERVAL).await;
             let budgets = &self.services.budgets;
             if budgets.has_room(session, need.resource, need.amount) {
                 return Ok(());
@@ -160,7 +160,7 @@ impl Follower {
         }
     }
 
-    /// Lists, then watches until something needs a new list.
+    /// Lists, then watches until a new list is needed.
     async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
         let mut shares = match Shares::take(&self.services, &self.caller) {
             Ok(shares) => shares,
@@ -210,10 +210,16 @@ impl Follower {
             })
             .collect();
         drop(reports);
-        let mut batch = interval(BATCH);
+        let mut batch = interval(BATCH_INTERVAL);
         batch.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut rescope = interval_at(Instant::now() + RESCOPE, RESCOPE);
-        let mut rejudge = interval_at(Instant::now() + REJUDGE, REJUDGE);
+        let mut rescope = interval_at(
+            Instant::now() + NAMESPACES_CHECK_INTERVAL,
+            NAMESPACES_CHECK_INTERVAL,
+        );
+        let mut rejudge = interval_at(
+            Instant::now() + HEALTH_CHECK_INTERVAL,
+            HEALTH_CHECK_INTERVAL,
+        );
         loop {
             tokio::select! {
                 report = inbox.recv() => match report {
@@ -237,7 +243,7 @@ impl Follower {
                         self.send(&view, message).await?;
                     }
                 }
-                // time alone changes no object, and yet how it is judged
+                // time alone changes no object, but it changes its health
                 _ = rejudge.tick() => view.send_uncertain_again(),
                 _ = rescope.tick() => match self.scope(&kind).await {
                     Ok(now) if now == scope => {}
@@ -257,7 +263,7 @@ impl Follower {
         let mut merged = listing::list(&api, &kind, &scope, &selection).await?;
         let scope = merged.leave_out_refused(scope);
         match merged.failures.first() {
-            // a part that is missing must not look like rows that are gone
+            // a part that did not respond must not look like deleted rows
             Some((_, error)) => Err(error.clone().into()),
             None => Ok((kind, scope, merged)),
         }
@@ -273,7 +279,7 @@ impl Follower {
         Ok(namespaces::scope(&api, kind, None, "list").await?)
     }
 
-    /// Whether the list is over other namespaces by now.
+    /// Returns whether the list now covers other namespaces.
     async fn moved(&self, kind: &ResourceKind, scope: &ListScope) -> bool {
         self.scope(kind).await.is_ok_and(|now| now != *scope)
     }
@@ -286,7 +292,7 @@ impl Follower {
         last_good: &mut Timestamp,
     ) -> Result<Round, Gone> {
         loop {
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let (_, now, merged) = match self.start().await {
                 Ok(start) => start,
                 Err(error) => return Ok(Round::Failed(error, true)),

@@ -1,28 +1,28 @@
-//! What a live list holds of its session's budget.
+//! A live list's shares of its session's budget.
 use crate::{
     panel::caller::Caller,
     service::Services,
     stream::budget::{LimitReached, Resource, Share},
 };
 
-/// What a list needs of its session's budget, and the limit that stood in the way.
+/// The amount that a list needs, and the limit that prevents it.
 pub struct Need {
     pub reached: LimitReached,
     pub resource: Resource,
     pub amount: usize,
 }
 
-/// What a list holds of its session's budget.
+/// The amounts that a list holds.
 pub struct Shares {
     watches: Share,
     bytes: Share,
 }
 
 impl Shares {
-    /// Takes one watch, with which every list begins.
+    /// Takes one watch, which every list starts with.
     ///
     /// # Errors
-    /// What it needs, when the session has no room for it.
+    /// The amount that it needs, if the session's budget does not allow it.
     pub fn take(services: &Services, caller: &Caller) -> Result<Self, Need> {
         let take = |resource, amount| {
             services
@@ -40,10 +40,10 @@ impl Shares {
         })
     }
 
-    /// Changes how many watches are held.
+    /// Changes the number of watches.
     ///
     /// # Errors
-    /// As in [`Self::take`].
+    /// Those of [`Self::take`].
     pub fn watches(&mut self, amount: usize) -> Result<(), Need> {
         self.watches.resize(amount).map_err(|reached| Need {
             reached,
@@ -52,10 +52,10 @@ impl Shares {
         })
     }
 
-    /// Changes how many bytes of rows are held.
+    /// Changes the memory of rows, in bytes.
     ///
     /// # Errors
-    /// As in [`Self::take`].
+    /// Those of [`Self::take`].
     pub fn bytes(&mut self, amount: usize) -> Result<(), Need> {
         self.bytes.resize(amount).map_err(|reached| Need {
             reached,

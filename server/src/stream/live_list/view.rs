@@ -15,7 +15,7 @@ pub struct View {
     pub columns: Vec<Column>,
     health: Option<RowHealth>,
     rows: BTreeMap<String, Row>,
-    /// Memory of `rows`, about.
+    /// Approximate memory of `rows`.
     bytes: usize,
     /// What was sent last: UID and version.
     sent: HashMap<String, String>,
@@ -47,7 +47,7 @@ impl View {
         self.dirty = true;
     }
 
-    /// Memory of the rows, about.
+    /// Returns the approximate memory of the rows.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -75,12 +75,12 @@ impl View {
         }
     }
 
-    /// Judges rows beyond their cells; `None` where the cells say enough.
+    /// Judges rows beyond their cells; `None` if the cells are sufficient.
     pub fn row_health(&self) -> Option<&RowHealth> {
         self.health.as_ref()
     }
 
-    /// Sends the rows whose cells say too little once more, as they may be judged otherwise by now.
+    /// Sends the rows whose cells are not sufficient again, since their health may have changed.
     pub fn send_uncertain_again(&mut self) {
         let Some(health) = &self.health else {
             return;
@@ -121,8 +121,8 @@ impl View {
         }
     }
 
-    /// What the browser does not have yet; a whole snapshot where the list is cut to a window,
-    /// as the browser could not tell the total from single rows.
+    /// Returns what the browser does not have yet; a whole snapshot if the list is cut to a window,
+    /// as the browser could not derive the total from single rows.
     pub fn changes(&mut self, id: u32, scope: &ListScope) -> Option<Message> {
         if !self.dirty {
             return None;
@@ -152,8 +152,8 @@ impl View {
     }
 }
 
-/// The memory of a row with its places in `rows` and `sent`: its texts, and what each of them costs
-/// besides.
+/// Returns the memory of a row with its places in `rows` and `sent`: its texts, and the overhead of
+/// each.
 fn row_bytes(row: &Row) -> usize {
     const TEXT: usize = size_of::<String>();
     let cells: usize = row.cells.iter().map(|cell| cell.len() + TEXT).sum();

@@ -66,14 +66,14 @@ fn rows_that_the_filter_leaves_out_are_not_sent() {
 
 #[test]
 fn a_list_longer_than_its_window_is_sent_whole_when_its_length_changes() {
-    let rows = (0..lists::WINDOW + 5)
+    let rows = (0..lists::MAX_ROWS + 5)
         .map(|number| row(&format!("p{number:05}"), "1"))
         .collect();
     let mut view = view("", rows);
     view.apply(watch::Change::Upsert(vec![row("z", "1")]));
     assert!(matches!(
         view.changes(1, &ListScope::Cluster),
-        Some(Message::Snapshot { total, .. }) if total == lists::WINDOW + 6
+        Some(Message::Snapshot { total, .. }) if total == lists::MAX_ROWS + 6
     ));
 }
 

@@ -1,4 +1,4 @@
-//! Watches one place of a live list, a namespace or the whole cluster, and reports what changes.
+//! The watch of one place of a live list, a namespace or the whole cluster.
 use crate::{
     kube::{KubeError, watch},
     panel::caller::Caller,
@@ -10,7 +10,7 @@ use std::{pin::pin, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// What a watcher of one place reports.
+/// A report of the watcher of one place.
 pub enum Report {
     Change(watch::Change),
     Expired,
@@ -27,7 +27,7 @@ pub struct Place {
     pub columns: Vec<Column>,
 }
 
-/// Watches one place; each watch ends within a minute and the next proves the rights again.
+/// Watches one place; each watch ends within a minute and the next checks the rights again.
 pub async fn watch_place(place: Place, mut position: String, reports: mpsc::Sender<Report>) {
     let selection = lists::selection(&place.query);
     let failed = |error: KubeError| match error {

@@ -1,5 +1,5 @@
 //! Certificates of our own listeners.
-use super::place::{Authority, GOOD, Place, free_port};
+use super::place::{Authority, Place, VALID_YEARS, free_port};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ async fn finding_o4_doctor_finds_a_certificate_outside_its_time() {
     let (this_year, names) = (now_year(), ["localhost"]);
     with_tls(&mut place, (PathBuf::new(), PathBuf::new()));
     for (years, id, status) in [
-        (GOOD, "ok", "ok"),
+        (VALID_YEARS, "ok", "ok"),
         ((2000, 2010), "certificate-expired", "error"),
         ((this_year + 2, 2120), "certificate-not-yet-valid", "error"),
     ] {
@@ -60,7 +60,7 @@ async fn finding_o4_doctor_finds_a_certificate_that_expires_soon() {
 #[tokio::test]
 async fn finding_o4_doctor_finds_a_certificate_for_other_names() {
     let mut place = Place::new().await;
-    let files = place.certificate("gateway", &["localhost"], GOOD);
+    let files = place.certificate("gateway", &["localhost"], VALID_YEARS);
     with_tls(&mut place, files);
     assert_eq!(of_gateway(&place).await[0]["id"], "ok");
     let app = json!({
@@ -75,7 +75,7 @@ async fn finding_o4_doctor_finds_a_certificate_for_other_names() {
     let message = wrong.unwrap()["message"].as_str().unwrap();
     assert!(message.contains("wiki.apps.localhost"), "{message}");
     // a second certificate covers it
-    let (more, key) = place.certificate("apps", &["*.apps.localhost"], GOOD);
+    let (more, key) = place.certificate("apps", &["*.apps.localhost"], VALID_YEARS);
     place.config["gateway"]["tls_certificates"] = json!([{ "cert_file": more, "key_file": key }]);
     let found = of_gateway(&place).await;
     assert!(found.iter().all(|one| one["id"] == "ok"), "{found:#?}");
@@ -84,11 +84,11 @@ async fn finding_o4_doctor_finds_a_certificate_for_other_names() {
 #[tokio::test]
 async fn finding_o4_doctor_finds_a_key_a_chain_and_a_file_that_do_not_fit() {
     let mut place = Place::new().await;
-    let (certificate, key) = place.certificate("gateway", &["localhost"], GOOD);
+    let (certificate, key) = place.certificate("gateway", &["localhost"], VALID_YEARS);
     with_tls(&mut place, (certificate.clone(), key.clone()));
     assert_eq!(of_gateway(&place).await[0]["id"], "ok");
 
-    let (_, other_key) = place.certificate("other", &["localhost"], GOOD);
+    let (_, other_key) = place.certificate("other", &["localhost"], VALID_YEARS);
     with_tls(&mut place, (certificate.clone(), other_key));
     assert_eq!(
         of_gateway(&place).await[0]["id"],

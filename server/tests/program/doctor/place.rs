@@ -40,8 +40,8 @@ fn called(name: &str) -> DistinguishedName {
     all
 }
 
-/// Years in which a certificate is good for any test.
-pub const GOOD: (i32, i32) = (2020, 2120);
+/// Years in which a certificate is valid for any test.
+pub const VALID_YEARS: (i32, i32) = (2020, 2120);
 
 /// Directory, configuration and the servers that it names.
 pub struct Place {
@@ -66,7 +66,7 @@ impl Place {
         let made = portico(&["keys", "generate", "--out"], &[&keys]);
         assert!(made.status.success(), "{made:?}");
         let authority = Authority::new("authority of the test");
-        let (certificate, key) = authority.issue(&["127.0.0.1", "localhost"], GOOD);
+        let (certificate, key) = authority.issue(&["127.0.0.1", "localhost"], VALID_YEARS);
         let file = |name: &str| directory.path().join(name);
         std::fs::write(file("ca.crt"), authority.0.pem()).unwrap();
         std::fs::write(file("tls.crt"), &certificate).unwrap();

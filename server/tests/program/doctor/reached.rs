@@ -1,5 +1,5 @@
 //! What is reached over the network: Keystone, API servers, providers, our own addresses.
-use super::place::{Authority, GOOD, Place, free_address, free_port};
+use super::place::{Authority, Place, VALID_YEARS, free_address, free_port};
 use super::stand_ins::{
     StandIn, administrator, dated, document, foreign, keystone, keystone_with,
     keystone_with_tokens, refused,
@@ -58,7 +58,7 @@ async fn finding_o3_doctor_names_why_keystone_does_not_answer() {
     // with the right authority the last one is sound, but for a name that the certificate lacks
     place.config["keystone"]["ca_file"] = json!(place.path("ca.crt"));
     place.is_sound().await;
-    let (certificate, key) = place.certificate("named", &["keystone.example"], GOOD);
+    let (certificate, key) = place.certificate("named", &["keystone.example"], VALID_YEARS);
     let named = StandIn::start_tls(keystone("v3.14"), &certificate, &key).await;
     place.config["keystone"]["url"] = json!(format!("https://127.0.0.1:{}/v3", named.port()));
     let found = place.finds("keystone-certificate").await;
@@ -246,9 +246,9 @@ async fn finding_o4_doctor_finds_a_public_url_that_leads_elsewhere() {
 async fn finding_o4_doctor_looks_at_the_certificate_of_the_public_url() {
     let mut place = Place::new().await;
     for (names, years, id) in [
-        (["localhost"], GOOD, "public-url-untrusted"),
+        (["localhost"], VALID_YEARS, "public-url-untrusted"),
         (["localhost"], (2000, 2010), "public-url-certificate"),
-        (["other.example"], GOOD, "public-url-certificate"),
+        (["other.example"], VALID_YEARS, "public-url-certificate"),
     ] {
         let (certificate, key) = place.certificate("public", &names, years);
         let server = StandIn::start_tls(published(&place), &certificate, &key).await;

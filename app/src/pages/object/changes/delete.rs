@@ -10,8 +10,8 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 use portico_domain::panel::ObjectView;
 use uuid::Uuid;
 
-/// Deletes exactly this object: the server compares the UID, so that one which came under the same
-/// name since is a conflict.
+/// Deletes exactly this object: the server compares the UID, so that a newer object with the same
+/// name is a conflict.
 #[component]
 pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
     let typed = RwSignal::new(String::new());
@@ -48,7 +48,7 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
             kind=ButtonKind::Danger
             send
         >
-            <p>{words} " This cannot be taken back."</p>
+            <p>{words} " This cannot be undone."</p>
             {typing.then(|| typed_name(&name, typed))}
         </ChangeForm>
     }
@@ -76,7 +76,7 @@ fn typed_name(name: &str, typed: RwSignal<String>) -> AnyView {
     .into_any()
 }
 
-/// What goes with the object.
+/// Returns what is deleted with the object.
 fn consequence(object: &ObjectView) -> AnyView {
     let name = object.reference.name.clone();
     let place = object
@@ -88,12 +88,12 @@ fn consequence(object: &ObjectView) -> AnyView {
         });
     let what = match object.reference.resource.plural.as_str() {
         "namespaces" => "and everything in it are deleted.",
-        "pods" if object.owners.is_empty() => "is deleted. Nothing starts it again.",
-        "pods" => "is deleted. Its owner starts a new one in its place.",
+        "pods" if object.owners.is_empty() => "is deleted. No controller recreates it.",
+        "pods" => "is deleted. Its owner creates a new one in its place.",
         "deployments" | "statefulsets" | "daemonsets" | "replicasets" | "jobs" => {
             "and its pods are deleted."
         }
-        "persistentvolumeclaims" => "is deleted. Its data may go with it.",
+        "persistentvolumeclaims" => "is deleted. Its data may be deleted with it.",
         _ => "is deleted.",
     };
     view! { <strong class="wrap-anywhere">{name}</strong> {place} " " {what} }.into_any()

@@ -1,5 +1,5 @@
-//! The frame of every change: a form that names the object, sends itself by script and shows
-//! what came of it, or is sent by the browser.
+//! The frame of every change: a form that names the object, which is sent by script and shows the
+//! result, or is sent by the browser.
 use crate::{
     components::{InlineError, use_toasts},
     context::use_session,
@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use portico_domain::panel::{ChangeDone, ObjectView};
 use uuid::Uuid;
 
-/// How a change ends.
+/// What happens when a form is closed.
 #[derive(Clone, Copy)]
 pub struct Ends {
     /// Closes the form.
@@ -21,7 +21,7 @@ pub struct Ends {
     pub done: Callback<()>,
 }
 
-/// A change on its way.
+/// A change that is being sent.
 pub type Sent = LocalBoxFuture<'static, Result<ChangeDone, UiError>>;
 
 #[component]
@@ -29,11 +29,11 @@ pub fn ChangeForm(
     cluster: Uuid,
     object: ObjectView,
     ends: Ends,
-    /// The server function's, for a browser without scripts.
+    /// The server function's endpoint, for a browser without scripts.
     endpoint: &'static str,
     #[prop(into)] label: String,
     #[prop(default = ButtonKind::Primary)] kind: ButtonKind,
-    /// Sends it; nothing when a field is not valid.
+    /// Sends it; `None` if a field is not valid.
     send: Callback<(), Option<Sent>>,
     children: Children,
 ) -> impl IntoView {
@@ -51,7 +51,7 @@ pub fn ChangeForm(
         failure.set(None);
         leptos::task::spawn_local(async move {
             let outcome = sent.await;
-            // the page may have been left meanwhile; the answer is still worth a word
+            // the user may have left the page meanwhile; the result is still shown
             let _ = busy.try_set(false);
             match outcome {
                 Ok(done) => {

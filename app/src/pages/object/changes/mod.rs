@@ -1,6 +1,5 @@
-//! The changes that an object's page offers. Those that the viewer's rights forbid stay in
-//! their place, off, with the reason. Each is a form in a dialog, or without scripts a form in
-//! the page.
+//! The changes that an object's page offers. Those that the viewer's rights do not permit are shown
+//! disabled, with the reason. Each is a form in a dialog, or without scripts a form in the page.
 mod delete;
 mod form;
 mod restart;
@@ -24,8 +23,8 @@ use restart::Restart;
 use scale::Scale;
 use uuid::Uuid;
 
-/// The object of the open dialog. Lives longer than the object on the page, which comes anew with
-/// each change: a dialog keeps the one that it was opened for.
+/// The object of the open dialog. Lives longer than the object on the page, which is replaced with
+/// each change: a dialog keeps the one for which it was opened.
 #[derive(Clone, Copy)]
 pub struct Dialogs {
     asked: RwSignal<Option<(Action, ObjectView)>>,
@@ -41,7 +40,7 @@ impl Dialogs {
     }
 }
 
-/// What is offered, in the order of the page.
+/// The offered changes, in the order of the page.
 const OFFERED: [(Action, &str, &str, icondata_core::Icon); 3] = [
     (Action::Scale, "scale", "Scale", icons::SCALE),
     (Action::Restart, "restart", "Restart", icons::ROTATE),
@@ -75,7 +74,7 @@ fn why_id(action: Action) -> &'static str {
     }
 }
 
-/// A button that opens a dialog; without scripts it asks the server for the same.
+/// Returns a button that opens a dialog; without scripts it requests the same form from the server.
 fn control(
     object: &ObjectView,
     action: Action,

@@ -15,8 +15,8 @@ pub fn Restart(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
     view! {
         <ChangeForm cluster object ends endpoint="objects/restart" label="Restart" send>
             <p>
-                "Its pods are replaced one after another, as its update strategy says. \
-                 With one replica it may be away for a moment."
+                "Its pods are replaced one after another, according to its update strategy. With \
+                 one replica it may be unavailable for a moment."
             </p>
         </ChangeForm>
     }

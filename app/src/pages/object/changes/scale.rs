@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use portico_domain::panel::ObjectView;
 use uuid::Uuid;
 
-/// Another number of replicas.
+/// Changes the number of replicas.
 #[component]
 pub fn Scale(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
     let now = object.replicas.unwrap_or(0);

@@ -2,14 +2,14 @@
 use crate::format;
 use std::collections::VecDeque;
 
-/// Lines kept; older ones go.
-pub const CAPACITY: usize = 5_000;
+/// Maximum number of stored lines; older ones are dropped.
+pub const MAX_LINES: usize = 5_000;
 
 /// A ring of lines.
 #[derive(Debug, Default)]
 pub struct Buffer {
     lines: VecDeque<String>,
-    /// Lines that went since the start, here and at the server.
+    /// Number of lines dropped since the start, here and at the server.
     pub dropped: u64,
     needle: String,
 }
@@ -18,7 +18,7 @@ impl Buffer {
     /// Adds lines, without terminal control sequences, and drops the oldest beyond the capacity.
     pub fn push(&mut self, lines: impl IntoIterator<Item = String>) {
         for line in lines {
-            if self.lines.len() == CAPACITY {
+            if self.lines.len() == MAX_LINES {
                 self.lines.pop_front();
                 self.dropped += 1;
             }
@@ -44,7 +44,7 @@ impl Buffer {
         self.needle.is_empty() || line.to_lowercase().contains(&self.needle)
     }
 
-    /// The lines that match, oldest first.
+    /// Returns the lines that match, oldest first.
     pub fn matching(&self) -> impl Iterator<Item = &str> {
         self.lines
             .iter()
@@ -52,7 +52,7 @@ impl Buffer {
             .filter(|line| self.matches(line))
     }
 
-    /// The newest `count` lines that match.
+    /// Returns the newest `count` lines that match.
     pub fn newest(&self, count: usize) -> Vec<&str> {
         self.lines
             .range(self.lines.len().saturating_sub(count)..)
@@ -61,7 +61,7 @@ impl Buffer {
             .collect()
     }
 
-    /// Everything, for a file.
+    /// Returns all lines, for a file.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {
@@ -83,8 +83,8 @@ mod tests {
     #[test]
     fn the_oldest_lines_go_beyond_the_capacity() {
         let mut buffer = Buffer::default();
-        buffer.push(numbered(0..CAPACITY + 3));
-        assert_eq!((buffer.len(), buffer.dropped), (CAPACITY, 3));
+        buffer.push(numbered(0..MAX_LINES + 3));
+        assert_eq!((buffer.len(), buffer.dropped), (MAX_LINES, 3));
         assert_eq!(buffer.matching().next(), Some("line 3"));
     }
 

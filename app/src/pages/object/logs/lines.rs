@@ -1,19 +1,19 @@
 //! Lines of a log as elements of the page, and as a file.
-use super::buffer::CAPACITY;
+use super::buffer::MAX_LINES;
 use leptos::prelude::*;
 use std::{collections::VecDeque, time::Duration};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlAnchorElement};
 
-/// Lines to one element.
-const CHUNK: usize = 100;
+/// The lines of one element.
+const CHUNK_LINES: usize = 100;
 
-/// Puts lines at the end, and takes elements away at the start beyond the ring's size.
+/// Appends lines, and removes elements at the start beyond the ring's size.
 pub fn append(parent: &Element, chunks: &mut VecDeque<(Element, usize)>, lines: &[&str]) {
     let document = document();
     let mut rest = lines;
     while !rest.is_empty() {
-        let full = chunks.back().is_none_or(|(_, count)| *count >= CHUNK);
+        let full = chunks.back().is_none_or(|(_, count)| *count >= CHUNK_LINES);
         if full {
             let Ok(chunk) = document.create_element("div") else {
                 return;
@@ -25,7 +25,7 @@ pub fn append(parent: &Element, chunks: &mut VecDeque<(Element, usize)>, lines: 
         let Some((chunk, count)) = chunks.back_mut() else {
             return;
         };
-        let (now, later) = rest.split_at(rest.len().min(CHUNK - *count));
+        let (now, later) = rest.split_at(rest.len().min(CHUNK_LINES - *count));
         let mut text = String::new();
         for line in now {
             text.push_str(line);
@@ -35,7 +35,7 @@ pub fn append(parent: &Element, chunks: &mut VecDeque<(Element, usize)>, lines: 
         *count += now.len();
         rest = later;
     }
-    while chunks.len() > CAPACITY / CHUNK + 1 {
+    while chunks.len() > MAX_LINES / CHUNK_LINES + 1 {
         if let Some((chunk, _)) = chunks.pop_front() {
             chunk.remove();
         }

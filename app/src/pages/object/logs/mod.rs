@@ -1,5 +1,5 @@
-//! A container's log: followed, searched and paused in the browser. The address holds which
-//! container and how it is shown.
+//! A container's log: followed, searched and paused in the browser. The address holds the container
+//! and the display options.
 mod buffer;
 mod lines;
 mod not_started;
@@ -23,8 +23,8 @@ use portico_domain::{
 };
 use uuid::Uuid;
 
-/// Lines to start with.
-const TAIL: u32 = 1_000;
+/// The lines to start with.
+const TAIL_LINES: u32 = 1_000;
 
 #[component]
 pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
@@ -52,7 +52,7 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
             previous: url.get_str("previous").is_some(),
             follow: url.get_str("previous").is_none(),
             timestamps: url.get_str("timestamps").is_some(),
-            tail: TAIL,
+            tail: TAIL_LINES,
         })
     });
     let wrap = RwSignal::new(true);
@@ -74,7 +74,7 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
         view! {
             <section class="card" aria-label="Log">
                 <Options object=object.clone() query base=base.clone() wrap />
-                // keyed, as another query is another pane: its lines are no part of the view
+                // keyed, as another query is another pane: its lines are not part of the view
                 <For
                     each=move || [query.get()]
                     key=Clone::clone

@@ -10,12 +10,12 @@ use portico_domain::{
 };
 use uuid::Uuid;
 
-/// In place of the lines of a container that has not started: why, and where the rest of it is said.
+/// In place of the lines of a container that has not started: the reason, and where to find more.
 #[component]
 pub fn NotStarted(
     cluster: Uuid,
     query: LogQuery,
-    /// Nothing while there is a log.
+    /// `None` while there is a log.
     reason: Memo<Option<String>>,
 ) -> impl IntoView {
     let project = use_session().project.get_untracked();
@@ -45,7 +45,7 @@ pub fn NotStarted(
         }
     };
     view! {
-        // always in the page, so that screen readers notice what comes
+        // always in the page, so that screen readers notice the change
         <div role="status">{move || reason.get().map(&state)}</div>
     }
     .into_any()

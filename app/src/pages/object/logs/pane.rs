@@ -1,7 +1,7 @@
-//! The lines on the screen. They go straight into the document, a hundred to an element, so
+//! The lines on the screen. They are written directly to the document, a hundred per element, so
 //! that thousands a second cost little.
 use super::{
-    buffer::{Buffer, CAPACITY},
+    buffer::{Buffer, MAX_LINES},
     lines::{append, save},
     not_started::NotStarted,
 };
@@ -20,8 +20,8 @@ use std::{collections::VecDeque, time::Duration};
 use uuid::Uuid;
 use web_sys::Element;
 
-/// Arrived lines wait this long for more.
-const GATHER: Duration = Duration::from_millis(120);
+/// How long received lines wait for more.
+const GATHER_DELAY: Duration = Duration::from_millis(120);
 
 #[derive(Default)]
 struct Shown {
@@ -32,16 +32,16 @@ struct Shown {
     waiting: Vec<String>,
     gathering: bool,
     last_top: i32,
-    /// Held still by scrolling up, so that going back to the end follows again.
+    /// Paused by scrolling up; scrolling back to the end resumes.
     scrolled_up: bool,
 }
 
-/// What the line below the log says.
+/// The status line below the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
     Waiting,
     Following,
-    /// The container has not started: why.
+    /// The container has not started, with the reason.
     NotStarted(String),
     Interrupted,
     Ended(String),
@@ -52,7 +52,7 @@ pub fn Pane(
     cluster: Uuid,
     query: LogQuery,
     wrap: RwSignal<bool>,
-    /// What is searched for; outlives the pane of one container.
+    /// The search text; outlives the pane of one container.
     needle: RwSignal<String>,
 ) -> impl IntoView {
     let view_node = NodeRef::<html::Div>::new();
@@ -109,7 +109,7 @@ pub fn Pane(
 fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
     let status = move || match pane.stage.get() {
         Stage::Waiting => ("live", "Waiting for lines".to_owned()),
-        Stage::Following if pane.held.get().is_some() => ("live", "Held still".to_owned()),
+        Stage::Following if pane.held.get().is_some() => ("live", "Paused".to_owned()),
         Stage::Following => ("live is-ok", "Following".to_owned()),
         Stage::NotStarted(reason) => ("live", reason),
         Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
@@ -154,7 +154,7 @@ fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
         pane.held.get().is_none().then(|| {
             view! {
                 <Button
-                    label="Hold still"
+                    label="Pause updates"
                     icon=icons::PAUSE
                     small=true
                     kind=ButtonKind::Quiet
@@ -206,13 +206,13 @@ struct PaneState {
     view_node: NodeRef<html::Div>,
     lines_node: NodeRef<html::Div>,
     stage: RwSignal<Stage>,
-    /// While held still: how many lines wait.
+    /// While paused: the number of waiting lines.
     held: RwSignal<Option<usize>>,
     total: RwSignal<usize>,
     found: RwSignal<usize>,
     dropped: RwSignal<u64>,
     needle: RwSignal<String>,
-    /// Until lines that have arrived are shown.
+    /// Runs until received lines are shown.
     gather: Timer,
 }
 
@@ -245,7 +245,7 @@ impl PaneState {
                 (_, Link::Down) if !matches!(self.stage.get_untracked(), Stage::Ended(_)) => {
                     self.stage.set(Stage::Interrupted);
                 }
-                // asked again after a break, the server starts from the tail
+                // after a reconnect, the server starts from the tail
                 (Some(Link::Connecting), Link::Live) => self.restart(),
                 _ => {}
             }
@@ -263,7 +263,7 @@ impl PaneState {
                     !std::mem::replace(&mut shown.gathering, true)
                 });
                 if gather == Some(true) {
-                    self.gather.start(GATHER, move || self.flush());
+                    self.gather.start(GATHER_DELAY, move || self.flush());
                 }
             }
             Message::NotStarted { reason, .. } => self.stage.set(Stage::NotStarted(reason)),
@@ -283,7 +283,7 @@ impl PaneState {
 
     fn flush(self) {
         let Some(held) = self.held.try_get_untracked() else {
-            // the pane has gone
+            // the pane was removed
             return;
         };
         let holding = held.is_some();
@@ -291,7 +291,7 @@ impl PaneState {
             shown.gathering = false;
             if holding {
                 // more than the ring holds would be dropped later anyway
-                let excess = shown.waiting.len().saturating_sub(CAPACITY);
+                let excess = shown.waiting.len().saturating_sub(MAX_LINES);
                 shown.waiting.drain(..excess);
                 self.held.set(Some(shown.waiting.len()));
                 return;
@@ -357,7 +357,7 @@ impl PaneState {
         }
     }
 
-    /// Up holds the lines still, back at the end goes on.
+    /// Pauses after scrolling up, and resumes after scrolling back to the end.
     fn scrolled(self) {
         let Some(view) = self.view_node.get_untracked() else {
             return;
@@ -369,7 +369,7 @@ impl PaneState {
             let up = top < shown.last_top - 4;
             shown.last_top = top;
             let hold = up && !at_end && !held;
-            // what the button holds, only the button lets go
+            // what the button paused, only the button resumes
             let follow = at_end && !up && held && shown.scrolled_up;
             if hold || follow {
                 shown.scrolled_up = hold;
@@ -388,7 +388,7 @@ impl PaneState {
             .shown
             .try_with_value(|shown| shown.buffer.text())
             .unwrap_or_default();
-        // a browser that refuses leaves the page as it is
+        // a browser that refuses leaves the page unchanged
         let _ = save(&text, file);
     }
 }

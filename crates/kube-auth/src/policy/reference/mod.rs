@@ -1,8 +1,8 @@
-//! Policies of k8s-keystone-auth, versions 1 and 2, mixed as they may be.
+//! Policies of k8s-keystone-auth, versions 1 and 2, which may be mixed.
 //!
-//! They are decided as its own evaluator does (read at kubernetes/cloud-provider-openstack
-//! c453fb7c), its blind spots included: version 2 knows no subresource, API group or object name,
-//! and IDs and names of projects are one set. [`super::lint`] says where that opens something.
+//! They are evaluated as by its own evaluator (as of kubernetes/cloud-provider-openstack c453fb7c),
+//! gaps included: version 2 has no subresources, API groups or object names, and IDs and names of
+//! projects are one set. [`super::lint`] reports where that allows more than intended.
 mod parse;
 mod version1;
 mod version2;
@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub nonresource_permissions: Option<Vec<PathPermission>>,
 }
 
-/// Whom a version 2 entry is about: all of these roles, in any of these projects.
+/// The users of a version 2 entry: those with all of these roles, in any of these projects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Users {
     pub roles: Vec<String>,
@@ -52,7 +52,7 @@ impl Entry {
         {
             return Step::OtherUser;
         }
-        // version 2 hides version 1 of the same kind, also when it is empty
+        // version 2 takes precedence over version 1 of the same kind, even if it is empty
         let verb = &attributes.verb;
         let (by_version1, named) = match &attributes.target {
             Target::Resource(target) => match (&self.resource_permissions, &self.resource) {
@@ -91,7 +91,7 @@ impl Rules {
         attributes: &Attributes,
         membership: &Membership<'_>,
     ) -> Step {
-        // nobody whom another authenticator let in
+        // no user whom another authenticator admitted
         if membership.user.extra.is_empty() {
             return Step::OtherUser;
         }

@@ -1,6 +1,6 @@
-//! From JSON. Stricter than the reference where that only looks away: what it would crash on, or
-//! leave out of a rule and so widen it, is an error, and so is a rule about everybody that does not
-//! say so.
+//! Parsing of JSON. Stricter than the reference where that only ignores faults: what would crash
+//! it, or what it would leave out of a rule and so widen it, is an error, and so is a rule about
+//! all users that does not say so explicitly.
 use super::super::PolicyError;
 use super::super::bounds::{check_json, check_rules};
 use super::version1::{Match, NonResource, Resource};
@@ -36,7 +36,7 @@ impl Rules {
 fn entry(value: Value) -> Result<Entry, String> {
     let mut entry = Entry::default();
     for (key, value) in object("the entry", value)? {
-        // null is as good as absent
+        // null is equivalent to absent
         if value.is_null() {
             continue;
         }
@@ -58,12 +58,14 @@ fn entry(value: Value) -> Result<Entry, String> {
     }
     let version1 = entry.resource.is_some() || entry.nonresource.is_some();
     if version1 && entry.users.is_none() && entry.matches.is_empty() {
-        return Err("without match or users it would apply to everybody; \
-                    {\"type\": \"user\", \"values\": [\"*\"]} says that"
-            .to_owned());
+        return Err(
+            "without match or users it would apply to everybody; if that is intended, write \
+             {\"type\": \"user\", \"values\": [\"*\"]}"
+                .to_owned(),
+        );
     }
     let version2 = entry.resource_permissions.is_some() || entry.nonresource_permissions.is_some();
-    // match is not looked at then
+    // match is not evaluated then
     if version2 && entry.users.is_none() {
         return Err(
             "without users it would apply to everybody who can sign in: name the projects \
@@ -80,7 +82,7 @@ fn users(value: Value) -> Result<Users, String> {
         match key.as_str() {
             "roles" => users.roles = strings("users.roles", value)?,
             "projects" => users.projects = strings("users.projects", value)?,
-            // the reference looks away, and the entry is about more people than it says
+            // the reference ignores this, and the entry applies to more users than it states
             _ => return Err(unknown(&key, "users, which knows roles and projects")),
         }
     }
@@ -104,8 +106,8 @@ fn matches(value: Value) -> Result<Vec<Match>, String> {
             }
             if found.values.iter().any(String::is_empty) {
                 return Err(
-                    "match.values must not hold \"\": k8s-keystone-auth takes it for every \
-                            user; \"*\" says that"
+                    "match.values must not hold \"\": k8s-keystone-auth takes it for every user; \
+                     if that is intended, write \"*\""
                         .to_owned(),
                 );
             }
@@ -153,7 +155,7 @@ fn nonresource(value: Value) -> Result<NonResource, String> {
     Ok(NonResource { verbs, path })
 }
 
-/// Verbs by what they are allowed on.
+/// Returns verbs by what they are allowed on.
 fn permissions(
     key: &str,
     value: Value,
@@ -168,7 +170,7 @@ fn permissions(
     Ok(list?.into_iter())
 }
 
-/// The reference's JSON decoder does not mind the case of its own keys.
+/// Lowercases a key: the reference's JSON decoder ignores the case of its own keys.
 fn lowercase(key: &str) -> String {
     key.to_ascii_lowercase()
 }

@@ -8,7 +8,7 @@ use super::super::membership::{Membership, holds_any};
 pub(in super::super) struct Resource {
     pub verbs: Vec<String>,
     pub resources: Vec<String>,
-    /// The key is `version`, and it holds the API group.
+    /// The API group; its key is `version`.
     pub group: String,
     pub namespace: String,
 }
@@ -17,18 +17,18 @@ pub(in super::super) struct Resource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct NonResource {
     pub verbs: Vec<String>,
-    /// Without one the entry never applies.
+    /// If missing, the entry never applies.
     pub path: Option<String>,
 }
 
-/// One of `match`; all must hold, the values are alternatives.
+/// One condition of `match`; all conditions must hold, the values are alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Match {
     pub kind: String,
     pub values: Vec<String>,
 }
 
-/// The types that the reference knows.
+/// The types that the reference supports.
 pub(in super::super) const KINDS: [&str; 4] = ["group", "project", "role", "user"];
 
 impl Resource {
@@ -54,7 +54,7 @@ impl NonResource {
         let Some(definition) = &self.path else {
             return false;
         };
-        // an empty verb switches the whole entry off
+        // an empty verb disables the whole entry
         !holds(&self.verbs, "")
             && any(&self.verbs, verb)
             && (definition == "*"
@@ -64,7 +64,7 @@ impl NonResource {
     }
 }
 
-/// Whether all of `match` hold; with none of them everybody is meant.
+/// Returns whether all conditions of `match` hold; without conditions, all users match.
 pub(super) fn all_match(matches: &[Match], membership: &Membership<'_>) -> bool {
     matches.iter().all(|one| one.holds(membership))
 }
@@ -81,8 +81,8 @@ impl Match {
             "group" => holds_any(&membership.groups, &self.values),
             "role" => holds_any(&membership.role_names, &self.values),
             "project" => holds_any(&membership.projects, &self.values),
-            // the reference loses the UID on its way, so only the name can match; it also takes an
-            // empty value for everybody, which is refused when the policy is read
+            // the reference loses the UID, so only the name can match; it also takes an empty value
+            // as all users, which is refused when the policy is read
             _ => holds(&self.values, &membership.user.name),
         }
     }

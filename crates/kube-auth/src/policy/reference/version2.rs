@@ -13,7 +13,7 @@ pub(in super::super) enum Side {
 }
 
 impl Side {
-    /// Reads one side; nothing for a broken list, whose key counts for nothing.
+    /// Parses one side; `None` for an invalid list, whose key has no effect.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         if text == "*" {
@@ -39,7 +39,8 @@ impl Side {
     }
 }
 
-/// `['a', 'b']`: JSON but for its quotes. The reference wants the first `]` to be the last character.
+/// Parses `['a', 'b']`: JSON except for its quotes. The reference requires the first `]` to be the
+/// last character.
 fn list(text: &str) -> Option<Vec<String>> {
     if text.find(']') != Some(text.len().checked_sub(1)?) {
         return None;
@@ -48,11 +49,12 @@ fn list(text: &str) -> Option<Vec<String>> {
     Some(items.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// A key of `resource_permissions` with its verbs. Subresource, API group and name are not looked at.
+/// A key of `resource_permissions` with its verbs. Subresource, API group and name are not
+/// evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Permission {
     pub key: String,
-    /// Namespaces and resources; nothing for a key that is passed over.
+    /// Namespaces and resources; `None` for a key that is ignored.
     pub sides: Option<(Side, Side)>,
     verbs: Vec<String>,
 }
@@ -87,7 +89,7 @@ fn sides(key: &str) -> Option<(Side, Side)> {
     Some((Side::parse(namespaces)?, Side::parse(resources)?))
 }
 
-/// A key of `nonresource_permissions`, which must be the path exactly.
+/// A key of `nonresource_permissions`, which must equal the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct PathPermission {
     pub(super) path: String,

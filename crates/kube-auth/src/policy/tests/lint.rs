@@ -48,7 +48,7 @@ fn rules_without_effect_are_named() {
              "nonresource": {"verbs": ["get"], "path": "/x"}}]"#,
     )
     .join("\n");
-    for word in ["about nobody", "passed over", "never applies"] {
+    for word in ["matches no user", "is ignored", "never applies"] {
         assert!(found.contains(word), "{word}\n{found}");
     }
 }

@@ -113,7 +113,7 @@ fn what_says_too_little_is_refused() {
         ),
         (
             r#"{name: a, subjects: {roleIDs: ["*"]}, paths: [{paths: [/x], verbs: [get]}]}"#,
-            "no Keystone ID",
+            "not a Keystone ID",
         ),
         ("{name: a, subjects: {roleIDs: [r1]}}", "allows nothing"),
         (
@@ -126,7 +126,7 @@ fn what_says_too_little_is_refused() {
         ),
         (
             r#"{name: a, subjects: {roleIDs: [r1]}, resources: [{groups: [""], resources: ["*/exec"], namespaces: [a], verbs: [get]}]}"#,
-            "stands alone",
+            "is used alone",
         ),
         (
             "{name: a, subjects: {roles: [dev]}, paths: []}",

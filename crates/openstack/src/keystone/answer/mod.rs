@@ -1,4 +1,4 @@
-//! From status, headers and body to a result; no I/O.
+//! Interpretation of responses: from status, headers and body to a result; no I/O.
 use super::error::{Error, Unavailable};
 use super::token::{
     AuthOutcome, IssuedToken, Revoked, TokenDetails, TokenScope, Trust, UsedApplicationCredential,
@@ -11,10 +11,10 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// An answer, read to its end.
+/// A complete response.
 pub(super) struct Answer {
     pub status: StatusCode,
-    /// What a busy server asks for.
+    /// The delay that a busy server asks for.
     pub retry_after: Option<Duration>,
     /// `X-Subject-Token`.
     pub subject_token: Option<SecretString>,
@@ -24,14 +24,14 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Whether it is no answer of Keystone's but one about its absence.
+    /// Returns the outage if the response is not Keystone's own but reports its absence.
     pub fn outage(&self) -> Option<Error> {
         let status = self.status.as_u16();
         let outage = matches!(status, 429 | 502..=504);
         outage.then_some(Error::Unavailable(Unavailable::Status(status)))
     }
 
-    /// To `POST /auth/tokens` with credentials.
+    /// Interprets the response to `POST /auth/tokens` with credentials.
     pub fn authenticated(self) -> Result<AuthOutcome, Error> {
         if self.status == StatusCode::UNAUTHORIZED
             && let Some(receipt) = self.receipt
@@ -46,7 +46,7 @@ impl Answer {
             .map(|issued| AuthOutcome::Token(Box::new(issued)))
     }
 
-    /// To `POST /auth/tokens`; a 401 means `refused`.
+    /// Interprets the response to `POST /auth/tokens`; a 401 means `refused`.
     pub fn issued(mut self, refused: Error) -> Result<IssuedToken, Error> {
         self.expect(StatusCode::CREATED, refused)?;
         let token = self
@@ -57,14 +57,14 @@ impl Answer {
         Ok(IssuedToken { token, details })
     }
 
-    /// To `GET /auth/tokens` for the asking token itself.
+    /// Interprets the response to `GET /auth/tokens` for the requesting token itself.
     pub fn validated(&self) -> Result<TokenDetails, Error> {
         self.expect(StatusCode::OK, Error::InvalidToken)?;
         self.details()
     }
 
-    /// To `GET /auth/tokens` for another token than the asking one: a 404 is about that one, a 401
-    /// about the asking one.
+    /// Interprets the response to `GET /auth/tokens` for another token than the requesting one: a
+    /// 404 is about that one, a 401 about the requesting one.
     pub fn validated_by_another(&self) -> Result<Option<TokenDetails>, Error> {
         match self.validated() {
             Ok(details) => Ok(Some(details)),
@@ -73,8 +73,8 @@ impl Answer {
         }
     }
 
-    /// To `DELETE /auth/tokens` for the asking token itself: a dead one is refused as the asking
-    /// token (401) or as the subject (404).
+    /// Interprets the response to `DELETE /auth/tokens` for the requesting token itself: an invalid
+    /// one is refused as the requesting token (401) or as the subject (404).
     pub fn revoked(&self) -> Result<Revoked, Error> {
         match self.expect(StatusCode::NO_CONTENT, Error::InvalidToken) {
             Ok(()) => Ok(Revoked::Now),
@@ -83,7 +83,8 @@ impl Answer {
         }
     }
 
-    /// To `GET /auth/projects`. The list has domain IDs only; `home` is the one whose name is known.
+    /// Interprets the response to `GET /auth/projects`. The list has domain IDs only; `home` is the
+    /// one with a known name.
     pub fn projects(&self, home: &Named) -> Result<Vec<Project>, Error> {
         self.expect(StatusCode::OK, Error::InvalidToken)?;
         let answer: wire::ProjectsAnswer = json(&self.body)?;
@@ -108,7 +109,7 @@ impl Answer {
         Ok(projects)
     }
 
-    /// To `GET /v3`.
+    /// Interprets the response to `GET /v3`.
     pub fn version(&self) -> Result<Version, Error> {
         self.expect(StatusCode::OK, Error::Malformed("401 without credentials"))?;
         let answer: wire::VersionAnswer = json(&self.body)?;
@@ -121,7 +122,8 @@ impl Answer {
         })
     }
 
-    /// A "no" counts only in Keystone's own form: a proxy's 404 page must not sign anybody out.
+    /// Checks the status. A refusal counts only in Keystone's own format: a proxy's 404 page must
+    /// not sign users out.
     pub fn expect(&self, success: StatusCode, refused: Error) -> Result<(), Error> {
         let status = self.status;
         if status == success {
@@ -142,8 +144,8 @@ impl Answer {
         }
     }
 
-    /// The roles of a token in whatever it is scoped to; for our own account, whose rights are
-    /// looked at and never passed on.
+    /// Returns the roles of a token in any scope; for Portico's own account, whose rights are
+    /// inspected and never passed on.
     pub fn roles_in_any_scope(&self) -> Vec<Named> {
         json::<wire::TokenAnswer>(&self.body)
             .map(|answer| answer.token.roles.into_iter().map(Named::from).collect())
@@ -162,7 +164,7 @@ impl Answer {
         let roles = if scope == TokenScope::Project {
             token.roles.into_iter().map(Named::from).collect()
         } else {
-            // roles in a domain or in the system must never pass for roles in a project
+            // roles in a domain or in the system must never be taken for roles in a project
             Vec::new()
         };
         Ok(TokenDetails {

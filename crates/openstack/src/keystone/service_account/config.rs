@@ -1,4 +1,4 @@
-//! The section `[keystone.service_account]`.
+//! The configuration section `[keystone.service_account]`.
 use crate::keystone::login::{Scope, UserRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,19 +22,19 @@ pub struct ServiceAccountConfig {
     /// File with the user's password, readable by Portico alone.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub password_file: Option<PathBuf>,
-    /// Name of the project that the account's token is for.
+    /// Name of the project to which the account's token is scoped.
     pub project: Option<String>,
     /// Name of the project's domain (default: the user's).
     pub project_domain: Option<String>,
-    /// Name of the domain that the account's token is for: with the role `reader` there it may read
-    /// that domain's projects and their role assignments.
+    /// Name of the domain to which the account's token is scoped: with the role `reader` there it
+    /// may read that domain's projects and their role assignments.
     pub domain: Option<String>,
-    /// Whether the account's token is for the whole cloud: with the role `reader` there it may read
-    /// every project and every role assignment.
+    /// Whether the account's token is scoped to the whole cloud: with the role `reader` there it
+    /// may read every project and every role assignment.
     pub system: bool,
 }
 
-/// Why the section cannot be used.
+/// The reason why the section cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidServiceAccount {
     #[error("give either application_credential_id or user")]
@@ -49,7 +49,7 @@ pub enum InvalidServiceAccount {
     Empty,
 }
 
-/// Who the account is; the secret stays in its file.
+/// The account's identity; the secret stays in its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Credentials {
     ApplicationCredential {
@@ -73,7 +73,7 @@ impl Credentials {
 }
 
 impl ServiceAccountConfig {
-    /// The account that the keys describe.
+    /// Returns the account that the keys describe.
     pub(crate) fn credentials(
         &self,
         default_domain: &str,

@@ -1,16 +1,16 @@
-//! What is counted about the account's sign-ins.
+//! Metrics of the account's sign-ins.
 use super::ServiceAccountError;
 use crate::keystone::Error;
 
 const TOTAL: &str = "portico_service_account_sign_ins_total";
 
-/// Why a new token was needed.
+/// The reason why a new token was needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     First,
-    /// The one before was about to end, or had ended.
+    /// The previous one was about to expire, or had expired.
     Renewal,
-    /// Keystone refused the one before.
+    /// Keystone refused the previous one.
     Refused,
 }
 
@@ -29,10 +29,10 @@ pub(super) fn record<T>(reason: Reason, outcome: &Result<T, ServiceAccountError>
     metrics::counter!(TOTAL, "reason" => reason, "outcome" => outcome).increment(1);
 }
 
-/// Says what the metric means.
+/// Describes the metric.
 pub(super) fn describe() {
     metrics::describe_counter!(
         TOTAL,
-        "Sign-ins of Portico's own Keystone account, by why one was needed and by outcome."
+        "Sign-ins of Portico's own Keystone account, by reason and outcome."
     );
 }

@@ -1,8 +1,8 @@
-//! Portico's own account, for the calls that a user's token cannot make.
+//! Portico's service account, for the calls that a user's token cannot make.
 //!
-//! One token serves everybody who asks: it is made when first needed, renewed ahead of its end, and
-//! made again when Keystone refuses it, each time once however many wait. A sign-in that failed is
-//! not tried again at once: with a wrong password a hundred tries would lock the account.
+//! One token serves all callers: it is requested when first needed, renewed before its expiry, and
+//! replaced when Keystone refuses it, each time once however many callers wait. A failed sign-in is
+//! not repeated at once: with a wrong password a hundred attempts would lock the account.
 mod config;
 mod metrics;
 mod sign_in;
@@ -19,21 +19,22 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long nobody signs in again after Keystone was away.
-const AFTER_OUTAGE: Duration = Duration::from_secs(2);
-/// How long after it refused: the secret, or the token just made.
-const AFTER_REFUSAL: Duration = Duration::from_secs(30);
-/// The part of a token's life after which it is renewed.
-const RENEW_FROM: f64 = 0.8;
-/// A token is not used in its last seconds: it would end on the way.
-const LAST_SECONDS: Duration = Duration::from_secs(10);
-/// The role with which an account may do everything in most clouds.
-const ADMIN: &str = "admin";
+/// Delay before the next sign-in after an outage of Keystone.
+const OUTAGE_RETRY_DELAY: Duration = Duration::from_secs(2);
+/// Delay before the next sign-in after Keystone refused the secret or the token just issued.
+const REFUSAL_RETRY_DELAY: Duration = Duration::from_secs(30);
+/// The fraction of a token's lifetime after which it is renewed.
+const RENEW_AFTER: f64 = 0.8;
+/// A token is not used within this time of its expiry: it could expire in flight.
+const EXPIRY_MARGIN: Duration = Duration::from_secs(10);
+/// The role that permits everything in most clouds.
+const ADMIN_ROLE: &str = "admin";
 
 /// Reads the file with the secret.
 type ReadSecret = dyn Fn(&Path) -> Result<SecretString, String> + Send + Sync;
 
-/// Why a call could not be made for the account. None of them says anything about a user's token.
+/// The reason why a call could not be made with the account. None of the variants is about a user's
+/// token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceAccountError {
     #[error("keystone.service_account: {0}")]
@@ -49,7 +50,7 @@ pub enum ServiceAccountError {
     Call(Error),
 }
 
-/// What the account is at Keystone.
+/// The account's identity and roles in Keystone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     pub user: Named,
@@ -57,9 +58,9 @@ pub struct Account {
 }
 
 impl Account {
-    /// Whether it may do far more than Portico needs.
+    /// Returns whether it has far more rights than Portico needs.
     pub fn is_admin(&self) -> bool {
-        let admin = |role: &Named| role.name.eq_ignore_ascii_case(ADMIN);
+        let admin = |role: &Named| role.name.eq_ignore_ascii_case(ADMIN_ROLE);
         self.roles.iter().any(admin)
     }
 }
@@ -75,7 +76,7 @@ struct Shared {
     credentials: Credentials,
     read_secret: Box<ReadSecret>,
     held: Mutex<Option<Held>>,
-    /// Whoever has it signs in; it knows how the last try failed.
+    /// The task that holds the lock signs in; the value is the last failure.
     turn: Arc<tokio::sync::Mutex<Option<Failure>>>,
 }
 
@@ -88,25 +89,25 @@ struct Failure {
 struct Held {
     token: SecretString,
     account: Account,
-    /// Counts sign-ins, so that a refusal of an older token is known as such.
+    /// Counts sign-ins, so that a refusal of an older token is recognised.
     number: u64,
     made: Instant,
     renew_from: Instant,
     good_until: Instant,
-    /// It was made because Keystone refused the one before.
+    /// Whether it was requested because Keystone refused the previous one.
     after_refusal: bool,
 }
 
-/// Says what the account's metrics mean.
+/// Describes the account's metrics.
 pub(super) fn describe_metrics() {
     metrics::describe();
 }
 
 impl ServiceAccount {
-    /// The account of the section, or `None` without one. Nothing is sent yet.
+    /// Returns the account of the section, or `None` without one. Sends no request yet.
     ///
     /// # Errors
-    /// When the section is invalid.
+    /// If the section is invalid.
     pub fn new(
         config: &KeystoneConfig,
         client: Client,
@@ -127,32 +128,32 @@ impl ServiceAccount {
         }))
     }
 
-    /// Signs in unless that has happened, and says as whom; warns about an account that may too
-    /// much.
+    /// Signs in unless that has happened, and returns the identity; warns about an account with too
+    /// many rights.
     ///
     /// # Errors
-    /// When it cannot sign in.
+    /// If it cannot sign in.
     pub async fn check(&self) -> Result<Account, ServiceAccountError> {
         let account = self.held().await?.account;
         if account.is_admin() {
             tracing::warn!(
-                user.id = account.user.id,
-                user.name = account.user.name,
-                "the service account has the role admin: whoever takes over Portico has the cloud; \
-                 give it a user with the role reader alone"
+                user_id = account.user.id,
+                user_name = account.user.name,
+                "the service account has the role admin: an attacker who takes over Portico \
+                 controls the cloud; give it a user with the role reader alone"
             );
         } else {
-            tracing::info!(user.id = account.user.id, "the service account can sign in");
+            tracing::info!(user_id = account.user.id, "the service account can sign in");
         }
         Ok(account)
     }
 
-    /// Makes a call with the account's token. When Keystone refuses the token, a new one is made
-    /// and the call is made once more.
+    /// Makes a call with the account's token. If Keystone refuses the token, a new one is requested
+    /// and the call is repeated once.
     ///
     /// # Errors
-    /// With what went wrong; [`Error::InvalidToken`] of the call is taken for a refusal of the
-    /// account's own token and never comes out of here.
+    /// The failure; [`Error::InvalidToken`] of the call is taken as a refusal of the account's own
+    /// token and is never returned.
     pub async fn call<T, F>(
         &self,
         call: impl Fn(Client, SecretString) -> F,
@@ -173,7 +174,7 @@ impl ServiceAccount {
         }
     }
 
-    /// The token now. One that is about to end is renewed meanwhile.
+    /// Returns the current token. One that is about to expire is renewed in the background.
     async fn held(&self) -> Result<Held, ServiceAccountError> {
         let now = Instant::now();
         match self.shared.current() {
@@ -196,10 +197,10 @@ impl ServiceAccount {
         }
     }
 
-    /// Another token than this one, which Keystone refused.
+    /// Returns another token than this one, which Keystone refused.
     async fn replaced(&self, refused: &Held) -> Result<Held, ServiceAccountError> {
-        if refused.after_refusal && refused.made.elapsed() < AFTER_REFUSAL {
-            // its predecessor was refused a moment ago: one more would be refused too
+        if refused.after_refusal && refused.made.elapsed() < REFUSAL_RETRY_DELAY {
+            // its predecessor was refused a moment ago: another one would be refused too
             return Err(ServiceAccountError::TokenRefused);
         }
         self.newer_than(refused.number, Reason::Refused).await
@@ -208,7 +209,7 @@ impl ServiceAccount {
     async fn newer_than(&self, number: u64, reason: Reason) -> Result<Held, ServiceAccountError> {
         let turn = Arc::clone(&self.shared.turn).lock_owned().await;
         let shared = Arc::clone(&self.shared);
-        // in a task of its own: a caller that gives up must not leave the next one to start again
+        // in a separate task: if the caller is cancelled, the next one must not start again
         let task = tokio::spawn(sign_in::unless_newer(shared, turn, number, reason));
         task.await
             .unwrap_or(Err(ServiceAccountError::SignIn(Error::Malformed(
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
     use secrecy::ExposeSecret as _;
 
-    /// An account with a token of some age, at a Keystone that is away.
+    /// Returns an account with a token of some age, at a Keystone that is unreachable.
     fn account(age: Duration, life: Duration) -> ServiceAccount {
         let mut config = KeystoneConfig::new("http://127.0.0.1:9/v3".parse().unwrap());
         config.service_account = Some(ServiceAccountConfig {
@@ -257,8 +258,8 @@ mod tests {
             },
             number: 1,
             made,
-            renew_from: made + life.mul_f64(RENEW_FROM),
-            good_until: made + life.saturating_sub(LAST_SECONDS),
+            renew_from: made + life.mul_f64(RENEW_AFTER),
+            good_until: made + life.saturating_sub(EXPIRY_MARGIN),
             after_refusal: false,
         });
         account
@@ -273,7 +274,7 @@ mod tests {
                 let token = account.call(async |_, token| Ok(token)).await;
                 assert_eq!(token.unwrap().expose_secret(), "held");
             }
-            // the renewal, where there is one, has the turn until it has failed
+            // the renewal, if there is one, holds the lock until it has failed
             tokio::task::yield_now().await;
             let failed = account.shared.turn.lock().await;
             assert_eq!(failed.is_some(), tried, "{age} s");

@@ -1,8 +1,8 @@
-//! One sign-in, by whoever has the turn.
+//! One sign-in, by the task that holds the lock.
 use super::metrics::{self, Reason};
 use super::{
-    AFTER_OUTAGE, AFTER_REFUSAL, Account, Credentials, Failure, Held, LAST_SECONDS, RENEW_FROM,
-    ServiceAccountError, Shared,
+    Account, Credentials, EXPIRY_MARGIN, Failure, Held, OUTAGE_RETRY_DELAY, REFUSAL_RETRY_DELAY,
+    RENEW_AFTER, ServiceAccountError, Shared,
 };
 use crate::keystone::login::{ApplicationCredential, Login};
 use crate::keystone::token::IssuedToken;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedMutexGuard;
 
-/// The token that somebody made while this one waited for its turn, or a new one.
+/// Returns the token that another task requested while this one waited for the lock, or a new one.
 pub(super) async fn unless_newer(
     shared: Arc<Shared>,
     mut turn: OwnedMutexGuard<Option<Failure>>,
@@ -36,8 +36,8 @@ pub(super) async fn unless_newer(
         }
         Err(error) => {
             let pause = match error {
-                ServiceAccountError::SignIn(error) if !error.is_refusal() => AFTER_OUTAGE,
-                _ => AFTER_REFUSAL,
+                ServiceAccountError::SignIn(error) if !error.is_refusal() => OUTAGE_RETRY_DELAY,
+                _ => REFUSAL_RETRY_DELAY,
             };
             tracing::error!(%error, "the service account has no token; tried again in {pause:?}");
             Some(Failure {
@@ -52,7 +52,7 @@ pub(super) async fn unless_newer(
 async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, ServiceAccountError> {
     let path = shared.credentials.secret_file().to_owned();
     let secret = (shared.read_secret)(&path).map_err(ServiceAccountError::Secret)?;
-    // the token is as old as the question
+    // the token is as old as the request
     let made = Instant::now();
     let (issued, roles) = shared
         .client
@@ -60,7 +60,7 @@ async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, Ser
         .await
         .map_err(ServiceAccountError::SignIn)?;
     let details = issued.details;
-    // Keystone's clock on both sides: ours may be another
+    // Keystone's clock on both sides: the local one may differ
     let life = details.expires_at.duration_since(details.issued_at);
     let life = Duration::try_from(life).unwrap_or_default();
     Ok(Held {
@@ -74,14 +74,14 @@ async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, Ser
         },
         number: than + 1,
         made,
-        renew_from: made + life.mul_f64(RENEW_FROM),
-        good_until: made + life.saturating_sub(LAST_SECONDS),
+        renew_from: made + life.mul_f64(RENEW_AFTER),
+        good_until: made + life.saturating_sub(EXPIRY_MARGIN),
         after_refusal: reason == Reason::Refused,
     })
 }
 
 impl Client {
-    /// A token of the account, with its roles in whatever it is scoped to.
+    /// Returns a token of the account, with its roles in any scope.
     async fn sign_in_account(
         &self,
         credentials: &Credentials,

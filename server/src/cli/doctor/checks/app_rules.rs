@@ -1,4 +1,4 @@
-//! The apps' rules and their own tests.
+//! Checks the apps' access rules and runs their own tests.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;

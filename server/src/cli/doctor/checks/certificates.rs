@@ -1,4 +1,4 @@
-//! Certificates of our own listeners, and the authorities in files: validity, names, chain, key.
+//! Checks the certificates of Portico's listeners and the CA files: validity, names, chain, key.
 use super::keys::open_mode;
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use x509_parser::prelude::{FromDer as _, Validity, X509Certificate, X509Error};
 
-const DAY: i64 = 24 * 60 * 60;
-/// A certificate that is renewed by a program has more time left than this.
-const SOON: i64 = 14 * DAY;
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+/// Warns if less time is left; an automatically renewed certificate always has more.
+const WARNING_SECONDS: i64 = 14 * DAY_SECONDS;
 
 pub(super) fn check(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn check(context: &Context) -> Vec<Finding> {
     findings
 }
 
-/// The hosts that browsers ask our listener for.
+/// Returns the hosts that browsers request from the gateway's listener.
 fn names(context: &Context) -> Vec<String> {
     let Some(section) = context.gateway() else {
         return Vec::new();
@@ -89,7 +89,7 @@ fn missing_names(leaves: &[CertificateDer<'_>], names: &[String]) -> Vec<Finding
         .collect()
 }
 
-/// Looks at a chain and its key; returns the leaf.
+/// Checks a chain and its key; returns the leaf.
 fn chain(
     findings: &mut Vec<Finding>,
     subject: &str,
@@ -134,7 +134,7 @@ fn chain(
     chain.into_iter().take(1).collect()
 }
 
-/// Looks at the authorities in a file.
+/// Checks the authorities in a file.
 fn authority(findings: &mut Vec<Finding>, subject: &str, file: &Path) {
     let before = findings.len();
     match contents(file).and_then(|pem| certificates(file, &pem)) {
@@ -183,7 +183,7 @@ fn fault_of(validity: &Validity, now: i64) -> Option<(Fault, String)> {
         validity.not_after.timestamp(),
     );
     // short-lived ones are renewed late
-    let soon = SOON.min(end.saturating_sub(start) / 4);
+    let soon = WARNING_SECONDS.min(end.saturating_sub(start) / 4);
     if now < start {
         let when = format!("from {} on", validity.not_before);
         Some((Fault::CertificateNotYetValid, when))
@@ -198,7 +198,8 @@ fn fault_of(validity: &Validity, now: i64) -> Option<(Fault, String)> {
     }
 }
 
-/// What is wrong with the certificate that a server shows for a host, its authority aside.
+/// Returns the fault of the certificate that a server presents for a host, apart from its
+/// authority.
 pub(super) fn fault_of_leaf(leaf: &CertificateDer<'_>, host: &str) -> Option<String> {
     let (_, parsed) = X509Certificate::from_der(leaf).ok()?;
     let in_time = fault_of(parsed.validity(), now());
@@ -211,7 +212,7 @@ pub(super) fn fault_of_leaf(leaf: &CertificateDer<'_>, host: &str) -> Option<Str
     wrong.then(|| format!("it is not for {host}"))
 }
 
-/// Whether each certificate is signed by the next one.
+/// Checks whether each certificate is signed by the next one.
 fn links(findings: &mut Vec<Finding>, subject: &str, file: &Path, chain: &[CertificateDer<'_>]) {
     for pair in chain.windows(2) {
         let [below, above] = pair else { continue };

@@ -1,11 +1,11 @@
-//! The API servers: reached, trusted, healthy.
+//! Checks the API servers: connection, certificate, health.
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
 use portico_domain::cluster::ClusterRecord;
 use reqwest::StatusCode;
 
-/// How a cluster is called in the report.
+/// Returns the name of a cluster in the report.
 pub(super) fn subject(cluster: &ClusterRecord) -> String {
     format!("cluster {}", cluster.name)
 }
@@ -48,7 +48,7 @@ async fn api_server(cluster: &ClusterRecord, subject: &str) -> Finding {
         }
     };
     let status = response.status();
-    // a server that shows its version to its users only still answers
+    // a server that shows its version to its users only still responds
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Finding::ok(subject, format!("{address} answers (HTTP {status})"));
     }

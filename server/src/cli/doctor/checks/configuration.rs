@@ -1,4 +1,4 @@
-//! The configuration itself, as far as it concerns the roles that are checked.
+//! Checks the configuration itself, for the roles that are checked.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
@@ -46,7 +46,8 @@ fn invalid(problem: &impl ToString) -> Finding {
     Finding::fault(Fault::ConfigurationInvalid, SUBJECT, problem.to_string())
 }
 
-/// Whether a problem is in a section that one of the roles reads. Its text begins with the key.
+/// Returns whether a problem is in a section that one of the roles reads. Its text begins with the
+/// key.
 fn concerns(problem: &str, roles: &[Role]) -> bool {
     let section: String = problem
         .chars()

@@ -1,4 +1,5 @@
-//! Key files and files with secrets: whether they are there, private, and fit each other.
+//! Checks key files and files with secrets: existence, permissions, and whether the two halves of a
+//! pair match.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
@@ -42,7 +43,7 @@ fn gateway(context: &Context, findings: &mut Vec<Finding>) {
     let signing = private(findings, subject, file, || SigningKey::read(file));
     let file = &section.panel_sealing_key_file;
     let public = public(findings, subject, file, || PublicKey::read(file));
-    // the other halves are the panel's: only where it is checked too
+    // the other halves belong to the panel: only where it is checked too
     let Some(panel) = context.panel() else { return };
     let private = PrivateKey::read(&panel.private_key_file).ok();
     if let (Some(public), Some(private)) = (public, private)
@@ -96,7 +97,7 @@ fn kube_auth(context: &Context, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Credentials of apps, of providers and of the demo; all are the gateway's.
+/// Checks the credentials of apps, of providers and of the demo; all belong to the gateway.
 fn apps(context: &Context, findings: &mut Vec<Finding>) {
     let Some(section) = context.gateway() else {
         return;
@@ -123,7 +124,7 @@ fn apps(context: &Context, findings: &mut Vec<Finding>) {
     for (subject, file) in files {
         secret(findings, &subject, file);
     }
-    // one account for what a user's token cannot do: its secret is kube-auth's
+    // the service account, for what a user's token cannot do: its secret belongs to kube-auth
     if let Some(account) = context
         .keystone()
         .and_then(|section| section.service_account.as_ref())
@@ -200,7 +201,7 @@ fn look<T, E: Display>(
     }
 }
 
-/// The mode of a file that users outside its group can reach.
+/// Returns the mode of a file that users outside its group can access.
 pub(super) fn open_mode(file: &Path) -> Option<u32> {
     let mode = std::fs::metadata(file).ok()?.permissions().mode() & 0o7777;
     (mode & 0o007 != 0).then_some(mode)

@@ -1,4 +1,4 @@
-//! Keystone: each endpoint, its version, its clock, and the service account.
+//! Checks Keystone: each endpoint, its version, its clock, and the service account.
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::service_account as account;
@@ -9,10 +9,10 @@ use url::{Host, Url};
 
 const SUBJECT: &str = "Keystone";
 const ACCOUNT: &str = "service account";
-/// A token's end counts in seconds; sign-ins by a one-time code fail from here on.
+/// Token expiry is in whole seconds; with a larger skew, sign-ins with a one-time code fail.
 const MAX_SKEW_SECONDS: u64 = 30;
-/// Train, the first with access rules.
-const OLDEST_MINOR: u32 = 13;
+/// The minor version of Train, the first release with access rules.
+const MIN_MINOR_VERSION: u32 = 13;
 
 pub(super) async fn endpoint(section: &KeystoneConfig, url: &Url) -> Vec<Finding> {
     let mut alone = section.clone();
@@ -76,7 +76,7 @@ fn is_loopback(url: &Url) -> bool {
 
 fn is_too_old(id: &str) -> bool {
     let minor = id.strip_prefix("v3.").map(str::parse::<u32>);
-    matches!(minor, Some(Ok(minor)) if minor < OLDEST_MINOR)
+    matches!(minor, Some(Ok(minor)) if minor < MIN_MINOR_VERSION)
 }
 
 fn clock(seconds: i64) -> Option<Finding> {
@@ -94,7 +94,7 @@ pub(super) async fn service_account(section: &KeystoneConfig) -> Vec<Finding> {
     let refused = |seen: String| vec![Finding::fault(Fault::ServiceAccountRefused, ACCOUNT, seen)];
     let client = match keystone::Client::new(section) {
         Ok(client) => client,
-        // named by the check of the endpoint
+        // reported by the check of the endpoint
         Err(_) => return Vec::new(),
     };
     let account = match account::open(section, client) {

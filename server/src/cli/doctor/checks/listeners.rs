@@ -1,4 +1,4 @@
-//! The addresses of this installation: who listens on them.
+//! Checks which server listens on the addresses of this installation.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
@@ -22,7 +22,7 @@ use tokio_rustls::TlsConnector;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Doctor also runs before the first start, so a closed port is a warning only.
+/// Checks a listener. Doctor also runs before the first start, so a closed port is only a warning.
 pub(super) async fn check(
     context: &Context,
     key: &'static str,
@@ -54,16 +54,16 @@ pub(super) async fn check(
     }]
 }
 
-/// Whose listener it is.
+/// The server that listens on an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listener {
     Own,
     Foreign,
-    /// There is nothing to compare with.
+    /// There is nothing to compare the server with.
     Unknown,
 }
 
-/// The address to connect to: of an unspecified one, this machine's.
+/// Returns the address to connect to: for an unspecified address, this machine's.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(match address {
@@ -90,7 +90,8 @@ async fn answers(url: &str, status: StatusCode, text: &str) -> Listener {
     }
 }
 
-/// The gateway publishes the key that it signs with: the file tells whether it is ours.
+/// Returns whether this gateway listens there: a gateway publishes the key that it signs with, and
+/// the file tells whether it is this installation's.
 async fn is_gateway(context: &Context, address: SocketAddr) -> Listener {
     let Some(section) = context.gateway() else {
         return Listener::Unknown;
@@ -122,16 +123,16 @@ async fn is_gateway(context: &Context, address: SocketAddr) -> Listener {
     }
 }
 
-/// Where a gateway publishes its keys.
+/// The path at which a gateway publishes its keys.
 pub(super) const JWKS: &str = "/.well-known/jwks.json";
 
-/// The ID of the key in a file, as it is published.
+/// Returns the ID of the key in a file, in its published form.
 pub(super) fn own_key_id(file: &Path) -> Option<String> {
     let key = SigningKey::read(file).ok()?;
     Some(Signer::new(key).kid().to_owned())
 }
 
-/// Whether the key is among those of an answer.
+/// Returns whether the key is among those of a response.
 pub(super) async fn publishes(response: reqwest::Response, own: &str) -> Listener {
     let body = http::body(response).await;
     let document: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -144,8 +145,8 @@ pub(super) async fn publishes(response: reqwest::Response, own: &str) -> Listene
     }
 }
 
-/// Whether the server shows the leaf certificate of a file. It asks for a client certificate, which
-/// doctor has not: the handshake goes far enough.
+/// Returns whether the server shows the leaf certificate of a file. It requests a client
+/// certificate, which doctor does not have; the handshake still gets far enough.
 async fn shows(stream: TcpStream, cert_file: &Path) -> Listener {
     let expected = std::fs::read(cert_file)
         .ok()
@@ -174,7 +175,7 @@ async fn shows(stream: TcpStream, cert_file: &Path) -> Listener {
     let handshake = TlsConnector::from(Arc::new(config)).connect(name, stream);
     match tokio::time::timeout(CONNECT_TIMEOUT, handshake).await {
         Ok(Ok(_)) => Listener::Own,
-        // TLS 1.2 asks for the client's certificate before the handshake ends
+        // TLS 1.2 requests the client certificate before the handshake ends
         Ok(Err(error)) if is_alert(&error) => Listener::Own,
         _ => Listener::Foreign,
     }
@@ -185,7 +186,7 @@ fn is_alert(error: &std::io::Error) -> bool {
     matches!(tls, Some(rustls::Error::AlertReceived(_)))
 }
 
-/// Accepts one certificate only.
+/// A verifier that accepts one certificate only.
 #[derive(Debug)]
 struct Shown {
     algorithms: WebPkiSupportedAlgorithms,

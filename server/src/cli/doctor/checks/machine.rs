@@ -1,4 +1,4 @@
-//! What the machine gives: disk space and open files.
+//! Checks the machine's resources: disk space and open files.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
@@ -8,10 +8,10 @@ use secrecy::ExposeSecret as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Sessions, their WAL and the audit log need room to be written at all.
+/// Minimum free space for sessions, their WAL and the audit log.
 const MIN_FREE_BYTES: u64 = 64 * 1024 * 1024;
 const MIN_FREE_FILES: u64 = 16;
-/// Two for each WebSocket; systemd's default hard limit is 524288, a shell's often 1024.
+/// Each WebSocket takes two; systemd's default hard limit is 524288, a shell's often 1024.
 const MIN_OPEN_FILES: u64 = 4096;
 
 pub(super) fn check(context: &Context) -> Vec<Finding> {
@@ -23,14 +23,14 @@ pub(super) fn check(context: &Context) -> Vec<Finding> {
     findings
 }
 
-/// The file of a SQLite URL.
+/// Returns the file of a SQLite URL.
 pub(super) fn sqlite_file(url: &str) -> Option<PathBuf> {
     let rest = url.strip_prefix("sqlite:")?;
     let path = rest.strip_prefix("//").unwrap_or(rest).split('?').next()?;
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// Its directory; that of a bare name is the working directory.
+/// Returns the file's directory; for a bare name, the working directory.
 pub(super) fn directory_of(file: &Path) -> &Path {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -40,17 +40,17 @@ pub(super) fn directory_of(file: &Path) -> &Path {
 
 fn disk(file: &Path) -> Option<Finding> {
     let directory = directory_of(file);
-    // a directory that is missing is the store's finding
+    // a missing directory is reported by the store's check
     let found = statvfs(directory).ok()?;
     let free = FreeSpace {
         bytes: found.f_bavail.saturating_mul(found.f_frsize),
-        // some file systems have no table of inodes, and count none
+        // some file systems have no inode table and report a count of zero
         files: (found.f_files > 0).then_some(found.f_favail),
     };
     Some(free.finding(directory))
 }
 
-/// What is left on a file system.
+/// The free space of a file system.
 #[derive(Clone, Copy, Debug)]
 struct FreeSpace {
     bytes: u64,
@@ -86,7 +86,7 @@ fn open_files(limit: Option<u64>) -> Finding {
     }
 }
 
-/// Makes and removes a file, as the store would: permissions alone do not tell of a read-only file
+/// Creates and removes a file, as the store would: permissions alone do not reveal a read-only file
 /// system.
 pub(super) fn try_writing(directory: &Path) -> io::Result<()> {
     let name = directory.join(format!(".portico-doctor-{}", uuid::Uuid::new_v4()));
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(finding.fault, Some(Fault::DiskFull), "{full:?}");
             assert!(finding.message.contains("/var/lib/portico"));
         }
-        // and what the system says of a real one can be read
+        // and the figures of a real file system can be read
         assert!(disk(&std::env::temp_dir().join("portico.db")).is_some());
     }
 

@@ -1,4 +1,4 @@
-//! The checks, each with its time limit.
+//! The checks of `portico doctor`, each with its time limit.
 mod app_rules;
 mod certificates;
 mod clusters;
@@ -22,7 +22,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use std::time::Duration;
 
-/// More than any check needs whose requests all run into their own limits.
+/// Longer than any check whose requests all reach their own timeouts.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Measuring how long a revoked token works takes minutes.
 const MEASURE_TIMEOUT: Duration = Duration::from_secs(300);
@@ -46,7 +46,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Runs it; an overdue check is a finding.
+    /// Runs the check; an overdue check is a finding.
     pub async fn run(self) -> Vec<Finding> {
         match tokio::time::timeout(self.timeout, self.findings).await {
             Ok(findings) => findings,
@@ -58,7 +58,7 @@ impl<'c> Check<'c> {
     }
 }
 
-/// Every check of the roles, in the order of the report.
+/// Returns every check of the roles, in the order of the report.
 pub(super) fn all<'c>(context: &'c Context, arguments: &'c DoctorArgs) -> Vec<Check<'c>> {
     let mut all = vec![
         Check::new(

@@ -1,4 +1,4 @@
-//! The built browser half of the panel.
+//! Checks the panel's built browser files.
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;

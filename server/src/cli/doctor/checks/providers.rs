@@ -1,4 +1,4 @@
-//! OpenID providers: reached, and what they say of themselves.
+//! Checks the OpenID providers: connection and discovery document.
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
@@ -14,7 +14,8 @@ pub(super) async fn check(provider: &ProviderConfig) -> Vec<Finding> {
     }
 }
 
-/// OpenID Connect Discovery 1.0, section 4: the issuer is compared letter by letter.
+/// Fetches the discovery document (OpenID Connect Discovery 1.0, section 4: the issuer is compared
+/// exactly).
 async fn discovery(provider: &ProviderConfig, issuer: &str, subject: &str) -> Finding {
     let client = match http::client(provider.ca_file.as_deref()) {
         Ok(client) => client,

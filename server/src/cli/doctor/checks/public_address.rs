@@ -1,4 +1,4 @@
-//! The address that users type: it resolves, answers, and is this gateway.
+//! Checks the public address: it resolves, responds, and leads to this gateway.
 use super::certificates::fault_of_leaf;
 use super::listeners::{JWKS, Listener, own_key_id, publishes};
 use crate::cli::doctor::context::Context;
@@ -15,7 +15,7 @@ use url::{Host, Url};
 
 const SUBJECT: &str = "public_url";
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
-/// A name below the apps' domain that no app has.
+/// A name below the apps' domain that belongs to no app.
 const ANY_APP: &str = "portico-doctor";
 
 pub(super) async fn check(context: &Context) -> Vec<Finding> {
@@ -32,7 +32,7 @@ pub(super) async fn check(context: &Context) -> Vec<Finding> {
     }
     if let Some(section) = context.gateway() {
         let apps = Url::parse(&format!("https://{ANY_APP}.{}", section.apps_domain));
-        // browsers resolve localhost themselves, whatever is below it
+        // browsers resolve localhost and all names below it themselves
         if let Ok(apps) = apps
             && !section.apps_domain.ends_with("localhost")
             && !resolves(&apps).await
@@ -82,7 +82,7 @@ async fn answer(context: &Context, url: &Url) -> Option<Finding> {
                     .danger_accept_invalid_certs(true)
                     .tls_info(true);
                 let response = client.build().ok()?.get(address).send().await.ok()?;
-                // a missing authority hides what else is wrong with the certificate
+                // an unknown authority hides other faults of the certificate
                 if let Some(seen) = fault_of_certificate(&response, url) {
                     return Some(Finding::fault(Fault::PublicUrlCertificate, SUBJECT, seen));
                 }

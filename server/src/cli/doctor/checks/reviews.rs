@@ -1,4 +1,5 @@
-//! The way back: whether each API server asks kube-auth, and how long a revoked token still works.
+//! Checks whether each API server asks kube-auth for reviews, and how long a revoked token still
+//! works.
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
@@ -17,15 +18,17 @@ use secrecy::{ExposeSecret as _, SecretString};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// What is promised with our flag on the API server: 30 s, its 10 s and 10 s of its own.
-const PROMISED: Duration = Duration::from_secs(50);
-/// At the API server's default of two minutes.
-const LONGEST: Duration = Duration::from_secs(200);
-const POLL: Duration = Duration::from_millis(500);
-const LOOK_FOR: Duration = Duration::from_secs(10);
+/// The documented bound with Portico's flag on the API server: 30 s for kube-auth's cache, 10 s for
+/// the API server's, and 10 s more.
+const REVOCATION_BOUND: Duration = Duration::from_secs(50);
+/// Longer than with the API server's default of two minutes.
+const REVOCATION_TIMEOUT: Duration = Duration::from_secs(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+const FIRST_REVIEW_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_CLUSTERS: usize = 4;
 
-/// Shows each API server a token that no user has, and looks whether kube-auth was asked about it.
+/// Sends each API server a token that belongs to no user, and checks whether kube-auth was asked
+/// about it.
 pub(super) async fn asked(config: &Config) -> Vec<Finding> {
     let configured = config.panel.as_ref();
     let url = configured
@@ -38,7 +41,7 @@ pub(super) async fn asked(config: &Config) -> Vec<Finding> {
             return vec![Finding::fault(Fault::ClusterUnobserved, "kube-auth", seen)];
         }
     };
-    // a closure here would not be general enough for the boxed future of a check
+    // a closure is not general enough here for the boxed future of a check
     let mut tries: Vec<BoxFuture<'_, Finding>> = Vec::new();
     for cluster in &config.clusters {
         tries.push(is_asked(cluster, &metrics).boxed());
@@ -70,7 +73,7 @@ async fn try_one(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> anyhow::
     let nobody = SecretString::from(format!("doctor-{}", Uuid::new_v4()));
     let end = Timestamp::now() + SignedDuration::from_mins(5);
     known(&client, cluster, &seal(cluster, &nobody, end)?).await?;
-    // the API server may answer before kube-auth has counted
+    // the API server may respond before kube-auth has counted the review
     let asked = Instant::now();
     while asked.elapsed() < Duration::from_secs(2) {
         if reviews(metrics, cluster.id).await? > before {
@@ -95,7 +98,7 @@ fn seal(cluster: &ClusterRecord, token: &SecretString, end: Timestamp) -> anyhow
     Ok(sealed.token.expose_secret().to_owned())
 }
 
-/// Whether the API server knows whose token it is.
+/// Returns whether the API server identifies the token's user.
 async fn known(
     client: &reqwest::Client,
     cluster: &ClusterRecord,
@@ -107,7 +110,8 @@ async fn known(
     Ok(answer.status() != StatusCode::UNAUTHORIZED)
 }
 
-/// Signs in as `OS_*` say, revokes that token, and measures how long the API server still takes it.
+/// Signs in with the `OS_*` variables, revokes that token, and measures how long the API server
+/// still accepts it.
 pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
     vec![judged(
         format!("revocation at {name}"),
@@ -117,7 +121,7 @@ pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
 
 fn judged(subject: String, took: anyhow::Result<Duration>) -> Finding {
     match took {
-        Ok(took) if took <= PROMISED => Finding::ok(
+        Ok(took) if took <= REVOCATION_BOUND => Finding::ok(
             subject,
             format!("a revoked token worked for {:.1} s", took.as_secs_f64()),
         ),
@@ -125,7 +129,7 @@ fn judged(subject: String, took: anyhow::Result<Duration>) -> Finding {
             let seen = format!(
                 "{:.1} s, more than the {} s that are promised",
                 took.as_secs_f64(),
-                PROMISED.as_secs()
+                REVOCATION_BOUND.as_secs()
             );
             Finding::fault(Fault::RevocationSlow, subject, seen)
         }
@@ -142,10 +146,10 @@ async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
     let result = async {
         let started = Instant::now();
         while !known(&client, cluster, &token).await? {
-            if started.elapsed() > LOOK_FOR {
+            if started.elapsed() > FIRST_REVIEW_TIMEOUT {
                 bail!("the API server does not know the token that was just made");
             }
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         anyhow::Ok(())
     };
@@ -157,10 +161,13 @@ async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
     usable?;
     let revoked = Instant::now();
     while known(&client, cluster, &token).await? {
-        if revoked.elapsed() > LONGEST {
-            bail!("a revoked token still works after {} s", LONGEST.as_secs());
+        if revoked.elapsed() > REVOCATION_TIMEOUT {
+            bail!(
+                "a revoked token still works after {} s",
+                REVOCATION_TIMEOUT.as_secs()
+            );
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Ok(revoked.elapsed())
 }
@@ -172,12 +179,12 @@ mod tests {
     #[test]
     fn doctor_finds_a_revoked_token_that_works_for_longer_than_promised() {
         let of = |took| judged("revocation at prod".to_owned(), took);
-        let slow = of(Ok(PROMISED + Duration::from_millis(100)));
+        let slow = of(Ok(REVOCATION_BOUND + Duration::from_millis(100)));
         assert_eq!(slow.fault, Some(Fault::RevocationSlow));
         assert_eq!(
             of(Err(anyhow::anyhow!("no token"))).fault,
             Some(Fault::RevocationSlow)
         );
-        assert_eq!(of(Ok(PROMISED)).fault, None);
+        assert_eq!(of(Ok(REVOCATION_BOUND)).fault, None);
     }
 }

@@ -1,4 +1,4 @@
-//! The database: reached, prepared, this installation's, and set up to lose nothing.
+//! Checks the database: connection, migrations, ownership, and settings that could lose data.
 use super::machine::{directory_of, sqlite_file, try_writing};
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
@@ -12,7 +12,7 @@ const SUBJECT: &str = "store";
 
 pub(super) async fn check(section: &StoreConfig) -> Vec<Finding> {
     let Ok(keys) = read_keys(section) else {
-        // named by the check of the keys
+        // reported by the check of the keys
         return Vec::new();
     };
     let url = section.url.expose_secret();
@@ -60,7 +60,8 @@ async fn look(section: &StoreConfig, store: &Store) -> Vec<Finding> {
     findings
 }
 
-/// Connecting would make the file, with doctor's user as its owner.
+/// Returns the finding for a missing file. Connecting would create it, with doctor's user as its
+/// owner.
 fn before_the_first_start(file: &Path) -> Finding {
     let name = file.display();
     match try_writing(directory_of(file)) {
@@ -103,7 +104,7 @@ fn finding(error: &StoreError) -> Finding {
     };
     let finding = Finding::fault(fault, SUBJECT, error.to_string());
     match cause {
-        // these tell more than the fault does
+        // these give more detail than the fault
         StoreCause::Transport(_) | StoreCause::StartingUp | StoreCause::TooManyConnections => {
             finding.remedy(cause.next_step())
         }

@@ -1,4 +1,4 @@
-//! `clouds.yaml` and `secure.yaml`, found and merged as openstacksdk does.
+//! `clouds.yaml` and `secure.yaml`, found and merged as by openstacksdk.
 use super::error::DirectError;
 use crate::cli::people::private_file;
 use portico_runtime::yaml;
@@ -6,21 +6,22 @@ use serde_norway::{Mapping, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Environment variables, as far as they matter here.
+/// The relevant environment variables.
 pub type Variables = BTreeMap<String, String>;
 
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
-/// Deeper than any cloud's entry.
-const DEEPEST: usize = 8;
+/// Maximum nesting depth of a cloud's entry.
+const MAX_DEPTH: usize = 8;
 
-/// What the files say about one cloud, and the file that says it.
+/// The entry of one cloud in the files, and the path of its file.
 #[derive(Debug)]
 pub struct Entry {
     pub cloud: Mapping,
     pub path: PathBuf,
 }
 
-/// The entry of `cloud`: the first `clouds.yaml` there is, with the first `secure.yaml` over it.
+/// Returns the entry of `cloud`: from the first `clouds.yaml` found, overridden by the first
+/// `secure.yaml`.
 pub fn entry(cloud: &str, variables: &Variables) -> Result<Entry, DirectError> {
     let places = |variable, stem| candidates(variables, variable, stem);
     let config = places("OS_CLIENT_CONFIG_FILE", "clouds");
@@ -43,7 +44,7 @@ pub fn entry(cloud: &str, variables: &Variables) -> Result<Entry, DirectError> {
     if let Some((_, secure)) = first(&places("OS_CLIENT_SECURE_FILE", "secure"))?
         && let Some(over) = of_cloud(&secure, cloud)
     {
-        merge(&mut found, over, DEEPEST);
+        merge(&mut found, over, MAX_DEPTH);
     }
     Ok(Entry { cloud: found, path })
 }
@@ -77,8 +78,8 @@ fn first(paths: &[PathBuf]) -> Result<Option<(PathBuf, Mapping)>, DirectError> {
         };
         let text = private_file::read_shared(path).map_err(|error| wrong(error.to_string()))?;
         if let Some(text) = text {
-            // what the parser says quotes the line, and secrets stand in lines
-            let document = parse(&text).ok_or_else(|| wrong("is no valid YAML".to_owned()))?;
+            // the parser's message quotes the line, which may hold secrets
+            let document = parse(&text).ok_or_else(|| wrong("is not valid YAML".to_owned()))?;
             return Ok(Some((path.clone(), document)));
         }
     }
@@ -113,7 +114,8 @@ fn merge(below: &mut Mapping, over: &Mapping, depth: usize) {
     }
 }
 
-/// A path as the file means it: `~` is the home, and it is not relative to the file.
+/// Expands a path in the file: `~` is the home directory, and relative paths do not start at the
+/// file's directory.
 pub fn expand(path: &str, variables: &Variables) -> PathBuf {
     match (path.strip_prefix("~/"), variables.get("HOME")) {
         (Some(below), Some(home)) => Path::new(home).join(below),
@@ -187,7 +189,7 @@ mod tests {
         std::fs::write(&file, "clouds:\n  a: [s3cret\n").unwrap();
         let error = entry("a", &known).unwrap_err().to_string();
         assert!(
-            error.contains("no valid YAML") && !error.contains("s3cret"),
+            error.contains("not valid YAML") && !error.contains("s3cret"),
             "{error}"
         );
     }

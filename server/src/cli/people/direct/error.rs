@@ -1,8 +1,8 @@
-//! Why a sign-in at Keystone itself did not lead to a token.
+//! Errors of a sign-in at Keystone itself.
 use portico_openstack::keystone;
 use std::path::PathBuf;
 
-/// Written to standard error as one sentence and a next step.
+/// An error, written to standard error as one sentence and a next step.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectError {
     #[error(
@@ -16,7 +16,8 @@ pub enum DirectError {
     #[error("{}: {detail}", path.display())]
     CloudsFile { path: PathBuf, detail: String },
     #[error(
-        "nothing says who signs in: set OS_CLOUD, or OS_AUTH_URL and OS_USERNAME with a password"
+        "no credentials are configured: set OS_CLOUD, or OS_AUTH_URL and OS_USERNAME with a \
+         password"
     )]
     NoSettings,
     #[error("{source_name} names no Keystone: set auth_url (or OS_AUTH_URL)")]
@@ -26,7 +27,9 @@ pub enum DirectError {
     )]
     AuthUrl(String),
     #[error(
-        "{source_name} says that Keystone is at {found}, but the cloud {cloud} is pinned to {pinned}; nothing was sent. If your cloud has moved, run `portico login --cloud {cloud} --repin`"
+        "{source_name} names {found} as Keystone's URL, but the cloud {cloud} is pinned to \
+         {pinned}; nothing was sent. If your cloud has moved, run `portico login --cloud {cloud} \
+         --repin`"
     )]
     AuthUrlChanged {
         source_name: String,
@@ -47,7 +50,8 @@ pub enum DirectError {
     )]
     Insecure(String),
     #[error(
-        "auth_type {0} is not spoken here; password, token, application credential and TOTP are. For single sign-on use `portico login https://GATEWAY`"
+        "auth_type {0} is not supported; password, token, application credential and TOTP are. For \
+         single sign-on use `portico login https://GATEWAY`"
     )]
     AuthType(String),
     #[error(
@@ -60,7 +64,8 @@ pub enum DirectError {
         cloud: String,
     },
     #[error(
-        "Keystone wants {0} besides, which is not spoken here: use `portico login https://GATEWAY`"
+        "Keystone requires {0} as well, which is not supported here: use `portico login \
+         https://GATEWAY`"
     )]
     OtherFactors(String),
     #[error(
@@ -125,7 +130,9 @@ pub enum DirectError {
         pinned: String,
     },
     #[error(
-        "this kubeconfig does not say which API server the token is for: set provideClusterInfo: true, or write it again with `portico kubeconfig --cloud {cloud} --cluster {cluster}`"
+        "this kubeconfig does not name the API server that the token is for: set \
+         provideClusterInfo: true, or write it again with `portico kubeconfig --cloud {cloud} \
+         --cluster {cluster}`"
     )]
     NoClusterInfo { cluster: String, cloud: String },
     #[error(
@@ -137,7 +144,7 @@ pub enum DirectError {
 }
 
 impl DirectError {
-    /// Whether nobody could say, as against a "no".
+    /// Returns whether no server could decide, as opposed to a refusal.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Keystone { source, .. } if !source.is_refusal())
     }

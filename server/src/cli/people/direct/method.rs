@@ -1,13 +1,13 @@
-//! What somebody signs in with, as OpenStack's clients name it.
+//! Authentication methods, by the names that OpenStack's clients use.
 use super::error::DirectError;
 use super::settings::Settings;
 use portico_openstack::keystone::{Scope, UserRef};
 use secrecy::SecretString;
 
-/// The domain of users and projects for which none is named; every Keystone has it.
+/// The domain of users and projects if none is named; every Keystone has it.
 const FIRST_DOMAIN: &str = "default";
 
-/// One way to sign in. Secrets may be missing: somebody may be there to ask.
+/// An authentication method. Secrets may be missing if the user can be prompted for them.
 #[derive(Clone, Debug)]
 pub enum Method {
     Password {
@@ -35,7 +35,8 @@ pub enum CredentialRef {
 }
 
 impl Method {
-    /// The way that the settings mean: `auth_type`, else what they hold.
+    /// Returns the method that the settings select: `auth_type`, else the one that their values
+    /// imply.
     pub fn of(settings: &Settings, cloud: &str) -> Result<Self, DirectError> {
         let asked = settings.get("auth_type").map(str::to_ascii_lowercase);
         let has = |key| settings.get(key).is_some();
@@ -56,7 +57,8 @@ impl Method {
         }
     }
 
-    /// Who signs in, without anything secret: tokens of different people never meet in a cache.
+    /// Returns the identity of the user, without secrets: tokens of different users never share a
+    /// cache entry.
     pub fn fingerprint(&self) -> String {
         match self {
             Self::Password { user, .. } | Self::Totp { user, .. } => format!("user {user:?}"),
@@ -70,7 +72,7 @@ impl Method {
     }
 }
 
-/// What the token shall be good for; an application credential has its project built in.
+/// Returns the requested scope; an application credential has its project built in.
 pub fn scope(settings: &Settings) -> Scope {
     if let Some(id) = settings.project_id() {
         return Scope::Project(id.to_owned());
@@ -92,7 +94,7 @@ enum Domain {
     Name(String),
 }
 
-/// The first of these domains that is named, by ID or by name.
+/// Returns the first of these domains that is given, by ID or by name.
 fn domain(settings: &Settings, of: &[&str]) -> Domain {
     for whose in of {
         if let Some(id) = settings.get(&format!("{whose}_id")) {
@@ -152,7 +154,7 @@ fn token(settings: &Settings, cloud: &str) -> Result<Method, DirectError> {
     Ok(Method::Token(token))
 }
 
-/// That something is not there, and where to put it.
+/// Returns the error for a missing setting, and where to set it.
 pub fn missing(
     settings: &Settings,
     cloud: &str,
@@ -209,7 +211,7 @@ mod tests {
         ));
         let totp = [("AUTH_TYPE", "v3totp"), ("USER_ID", "u"), ("PASSCODE", "1")];
         assert!(matches!(method(&totp).unwrap(), Method::Totp { .. }));
-        // what is said goes before what is there
+        // an explicit `auth_type` takes precedence over the values present
         let said = [credential.as_slice(), &[("AUTH_TYPE", "v3password")]].concat();
         assert!(matches!(method(&said).unwrap(), Method::Password { .. }));
     }

@@ -1,7 +1,7 @@
-//! Direct mode: the helper signs in at Keystone itself, with `OS_*` or `clouds.yaml`, and seals
-//! the token to the cluster's key here. For CI and for machines without a browser.
+//! Direct mode: the plugin signs in at Keystone itself, with `OS_*` or `clouds.yaml`, and seals the
+//! token to the cluster's key here. For CI and for machines without a browser.
 //!
-//! [`pin`] says where things are and is the only word on it; [`settings`] say who signs in.
+//! [`pin`] alone determines the addresses; [`settings`] determine who signs in.
 mod clouds_yaml;
 mod error;
 mod method;
@@ -33,7 +33,7 @@ use sign_in::SignIn;
 use url::Url;
 use uuid::Uuid;
 
-/// The cloud that the environment means, if it is pinned: then it needs no flag.
+/// Returns the cloud that the environment selects, if it is pinned: no flag is needed then.
 pub fn pinned_by_environment() -> Result<Option<String>, PeopleError> {
     match settings::cloud_of_environment(&settings::variables()) {
         Some(cloud) => Ok(Pin::find(&cloud)?.map(|pin| pin.cloud)),
@@ -41,8 +41,8 @@ pub fn pinned_by_environment() -> Result<Option<String>, PeopleError> {
     }
 }
 
-/// Signs in as the environment says (`OS_CLOUD`, `OS_*`), at this Keystone and no other. For
-/// operators: nothing is pinned or kept.
+/// Signs in with the environment's settings (`OS_CLOUD`, `OS_*`), at this Keystone and no other.
+/// For operators: nothing is pinned or stored.
 pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToken), PeopleError> {
     let variables = settings::variables();
     let cloud = settings::cloud_of_environment(&variables).ok_or(DirectError::NoSettings)?;
@@ -66,7 +66,7 @@ pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToke
     Ok((sign_in.client().clone(), issued))
 }
 
-/// A token for one pinned cluster.
+/// Returns a token for one pinned cluster.
 pub async fn credential(
     cloud: &str,
     cluster: Uuid,
@@ -93,7 +93,7 @@ pub async fn credential(
     if let Some(known) = cache.known()?
         && holders.was_refused(&holder, &known)
     {
-        // one question to Keystone and the gateway, no sign-in: was it the token, or the cluster?
+        // one request to Keystone and the gateway, no sign-in: was it the token, or the cluster?
         let key = pin.sealing_key(pinned).await?;
         if session.still_stands().await? && key.kid() == pinned.sealing_key.kid {
             holders.confirmed();
@@ -108,8 +108,8 @@ pub async fn credential(
     Ok(token)
 }
 
-/// A kubeconfig could name our plugin and a server of somebody else's, who would get a token
-/// that is good at the real one for some minutes.
+/// Verifies the server: a kubeconfig could name this plugin with an attacker's server, which would
+/// get a token that is valid at the real one for some minutes.
 fn check_server(pin: &Pin, pinned: &PinnedCluster, asked: &ExecInfo) -> Result<(), DirectError> {
     if !asked.from_kubectl {
         return Ok(());
@@ -156,8 +156,8 @@ async fn seal(
     Ok(Cached::new(sealed.token, sealed.expires_at))
 }
 
-/// `portico login --cloud`: signs in at Keystone and pins what it, the gateway and the clusters
-/// are. The only way to change a pin.
+/// `portico login --cloud`: signs in at Keystone and pins Keystone, the gateway and the clusters.
+/// The only way to change a pin.
 pub async fn login(cloud: &str, args: &LoginArgs) -> Result<(), PeopleError> {
     let settings = Settings::load(cloud, settings::variables())?;
     let known = Pin::find(cloud)?;
@@ -192,7 +192,7 @@ pub async fn login(cloud: &str, args: &LoginArgs) -> Result<(), PeopleError> {
     Ok(())
 }
 
-/// The pin before anything was asked: what is new from the settings, the rest as it was.
+/// Returns the pin before any request: new values from the settings, the others unchanged.
 fn draft(
     cloud: &str,
     settings: &Settings,
@@ -249,8 +249,8 @@ fn report(pin: &Pin, project: &str) {
     }
 }
 
-/// `portico logout --cloud`: revokes the Keystone token of this machine. The pin stays, unless it
-/// is to be forgotten.
+/// `portico logout --cloud`: revokes the Keystone token of this machine. The pin stays unless
+/// `forget` is set.
 pub async fn logout(cloud: &str, forget: bool) -> Result<(), PeopleError> {
     let pin = Pin::load(cloud)?;
     profile::forget_tokens()?;
@@ -259,7 +259,7 @@ pub async fn logout(cloud: &str, forget: bool) -> Result<(), PeopleError> {
             let sign_in = SignIn::new(&pin, &settings, false)?;
             KeystoneSession::new(sign_in)?.sign_out().await?
         }
-        // a cloud that is described no more can be forgotten still
+        // a cloud that is no longer described can still be forgotten
         Err(_) if forget => false,
         Err(error) => return Err(error.into()),
     };

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use url::Url;
 use uuid::Uuid;
 
-/// What is kept in `clouds/<hash>.json`.
+/// The content of `clouds/<hash>.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pin {
@@ -38,7 +38,7 @@ pub struct PinnedCluster {
     /// Base64 of the PEM, as kubeconfigs hold it.
     pub ca_data: Option<String>,
     pub sealing_key: PublishedKey,
-    /// The projects with whose tokens it was found.
+    /// The projects whose tokens found it.
     pub projects: Vec<String>,
 }
 
@@ -46,13 +46,13 @@ fn directory() -> Result<PathBuf, PeopleError> {
     Ok(profile::config_home()?.join("clouds"))
 }
 
-/// Where the pin of a cloud lies.
+/// Returns the path of a cloud's pin.
 pub fn path(cloud: &str) -> Result<PathBuf, PeopleError> {
     Ok(directory()?.join(format!("{}.json", profile::file_hash(&[cloud]))))
 }
 
 impl Pin {
-    /// The pin of a cloud, if there is one.
+    /// Returns the pin of a cloud, if there is one.
     pub fn find(cloud: &str) -> Result<Option<Self>, PeopleError> {
         let path = path(cloud)?;
         let found = private_file::read(&path)?
@@ -62,7 +62,7 @@ impl Pin {
         Ok(found.filter(|pin| pin.cloud == cloud))
     }
 
-    /// Every pinned cloud of this machine.
+    /// Returns every pinned cloud of this machine.
     pub fn all() -> Result<Vec<Self>, PeopleError> {
         let mut pins = Vec::new();
         for path in private_file::json_files(&directory()?)? {
@@ -73,7 +73,7 @@ impl Pin {
         Ok(pins)
     }
 
-    /// The pin of a cloud.
+    /// Returns the pin of a cloud.
     pub fn load(cloud: &str) -> Result<Self, PeopleError> {
         Self::find(cloud)?.ok_or_else(|| DirectError::NotPinned(cloud.to_owned()).into())
     }
@@ -111,18 +111,18 @@ impl Pin {
         }
     }
 
-    /// The gateway, with the pinned authority.
+    /// Returns the gateway, with the pinned authority.
     pub fn gateway(&self) -> Result<Gateway, PeopleError> {
         Gateway::new(self.gateway.clone(), self.gateway_ca.as_deref())
     }
 
-    /// A pinned cluster by its ID.
+    /// Returns a pinned cluster by its ID.
     pub fn cluster(&self, id: Uuid) -> Result<&PinnedCluster, DirectError> {
         let found = self.clusters.iter().find(|cluster| cluster.id == id);
         found.ok_or_else(|| self.unknown(&id.to_string()))
     }
 
-    /// That there is no such cluster.
+    /// Returns the error for an unknown cluster.
     pub fn unknown(&self, asked: &str) -> DirectError {
         let names: Vec<&str> = self.clusters.iter().map(|c| c.name.as_str()).collect();
         DirectError::UnknownCluster {
@@ -136,13 +136,14 @@ impl Pin {
         }
     }
 
-    /// Takes over what the gateway lists for a project; what it lists no more for it goes.
+    /// Merges the gateway's list for a project; removes the project from clusters that are no
+    /// longer listed.
     pub fn take_over(&mut self, listed: Vec<Cluster>, project: &str) {
         for known in &mut self.clusters {
             known.projects.retain(|known| known != project);
         }
         for cluster in listed {
-            // a gateway from before direct mode names no key: nothing can be sealed there
+            // gateways without direct mode publish no key: nothing can be sealed there
             let Some(sealing_key) = cluster.sealing_key else {
                 continue;
             };
@@ -168,8 +169,8 @@ impl Pin {
             .sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
     }
 
-    /// The key to seal to: the pinned gateway's word while it answers, else what it said last. A
-    /// key that has changed is pinned in place of the old one.
+    /// Returns the key to seal to: the pinned gateway's current one, or the last known one if the
+    /// gateway does not respond. A changed key replaces the pinned one.
     pub async fn sealing_key(&self, cluster: &PinnedCluster) -> Result<PublicKey, PeopleError> {
         let current = match self.gateway()?.sealing_key(cluster.id).await {
             Ok(current) => current,
@@ -185,7 +186,8 @@ impl Pin {
         Ok(key)
     }
 
-    /// A home that cannot be written to costs another question next time, and nothing else.
+    /// Stores the key. If the home directory is not writable, the next run asks again; nothing else
+    /// is lost.
     async fn keep_key(&self, cluster: Uuid, key: &PublishedKey) {
         let keep = async || -> Result<(), PeopleError> {
             let _lock = private_file::lock(&path(&self.cloud)?).await?;

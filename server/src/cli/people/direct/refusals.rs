@@ -1,16 +1,16 @@
-//! Credentials that Keystone refused a moment ago: kubectl runs its plugin again and again, and
-//! Keystone locks accounts.
+//! Credentials that Keystone has refused recently: kubectl runs its plugin repeatedly, and Keystone
+//! locks accounts.
 use super::error::DirectError;
 use crate::cli::people::{private_file, profile};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// After the first refusal; each further one doubles it.
-const FIRST_SECONDS: i64 = 30;
-const LONGEST_SECONDS: i64 = 600;
+/// The delay after the first refusal; doubled after each further one.
+const INITIAL_BACKOFF_SECONDS: i64 = 30;
+const MAX_BACKOFF_SECONDS: i64 = 600;
 
-/// Where the last refusal of one person's credentials is noted.
+/// The record of the last refusal of one user's credentials.
 pub struct Refusals {
     path: PathBuf,
 }
@@ -40,8 +40,9 @@ impl Refusal {
     }
 
     fn seconds_left(&self, now: Timestamp) -> i64 {
-        let doubled = FIRST_SECONDS.saturating_mul(1 << self.count.clamp(1, 10).saturating_sub(1));
-        let wait = doubled.min(LONGEST_SECONDS);
+        let doubled =
+            INITIAL_BACKOFF_SECONDS.saturating_mul(1 << self.count.clamp(1, 10).saturating_sub(1));
+        let wait = doubled.min(MAX_BACKOFF_SECONDS);
         self.at.as_second() + wait - now.as_second()
     }
 }
@@ -52,7 +53,7 @@ fn digest(secret: &str, salt: u64) -> String {
 }
 
 impl Refusals {
-    /// Those noted in this file.
+    /// Returns the refusals recorded in this file.
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
@@ -62,7 +63,7 @@ impl Refusals {
         serde_json::from_str(&text).ok()
     }
 
-    /// Refuses what was refused a moment ago.
+    /// Refuses credentials that were refused recently.
     pub fn check(&self, cloud: &str, secret: &str) -> Result<(), DirectError> {
         let Some(last) = self.last().filter(|last| last.is_of(secret)) else {
             return Ok(());
@@ -76,7 +77,7 @@ impl Refusals {
         }
     }
 
-    /// Notes that Keystone refused this. Without a place to write, nothing is noted.
+    /// Records that Keystone refused this secret. Without a writable path, nothing is recorded.
     pub fn remember(&self, secret: &str) {
         let before = self.last().filter(|last| last.is_of(secret));
         let count = before.map_or(0, |before| before.count).saturating_add(1);
@@ -85,7 +86,7 @@ impl Refusals {
         }
     }
 
-    /// After a success.
+    /// Deletes the record, after a success.
     pub fn forget(&self) {
         let _ = private_file::remove(&self.path);
     }
@@ -102,7 +103,7 @@ mod tests {
         assert!(refusals.check("acme", "wrong").is_ok());
         refusals.remember("wrong");
         assert!(refusals.check("acme", "wrong").is_err());
-        // one in four thousand looks the same; not three
+        // one digest in four thousand collides; not three
         let others = ["right", "correct", "true"];
         assert!(
             others

@@ -1,5 +1,5 @@
-//! The Keystone token between one kubectl and the next: one sign-in serves every cluster of the
-//! project until the token ends.
+//! The cached Keystone token of direct mode: one sign-in serves every cluster of the project until
+//! the token expires.
 use super::error::DirectError;
 use super::refusals::Refusals;
 use super::sign_in::SignIn;
@@ -12,14 +12,14 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What is left of a token when Keystone is asked for the next; shorter lives keep a third.
-const EARLY_SECONDS: i64 = 300;
-/// With less left there is nothing worth sealing.
-const LAST_SECONDS: i64 = 10;
+/// How long before its expiry a token is renewed; for short-lived ones, a third of the lifetime.
+const RENEW_AHEAD_SECONDS: i64 = 300;
+/// A token is not sealed within this time of its expiry.
+const EXPIRY_MARGIN_SECONDS: i64 = 10;
 
-/// A Keystone token as it lies in the cache.
+/// A Keystone token in the cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Kept {
+pub struct CachedToken {
     #[serde(serialize_with = "expose")]
     pub token: SecretString,
     pub issued_at: Timestamp,
@@ -28,7 +28,7 @@ pub struct Kept {
     pub project_name: String,
 }
 
-impl Kept {
+impl CachedToken {
     fn of(issued: IssuedToken) -> Option<Self> {
         let project = issued.details.identity.project?;
         Some(Self {
@@ -45,19 +45,19 @@ impl Kept {
     }
 
     fn usable(&self) -> bool {
-        self.left() > LAST_SECONDS
+        self.left() > EXPIRY_MARGIN_SECONDS
     }
 
     fn fresh(&self) -> bool {
         let life = self.expires_at.as_second() - self.issued_at.as_second();
-        self.left() > EARLY_SECONDS.min(life / 3)
+        self.left() > RENEW_AHEAD_SECONDS.min(life / 3)
     }
 }
 
-/// One person's token in one project.
+/// One user's token in one project.
 pub struct KeystoneSession<'a> {
     sign_in: SignIn<'a>,
-    /// `None` where nothing can be written.
+    /// `None` if nothing can be written.
     path: Option<PathBuf>,
 }
 
@@ -81,12 +81,12 @@ impl<'a> KeystoneSession<'a> {
         Some(Refusals::at(path.with_extension("refused")))
     }
 
-    fn known(&self) -> Result<Option<Kept>, PeopleError> {
+    fn known(&self) -> Result<Option<CachedToken>, PeopleError> {
         let Some(path) = &self.path else {
             return Ok(None);
         };
         let known = private_file::read(path)?.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(known.filter(Kept::usable))
+        Ok(known.filter(CachedToken::usable))
     }
 
     async fn lock(&self) -> Result<Option<private_file::Lock>, PeopleError> {
@@ -96,15 +96,16 @@ impl<'a> KeystoneSession<'a> {
         }
     }
 
-    /// The token: the one that lies here while Keystone takes it, else a new one. While Keystone
-    /// does not answer, the one that lies here counts as good.
-    pub async fn token(&self) -> Result<Kept, PeopleError> {
+    /// Returns the cached token if Keystone accepts it, else a new one. If Keystone does not
+    /// respond, the cached one counts as valid.
+    pub async fn token(&self) -> Result<CachedToken, PeopleError> {
         let _lock = self.lock().await?;
         if let Some(known) = self.known()? {
             match self.sign_in.client().validate(&known.token).await {
                 Err(error) if error.is_refusal() => {}
                 Ok(_) if !known.fresh() => {
-                    // a passcode cannot be had, Keystone has just gone: the old one is still good
+                    // no passcode is available and Keystone has just become unreachable: the old
+                    // token is still valid
                     return Ok(self.renew().await.unwrap_or(known));
                 }
                 _ => return Ok(known),
@@ -113,7 +114,7 @@ impl<'a> KeystoneSession<'a> {
         self.renew().await
     }
 
-    /// Whether Keystone still takes the token that lies here; it is dropped when not.
+    /// Returns whether Keystone still accepts the cached token; deletes it if not.
     pub async fn still_stands(&self) -> Result<bool, PeopleError> {
         let _lock = self.lock().await?;
         let Some(known) = self.known()? else {
@@ -128,13 +129,13 @@ impl<'a> KeystoneSession<'a> {
         }
     }
 
-    async fn renew(&self) -> Result<Kept, PeopleError> {
+    async fn renew(&self) -> Result<CachedToken, PeopleError> {
         let issued = self.sign_in.token(self.refusals().as_ref()).await?;
         self.keep(issued)
     }
 
-    /// A new token, whatever lies here; for somebody who signs in by hand.
-    pub async fn sign_in_anew(&self) -> Result<Kept, PeopleError> {
+    /// Returns a new token even if one is cached, for a user who signs in by hand.
+    pub async fn sign_in_anew(&self) -> Result<CachedToken, PeopleError> {
         let _lock = self.lock().await?;
         let issued = self.sign_in.token(None).await?;
         if let Some(refusals) = self.refusals() {
@@ -143,8 +144,8 @@ impl<'a> KeystoneSession<'a> {
         self.keep(issued)
     }
 
-    fn keep(&self, issued: IssuedToken) -> Result<Kept, PeopleError> {
-        let Some(kept) = Kept::of(issued) else {
+    fn keep(&self, issued: IssuedToken) -> Result<CachedToken, PeopleError> {
+        let Some(kept) = CachedToken::of(issued) else {
             return Err(DirectError::NoProject("the settings".to_owned()).into());
         };
         if let (Some(path), Ok(text)) = (&self.path, serde_json::to_string(&kept))
@@ -159,7 +160,7 @@ impl<'a> KeystoneSession<'a> {
         self.path.as_deref().map_or(Ok(()), private_file::remove)
     }
 
-    /// Revokes the token that lies here; says whether there was one.
+    /// Revokes the cached token; returns whether there was one.
     pub async fn sign_out(&self) -> Result<bool, PeopleError> {
         let _lock = self.lock().await?;
         let Some(known) = self.known()? else {

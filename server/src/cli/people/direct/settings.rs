@@ -1,4 +1,4 @@
-//! What `clouds.yaml` or the `OS_*` variables say about one cloud and who signs in there.
+//! The settings of one cloud and its user, from `clouds.yaml` or the `OS_*` variables.
 use super::clouds_yaml::{self, Variables};
 use super::error::DirectError;
 use crate::cli::people::profile;
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use url::Url;
 
-/// The cloud that the `OS_*` variables describe; openstacksdk calls it so too.
+/// The name of the cloud that the `OS_*` variables describe; openstacksdk uses the same.
 pub const ENVIRONMENT: &str = "envvars";
 
-/// What is understood, in `auth`, beside it, and as `OS_…` in capitals.
+/// The supported keys, in `auth`, beside it, and as `OS_…` in capitals.
 const KEYS: [&str; 23] = [
     "auth_type",
     "auth_url",
@@ -37,19 +37,19 @@ const KEYS: [&str; 23] = [
     "verify",
     "insecure",
 ];
-/// What the environment may add to a cloud of `clouds.yaml` that leaves it out.
+/// The keys that the environment may add to a cloud of `clouds.yaml`.
 const FROM_ENVIRONMENT: [&str; 3] = ["password", "passcode", "application_credential_secret"];
 
-/// Settings of one cloud. All values are kept as secrets; some are.
+/// The settings of one cloud. All values are treated as secrets, since some are.
 #[derive(Debug)]
 pub struct Settings {
     values: BTreeMap<&'static str, SecretString>,
     variables: Variables,
-    /// Where they come from, for messages.
+    /// The source of the settings, for messages.
     pub source: String,
 }
 
-/// The variables of this process.
+/// Returns the variables of this process.
 pub fn variables() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -60,7 +60,7 @@ pub fn variables() -> Variables {
         .collect()
 }
 
-/// The cloud that the environment means, if it means one.
+/// Returns the cloud that the environment selects, if any.
 pub fn cloud_of_environment(variables: &Variables) -> Option<String> {
     variables.get("OS_CLOUD").cloned().or_else(|| {
         let named = ["OS_AUTH_URL", "OS_APPLICATION_CREDENTIAL_ID"];
@@ -70,7 +70,7 @@ pub fn cloud_of_environment(variables: &Variables) -> Option<String> {
 }
 
 impl Settings {
-    /// The settings of `cloud`; nothing is checked but that they can be read.
+    /// Returns the settings of `cloud`; checks only that they can be read.
     pub fn load(cloud: &str, variables: Variables) -> Result<Self, DirectError> {
         if cloud == ENVIRONMENT {
             return Ok(Self {
@@ -89,8 +89,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// A secret that the file leaves out may come by the environment, unless the environment is
-    /// about another cloud or user: then it would be sent to the wrong Keystone.
+    /// Adds a secret that the file leaves out from the environment, unless the environment is about
+    /// another cloud or user: it would be sent to the wrong Keystone then.
     fn add_from_environment(&mut self, cloud: &str) {
         let says = |name: &str| self.variables.get(name);
         let other_cloud = says("OS_CLOUD").is_some_and(|named| named != cloud);
@@ -107,37 +107,37 @@ impl Settings {
         }
     }
 
-    /// One value.
+    /// Returns one value.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(ExposeSecret::expose_secret)
     }
 
-    /// One value, to be kept secret.
+    /// Returns one value as a secret.
     pub fn secret(&self, key: &str) -> Option<SecretString> {
         self.values.get(key).cloned()
     }
 
-    /// The project that is asked for, by ID or name.
+    /// Returns the requested project, by ID or name.
     pub fn project(&self) -> Option<&str> {
         self.project_id().or_else(|| self.project_name())
     }
 
-    /// The project's ID, under today's name or that of old.
+    /// Returns the project's ID, under its current or its old key.
     pub fn project_id(&self) -> Option<&str> {
         self.get("project_id").or_else(|| self.get("tenant_id"))
     }
 
-    /// The project's name, under today's name or that of old.
+    /// Returns the project's name, under its current or its old key.
     pub fn project_name(&self) -> Option<&str> {
         self.get("project_name").or_else(|| self.get("tenant_name"))
     }
 
-    /// Keystone's URL, if one is given.
+    /// Returns Keystone's URL, if one is given.
     pub fn auth_url(&self) -> Result<Option<Url>, DirectError> {
         self.get("auth_url").map(keystone_url).transpose()
     }
 
-    /// The file of the authority of Keystone's certificate.
+    /// Returns the CA file of Keystone's certificate.
     pub fn authority(&self) -> Result<Option<PathBuf>, DirectError> {
         let off = |key, word| {
             self.get(key)
@@ -163,7 +163,7 @@ fn from_environment(
         .collect()
 }
 
-/// `auth` goes before what stands beside it.
+/// Reads a mapping; keys in `auth` take precedence over those beside it.
 fn from_mapping(cloud: &Mapping) -> BTreeMap<&'static str, SecretString> {
     let auth = cloud.get("auth").and_then(Value::as_mapping);
     KEYS.iter()
@@ -176,7 +176,7 @@ fn from_mapping(cloud: &Mapping) -> BTreeMap<&'static str, SecretString> {
         .collect()
 }
 
-/// A password of digits is a number to YAML.
+/// Returns a scalar as text: a password of digits is a number in YAML.
 fn scalar(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -187,7 +187,8 @@ fn scalar(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Keystone's URL as it is compared and pinned: with `/v3`, over TLS unless it is on this machine.
+/// Normalises Keystone's URL for comparison and pinning: with `/v3`, over TLS unless it is on this
+/// machine.
 pub fn keystone_url(text: &str) -> Result<Url, DirectError> {
     let wrong = || DirectError::AuthUrl(text.to_owned());
     let mut url = Url::parse(text.trim()).map_err(|_| wrong())?;
@@ -295,7 +296,7 @@ mod tests {
         assert_eq!(password(&[("OS_AUTH_URL", "https://other")]), None);
         assert_eq!(password(&[("OS_CLOUD", "other")]), None);
         assert_eq!(password(&[("OS_USERNAME", "otto")]), None);
-        // whom and where is the file's to say
+        // user and project come from the file alone
         let settings = in_file(ACME, &[("OS_PROJECT_NAME", "q"), ("OS_AUTH_TYPE", "token")]);
         assert_eq!(settings.project(), Some("p"));
         assert_eq!(settings.get("auth_type"), None);

@@ -13,28 +13,28 @@ use portico_openstack::keystone::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// Who signs in where.
+/// A sign-in: the user and the Keystone.
 pub struct SignIn<'a> {
     pin: &'a Pin,
     settings: &'a Settings,
     method: Method,
     client: Client,
-    /// Whether somebody may be asked for what is missing.
+    /// Whether the user may be prompted for missing secrets.
     interactive: bool,
 }
 
 impl<'a> SignIn<'a> {
-    /// Refuses a Keystone that is not the pinned one; nothing is sent yet.
+    /// Refuses a Keystone that is not the pinned one; nothing has been sent then.
     pub fn new(
         pin: &'a Pin,
         settings: &'a Settings,
         interactive: bool,
     ) -> Result<Self, DirectError> {
         pin.check_auth_url(settings.auth_url()?.as_ref(), &settings.source)?;
-        // the pinned authority counts; here only a switched-off check is found
+        // the pinned authority is used; this only detects a disabled verification
         settings.authority()?;
         let mut config = KeystoneConfig::new(pin.auth_url.clone());
-        // nobody waits for a TokenReview here, and a busy Keystone takes seconds for a password
+        // no TokenReview waits here, and a busy Keystone takes seconds for a password
         config.timeout = std::time::Duration::from_secs(20);
         Ok(Self {
             pin,
@@ -45,18 +45,19 @@ impl<'a> SignIn<'a> {
         })
     }
 
-    /// The client for the pinned Keystone.
+    /// Returns the client for the pinned Keystone.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Whether this is the token that somebody brought along, which is theirs to end.
+    /// Returns whether this token was supplied by the user, who is then responsible for revoking
+    /// it.
     pub fn was_given(&self, token: &SecretString) -> bool {
         let same = |own: &SecretString| own.expose_secret() == token.expose_secret();
         matches!(&self.method, Method::Token(own) if same(own))
     }
 
-    /// What names a token of this person in this project.
+    /// Returns the parts that identify a token of this user in this project.
     pub fn parts(&self) -> [String; 4] {
         [
             self.pin.cloud.clone(),
@@ -66,8 +67,8 @@ impl<'a> SignIn<'a> {
         ]
     }
 
-    /// A token for the project, and nothing but a project's token. What was refused a moment ago
-    /// is not sent again unless `refusals` is `None`.
+    /// Returns a token scoped to the project. Credentials that were refused recently are not sent
+    /// again unless `refusals` is `None`.
     pub async fn token(&self, refusals: Option<&Refusals>) -> Result<IssuedToken, PeopleError> {
         let (method, asked) = self.complete().await?;
         if let Some(refusals) = refusals {
@@ -88,7 +89,8 @@ impl<'a> SignIn<'a> {
         Ok(issued)
     }
 
-    /// With what somebody was asked for, and whether they were.
+    /// Returns the method with the secrets that were prompted for, and whether the user was
+    /// prompted.
     async fn complete(&self) -> Result<(Method, bool), PeopleError> {
         let mut method = self.method.clone();
         let asked = match &mut method {
@@ -189,7 +191,8 @@ impl<'a> SignIn<'a> {
         }
     }
 
-    /// The token itself when it is for the project already, which some tokens cannot leave.
+    /// Returns a token for the project; the token itself if it is for the project already, since
+    /// some tokens cannot be rescoped.
     async fn rescoped(
         &self,
         token: &SecretString,
@@ -222,7 +225,7 @@ impl<'a> SignIn<'a> {
         }
     }
 
-    /// Keystone's answer as a sentence about `what` was sent.
+    /// Turns Keystone's response into a sentence about the `what` that was sent.
     pub fn failed(&self, what: &'static str) -> impl FnOnce(keystone::Error) -> DirectError + '_ {
         move |source| {
             let keystone = self.pin.auth_url.to_string();
@@ -250,7 +253,7 @@ impl<'a> SignIn<'a> {
         }
     }
 
-    /// What kube-auth would refuse is said here, where somebody can do something about it.
+    /// Reports here what kube-auth would refuse, so that the user can correct it.
     fn check(&self, details: &TokenDetails) -> Result<(), DirectError> {
         let source_name = || self.settings.source.clone();
         let credential = details.application_credential.as_ref();
@@ -282,7 +285,8 @@ fn other_factors(required: &[Vec<String>]) -> DirectError {
     DirectError::OtherFactors(sets.join(", or "))
 }
 
-/// What is remembered of a refusal, so that a corrected secret counts at once.
+/// Returns the part of the credentials that a recorded refusal is about, so that a corrected secret
+/// is tried at once.
 fn secret_of(method: &Method) -> String {
     let text = |secret: &Option<SecretString>| {
         let secret = secret.as_ref();

@@ -1,4 +1,4 @@
-//! A kubeconfig as a tree: named entries in lists, of which only ours are touched.
+//! A kubeconfig as a tree: named entries in lists, of which only Portico's are changed.
 use crate::cli::people::{PeopleError, private_file, terminal::say};
 use portico_runtime::yaml;
 use serde_norway::{Mapping, Value};
@@ -11,7 +11,7 @@ pub struct Document {
     had_comments: bool,
 }
 
-/// What a list holds: its name, and the key below which an entry's content is.
+/// A list: its name, and the key that holds an entry's content.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
     name: &'static str,
@@ -31,7 +31,7 @@ pub const CONTEXTS: List = List {
     content: "context",
 };
 
-/// A context, as far as it matters here.
+/// The relevant parts of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
     pub name: String,
@@ -40,7 +40,7 @@ pub struct Context {
 }
 
 impl Document {
-    /// Reads a file; one that is missing or empty is an empty kubeconfig.
+    /// Reads a file; a missing or empty one is an empty kubeconfig.
     pub fn read(path: &Path) -> Result<Self, PeopleError> {
         let text = private_file::read_shared(path)?.unwrap_or_default();
         Self::parse(&text).map_err(|detail| PeopleError::Content {
@@ -53,13 +53,16 @@ impl Document {
         if text.trim().is_empty() {
             return Ok(Self::default());
         }
-        // the parser's words quote the file, in which secrets may be
+        // the parser's message quotes the file, which may hold secrets
         let root: Mapping = yaml::from_user_file(text)
             .map_err(|_| "not a kubeconfig, so nothing was changed".to_owned())?;
         for list in [CLUSTERS, USERS, CONTEXTS] {
             let value = root.get(list.name).unwrap_or(&Value::Null);
             if !value.is_null() && !value.is_sequence() {
-                return Err(format!("{} is no list, so nothing was changed", list.name));
+                return Err(format!(
+                    "{} is not a list, so nothing was changed",
+                    list.name
+                ));
             }
         }
         Ok(Self {
@@ -68,19 +71,19 @@ impl Document {
         })
     }
 
-    /// Writes the file, which other programs may read as before.
+    /// Writes the file; other programs can still read it.
     pub fn write(&self, path: &Path) -> Result<(), PeopleError> {
         private_file::replace_shared(path, &self.render(path)?)?;
         if self.had_comments {
             say(format!(
-                "The comments in {} are gone: they do not survive a change.",
+                "The comments in {} were removed: a change does not preserve them.",
                 path.display()
             ));
         }
         Ok(())
     }
 
-    /// The file's text.
+    /// Renders the file's text.
     pub fn render(&self, path: &Path) -> Result<String, PeopleError> {
         serde_norway::to_string(&self.root).map_err(|error| PeopleError::Content {
             path: path.to_owned(),
@@ -88,17 +91,17 @@ impl Document {
         })
     }
 
-    /// Sets a value at the top unless it is there.
+    /// Sets a top-level value unless it exists.
     pub fn set_default(&mut self, key: &str, value: &str) {
         self.root.entry(key.into()).or_insert_with(|| value.into());
     }
 
-    /// The context that is used when none is named.
+    /// Returns the current context.
     pub fn current_context(&self) -> Option<&str> {
         self.root.get("current-context").and_then(Value::as_str)
     }
 
-    /// Chooses the context that is used when none is named.
+    /// Sets the current context.
     pub fn set_current_context(&mut self, name: &str) {
         self.root.insert("current-context".into(), name.into());
     }
@@ -108,14 +111,14 @@ impl Document {
         entries.into_iter().flatten()
     }
 
-    /// The content of a named entry.
+    /// Returns the content of a named entry.
     pub fn get(&self, list: List, name: &str) -> Option<&Value> {
         self.entries(list)
             .find(|entry| is_named(entry, name))
             .and_then(|entry| entry.get(list.content))
     }
 
-    /// All contexts.
+    /// Returns all contexts.
     pub fn contexts(&self) -> Vec<Context> {
         let text = |value: Option<&Value>| {
             let text = value.and_then(Value::as_str);
@@ -134,13 +137,13 @@ impl Document {
             .collect()
     }
 
-    /// A named context.
+    /// Returns a named context.
     pub fn context(&self, name: &str) -> Option<Context> {
         let contexts = self.contexts();
         contexts.into_iter().find(|context| context.name == name)
     }
 
-    /// Puts an entry in the place of the one of that name, or at the end.
+    /// Replaces the entry with that name, or appends one.
     pub fn put(&mut self, list: List, name: &str, content: Mapping) {
         let entry = Value::Mapping(mapping([
             ("name", name.into()),
@@ -161,14 +164,14 @@ impl Document {
         }
     }
 
-    /// Takes a named entry out.
+    /// Removes a named entry.
     pub fn remove(&mut self, list: List, name: &str) {
         if let Some(Value::Sequence(entries)) = self.root.get_mut(list.name) {
             entries.retain(|entry| !is_named(entry, name));
         }
     }
 
-    /// Takes the choice of a context back.
+    /// Removes the choice of a current context.
     pub fn remove_current_context(&mut self) {
         self.root.insert("current-context".into(), "".into());
     }
@@ -178,7 +181,7 @@ fn is_named(entry: &Value, name: &str) -> bool {
     entry.get("name").and_then(Value::as_str) == Some(name)
 }
 
-/// A mapping of these entries, in this order.
+/// Returns a mapping of these entries, in this order.
 pub fn mapping<const N: usize>(entries: [(&str, Value); N]) -> Mapping {
     entries
         .into_iter()

@@ -1,14 +1,14 @@
-//! What one cluster adds to a kubeconfig.
+//! The kubeconfig entries of one cluster.
 use super::document::{CLUSTERS, CONTEXTS, Document, USERS, mapping};
 use crate::cli::people::{PeopleError, api::Cluster, exec_info};
 use serde_norway::{Mapping, Value};
 use std::path::Path;
 
-/// Where the plugin gets its tokens.
+/// The source of the plugin's tokens.
 pub enum Plugin {
-    /// From this gateway, with the session of `portico login`.
+    /// This gateway, with the session of `portico login`.
     Gateway(String),
-    /// From Keystone, as this pinned cloud.
+    /// Keystone, with the settings of this pinned cloud.
     Cloud { name: String, gateway: String },
 }
 
@@ -24,7 +24,8 @@ pub struct Entry<'a> {
 }
 
 impl Plugin {
-    /// How cluster and user are named: after all that tells them from anybody else's.
+    /// Returns the name of cluster and user, which is distinct from the names of other programs'
+    /// entries.
     fn name_of(&self, cluster: &str) -> String {
         let host = |url: &str| url.split("://").last().unwrap_or(url).to_owned();
         match self {
@@ -46,12 +47,13 @@ impl Plugin {
             Self::Cloud { name, gateway } => format!("portico login --cloud {name} {gateway}"),
         };
         format!(
-            "portico is missing: install it as your cloud's documentation says, then run `{login}`."
+            "portico is missing: install it as described in your cloud's documentation, then run \
+             `{login}`."
         )
     }
 
-    /// Whether the plugin may ask for something. A session of the gateway is renewed by
-    /// `portico login`; OS_* are for programs.
+    /// Returns whether the plugin may prompt. A session at the gateway is renewed by `portico
+    /// login`; OS_* are for programs.
     fn interactive_mode(&self) -> &'static str {
         match self {
             Self::Cloud { name, .. } if name != "envvars" => "IfAvailable",
@@ -61,7 +63,7 @@ impl Plugin {
 }
 
 impl Entry<'_> {
-    /// Puts cluster, user and context into the document, in place of those of an earlier run.
+    /// Writes cluster, user and context to the document, in place of those of an earlier run.
     pub fn merge(&self, document: &mut Document, path: &Path) -> Result<(), PeopleError> {
         document.set_default("apiVersion", "v1");
         document.set_default("kind", "Config");
@@ -118,19 +120,19 @@ impl Entry<'_> {
             );
         }
         if matches!(self.plugin, Plugin::Cloud { .. }) {
-            // the plugin then makes sure that the token goes to the pinned API server
+            // the plugin then verifies that the token goes to the pinned API server
             exec.insert("provideClusterInfo".into(), true.into());
         }
         mapping([("exec", Value::Mapping(exec))])
     }
 }
 
-/// Whether a cluster or user of this name was written here.
+/// Returns whether Portico wrote a cluster or user with this name.
 pub fn is_ours(name: &str) -> bool {
     name.starts_with("portico/")
 }
 
-/// The plain name when the shell finds this very program under it, else where it lies.
+/// Returns the plain name if the shell finds this program under it, else its path.
 pub fn command() -> String {
     let this = std::env::current_exe()
         .and_then(std::fs::canonicalize)

@@ -1,10 +1,10 @@
-//! Which files are the kubeconfig.
+//! The kubeconfig's files.
 use super::document::Document;
 use super::entry::is_ours;
 use crate::cli::people::PeopleError;
 use std::path::{Path, PathBuf};
 
-/// The files, in kubectl's order: the one that was named, else all of `$KUBECONFIG`, else
+/// Returns the files, in kubectl's order: the given one, else all of `$KUBECONFIG`, else
 /// `~/.kube/config`.
 pub fn all(asked: Option<PathBuf>) -> Result<Vec<PathBuf>, PeopleError> {
     if let Some(path) = asked {
@@ -25,8 +25,8 @@ pub fn all(asked: Option<PathBuf>) -> Result<Vec<PathBuf>, PeopleError> {
         .ok_or(PeopleError::NoHome)
 }
 
-/// The file to write a context to: the first that has it, else the first. In whichever file
-/// somebody else has a context of that name, kubectl would take one for the other.
+/// Returns the file to write a context to: the first that has it, else the first. If another entry
+/// has a context with that name in any of the files, kubectl would take one for the other.
 pub fn target(files: &[PathBuf], context: &str) -> Result<PathBuf, PeopleError> {
     let mut holder = None;
     for path in files {
@@ -45,7 +45,7 @@ pub fn target(files: &[PathBuf], context: &str) -> Result<PathBuf, PeopleError> 
     Ok(behind_links(path))
 }
 
-/// What a link points to, so that the link stays one; it may point to a file that is yet to come.
+/// Returns the target of a symbolic link, so that the link is kept; the target may not exist yet.
 pub fn behind_links(path: &Path) -> PathBuf {
     if let Ok(found) = std::fs::canonicalize(path) {
         return found;

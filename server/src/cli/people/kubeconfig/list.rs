@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 const HEADINGS: [&str; 4] = ["CONTEXT", "SERVER", "TOKENS FROM", "FILE"];
 
-/// The contexts that Portico wrote, as a table.
+/// Returns the contexts that Portico wrote, as a table.
 pub fn list(files: &[PathBuf]) -> Result<String, PeopleError> {
     let mut rows = vec![HEADINGS.map(str::to_owned)];
     for path in files {
@@ -34,7 +34,7 @@ pub fn list(files: &[PathBuf]) -> Result<String, PeopleError> {
     Ok(table(&rows))
 }
 
-/// The gateway or the cloud that the plugin is called with.
+/// Returns the gateway or the cloud in the plugin's arguments.
 fn tokens_from(user: Option<&Value>) -> String {
     let arguments: Vec<&str> = user
         .and_then(|user| user.get("exec")?.get("args")?.as_sequence())

@@ -1,5 +1,5 @@
-//! `portico kubeconfig`: contexts with the exec plugin and without a secret, put into a file that
-//! others write as well.
+//! `portico kubeconfig`: adds contexts with the exec plugin and without a secret to a file that
+//! other programs write as well.
 mod document;
 mod entry;
 mod file;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// Add a cluster to your kubeconfig, list or remove what was added
 ///
 /// Writes a context that asks `portico credential` for short-lived tokens; the file holds no secret.
-/// Other people's and programs' entries stay as they are; comments do not survive, as with kubectl.
+/// Entries of other programs stay as they are; comments are not preserved, as with kubectl.
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -55,8 +55,8 @@ struct WriteArgs {
     /// The gateway that this machine signed in at, if several
     #[arg(long, value_name = "URL", conflicts_with = "cloud")]
     gateway: Option<String>,
-    /// A pinned cloud (`portico login --cloud`): kubectl then signs in at Keystone as clouds.yaml
-    /// says, or the OS_* variables with `envvars`. For CI
+    /// A pinned cloud (`portico login --cloud`): kubectl then signs in at Keystone with the
+    /// credentials of clouds.yaml, or of the OS_* variables with `envvars`. For CI
     #[arg(long, value_name = "NAME")]
     cloud: Option<String>,
     /// The context's name (default: the cluster's)
@@ -149,7 +149,7 @@ async fn of_gateway(
     Ok((Plugin::Gateway(gateway), cluster))
 }
 
-/// Nothing is asked: what is pinned is what counts.
+/// Makes the entry of a pinned cloud. No request is sent: the pin is authoritative.
 fn of_cloud(cloud: &str, cluster: Option<&str>) -> Result<(Plugin, Cluster), PeopleError> {
     let pin = Pin::load(cloud)?;
     let clusters = pin.clusters.iter().map(|pinned| Cluster {
@@ -194,7 +194,7 @@ fn find(mut clusters: Vec<Cluster>, asked: Option<&str>) -> Result<Cluster, Peop
     }
 }
 
-/// Standard output gets what was asked for and nothing else.
+/// Writes to standard output the requested text and nothing else.
 fn print(text: &str) -> Result<(), PeopleError> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => Err(PeopleError::File {

@@ -5,7 +5,7 @@ use super::file::behind_links;
 use crate::cli::people::{PeopleError, private_file, terminal::say};
 use std::path::{Path, PathBuf};
 
-/// Takes a context out of the file that has it.
+/// Removes a context from the file that has it.
 pub async fn remove(context: &str, files: &[PathBuf]) -> Result<(), PeopleError> {
     for path in files {
         if Document::read(path)?.context(context).is_none() {
@@ -13,12 +13,12 @@ pub async fn remove(context: &str, files: &[PathBuf]) -> Result<(), PeopleError>
         }
         let path = behind_links(path);
         let _lock = private_file::lock_kubeconfig(&path).await?;
-        // once more, now that nobody else writes
+        // again, now that no other process writes
         let mut document = Document::read(&path)?;
         take_out(&mut document, context, &path)?;
         document.write(&path)?;
         say(format!(
-            "The context {context} is gone from {}.",
+            "The context {context} was removed from {}.",
             path.display()
         ));
         return Ok(());

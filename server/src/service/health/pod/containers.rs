@@ -2,7 +2,7 @@
 use k8s_openapi::api::core::v1::{Container, ContainerState, ContainerStatus, Pod};
 use portico_domain::panel::{ContainerView, Health};
 
-/// The containers of a pod for its page, init containers first.
+/// Returns the containers of a pod for its page, init containers first.
 pub fn containers(pod: &Pod) -> Vec<ContainerView> {
     let Some(spec) = &pod.spec else {
         return Vec::new();

@@ -1,14 +1,15 @@
-//! Crash loops. A container in one is by turns waiting, running and ended; the judgement stays the
-//! same meanwhile. It is derived from the pod's own status, so that every replica gives the same answer.
+//! Crash loops. A container in one alternates between waiting, running and terminated; the
+//! judgement stays the same meanwhile. It is derived from the pod's own status, so that every
+//! replica returns the same result.
 use super::{Judgement, ending, times};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
 
-/// After running for so long the kubelet forgets a container's back-off.
+/// The kubelet resets a container's back-off after it has run for this long.
 const BACK_OFF_RESET: SignedDuration = SignedDuration::from_mins(10);
 
-/// Why a container waits before its next start.
+/// Returns the reason why a container waits before its next start.
 pub(super) fn waiting(pod: &Pod, status: &ContainerStatus) -> String {
     format!(
         "{} Kubernetes waits longer before each try. Look at the previous log.",
@@ -16,10 +17,10 @@ pub(super) fn waiting(pod: &Pod, status: &ContainerStatus) -> String {
     )
 }
 
-/// The same judgement for a container that runs or has just ended, between two waits.
+/// Returns the same judgement for a container that runs or has just terminated, between two waits.
 pub(super) fn remembered(pod: &Pod, status: &ContainerStatus, now: Timestamp) -> Option<Judgement> {
     let current_end = status.state.as_ref()?.terminated.as_ref();
-    // the first restart comes without a wait: one crash is no loop
+    // the first restart is without a wait: one crash is not a loop
     let (ended, restarts) = match current_end {
         Some(ended) => (ended, 1),
         None => (last_end(status)?, 2),
@@ -49,7 +50,8 @@ fn last_end(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
     status.last_state.as_ref()?.terminated.as_ref()
 }
 
-/// An end with success is one only where the container should run for ever.
+/// Returns whether a termination is a crash: every one under the restart policy `Always`, none
+/// under `Never`, and otherwise those with an exit code other than 0.
 fn is_a_crash(pod: &Pod, ended: &ContainerStateTerminated) -> bool {
     let policy = pod
         .spec

@@ -11,13 +11,13 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
 
-/// Judges a pod by its phase, conditions and containers, the most telling first.
+/// Judges a pod by its phase, conditions and containers, the most significant first.
 pub fn pod(pod: &Pod) -> Judgement {
     pod_at(pod, Timestamp::now())
 }
 
-/// The same at a moment: a container that crashes again and again is judged as crashing for some
-/// minutes after each crash, and a replica that has just been made is progress until its deadline.
+/// Does the same for a given time: a container that crashes repeatedly is judged as crashing for
+/// some minutes after each crash, and a new replica as progress until its deadline.
 fn pod_at(pod: &Pod, now: Timestamp) -> Judgement {
     let judgement = by_status(pod, now);
     if judgement.health == Health::Warning && is_new_replica(pod, now) {
@@ -29,7 +29,8 @@ fn pod_at(pod: &Pod, now: Timestamp) -> Judgement {
     judgement
 }
 
-/// Whether a controller has made the pod only just, and no container of it has ended.
+/// Returns whether a controller made the pod only recently, and none of its containers has
+/// terminated.
 fn is_new_replica(pod: &Pod, now: Timestamp) -> bool {
     let meta = &pod.metadata;
     let is_replica = meta
@@ -87,7 +88,7 @@ fn by_status(pod: &Pod, now: Timestamp) -> Judgement {
         "Running" => running(&main),
         "Pending" => pending(&init, &main),
         "Unknown" => Judgement::new(Health::Unknown, "Unknown")
-            .because("The pod's node does not answer, so nobody can say how the pod is."),
+            .because("The pod's node does not answer, so the pod's state is unknown."),
         other => Judgement::new(Health::Unknown, other),
     }
 }
@@ -106,7 +107,7 @@ fn unschedulable(pod: &Pod) -> Option<Judgement> {
     Some(Judgement::new(Health::Failed, "Unschedulable").because(reason))
 }
 
-/// What the pod asks for, so that too large a request is seen at once.
+/// Returns the pod's requests, so that a request that is too large is visible.
 fn requests(pod: &Pod) -> Option<String> {
     let asked: Vec<_> = pod
         .spec
@@ -125,7 +126,7 @@ fn requests(pod: &Pod) -> Option<String> {
     (!asked.is_empty()).then(|| format!(" It asks for {}.", asked.join(", ")))
 }
 
-/// A container that keeps the pod from working.
+/// Returns the problem of a container that keeps the pod from working.
 fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement> {
     let state = status.state.as_ref()?;
     let name = &status.name;
@@ -171,7 +172,7 @@ fn times(count: i32) -> String {
     }
 }
 
-/// How a container ended: `ended with exit code 137 because ...`.
+/// Returns how a container terminated: `ended with exit code 137 because ...`.
 fn ending(pod: &Pod, container: &str, ended: &ContainerStateTerminated) -> String {
     if ended.reason.as_deref() == Some("OOMKilled") {
         let limit =
@@ -222,7 +223,7 @@ fn image(status: &ContainerStatus, message: &str) -> String {
     } else if lower.contains("couldn't parse") || lower.contains("invalid reference") {
         "that is not an image's name"
     } else {
-        "the events say why"
+        "see the events"
     };
     format!(
         "The image {} of container {} cannot be pulled: {cause}.",
@@ -237,7 +238,7 @@ fn failed(
 ) -> Judgement {
     if reason == Some("Evicted") {
         return Judgement::new(Health::Failed, "Evicted").because(format!(
-            "The node put it out: {}",
+            "The node evicted it: {}",
             sentence(message.unwrap_or("it ran short of a resource"))
         ));
     }
@@ -337,7 +338,7 @@ fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
         Some(reason) => Judgement::new(Health::Progressing, reason)
             .because("The node pulls images and prepares volumes; the events show the progress."),
         None => Judgement::new(Health::Warning, "Pending")
-            .because("No node has taken it yet; the events say why."),
+            .because("It is not scheduled to a node yet; see the events."),
     }
 }
 

@@ -1,9 +1,9 @@
-//! Why a container has not started, for the page that would show its log.
+//! The reason why a container has not started, for its log page.
 use super::{pod as judge, requests, scheduling};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 
-/// The reason in words, as the second half of a sentence with its full stop: `no node fits: all 2
-/// nodes have too little free CPU. It asks for 64 cpu for encoder.`
+/// Returns the reason in words, as the second half of a sentence with its full stop: `no node fits:
+/// all 2 nodes have too little free CPU. It asks for 64 cpu for encoder.`
 pub fn not_started(pod: &Pod, container: &str) -> String {
     if pod.metadata.deletion_timestamp.is_some() {
         return "its pod is being deleted.".to_owned();
@@ -38,7 +38,8 @@ fn no_node(pod: &Pod) -> Option<String> {
     Some(reason)
 }
 
-/// The init container that runs or waits before this one, unless the trouble is its own.
+/// Returns the init container that runs or waits before this one, unless this one has the problem
+/// itself.
 fn init_container_before<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
     let init = pod.spec.as_ref()?.init_containers.as_ref()?;
     // the kubelet reports them once the pod has a node
@@ -56,7 +57,7 @@ fn init_container_before<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
         .filter(|_| judge(pod).health != portico_domain::panel::Health::Failed)
 }
 
-/// Ended well, or a sidecar that has started (Kubernetes 1.29).
+/// Returns whether a container has completed, or is a sidecar that has started (Kubernetes 1.29).
 fn is_over(status: &ContainerStatus) -> bool {
     let ended = status
         .state
@@ -147,12 +148,12 @@ mod tests {
     fn finding_p3_a_pod_that_is_new_or_going_has_a_reason_too() {
         assert_eq!(
             reason(json!({"phase": "Pending"})),
-            "no node has taken it yet; the events say why."
+            "it is not scheduled to a node yet; see the events."
         );
         assert_eq!(
             reason(json!({"phase": "Failed", "reason": "Evicted",
                 "message": "The node was low on resource: memory."})),
-            "the node put it out: The node was low on resource: memory."
+            "the node evicted it: The node was low on resource: memory."
         );
     }
 }

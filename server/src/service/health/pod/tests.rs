@@ -59,7 +59,7 @@ fn an_image_that_cannot_be_pulled_is_told_by_cause() {
             "dial tcp: lookup r.example: no such host",
             "cannot be reached",
         ),
-        ("Back-off pulling image", "events say why"),
+        ("Back-off pulling image", "see the events"),
     ] {
         let judgement = judged(json!({"phase": "Pending", "containerStatuses": container(
             json!({"waiting": {"reason": "ImagePullBackOff", "message": message}}), json!({}), 0)}));

@@ -1,0 +1,98 @@
+//! Forms that wait until their user has signed in again; see [`crate::SavedForms`].
+use super::Redis;
+use super::entry::{Entry, Fields, Found};
+use super::scripts::SIGN_IN;
+use crate::error::StoreError;
+use crate::saved_forms::{NewSavedForm, PURPOSE, SavedForm};
+use crate::sealing::{KeyRing, Place};
+use jiff::Timestamp;
+use secrecy::{ExposeSecret as _, SecretString};
+use uuid::Uuid;
+
+const TABLE: &str = "kept_forms";
+
+impl Redis {
+    /// Stores a form until `expires_at`, and at most `most` of its user's.
+    pub async fn keep_form(
+        &self,
+        keys: &KeyRing,
+        secret: &SecretString,
+        new: &NewSavedForm,
+        most: i64,
+        (now, expires_at): (Timestamp, Timestamp),
+    ) -> Result<(), StoreError> {
+        let id = Uuid::new_v4().to_string();
+        let hash = keys.hash(PURPOSE, secret.expose_secret());
+        let bound = bound(&id, &new.user_id, &new.target);
+        let sealed = keys.seal(body_place(&bound), new.body.expose_secret())?;
+        let fields = Fields::default()
+            .with("id", &id)
+            .with("secret_hash", &hash)
+            .with("user_id", &new.user_id)
+            .with("target", &new.target)
+            .sealed("body_sealed", &sealed)
+            .time("created_at", now)
+            .time("expires_at", expires_at);
+        let mut call = self.call(&SIGN_IN, "keep_form");
+        call.arg(&id)
+            .arg(&hash)
+            .arg(&new.user_id)
+            .arg(now.as_second())
+            .arg(expires_at.as_second())
+            .arg(most);
+        fields.append_to(&mut call);
+        let _done: i64 = self.script("keep a form", &call).await?;
+        Ok(())
+    }
+
+    /// Returns the form of a browser's cookie, if it is this user's.
+    pub async fn find_form(
+        &self,
+        keys: &KeyRing,
+        secret: &str,
+        user_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<SavedForm>, StoreError> {
+        for hash in keys.hashes(PURPOSE, secret) {
+            let mut call = self.call(&SIGN_IN, "of_secret");
+            call.arg("form").arg(&hash);
+            let found: Found = self.script("find a kept form", &call).await?;
+            let Some(entry) = Entry::of(TABLE, found) else {
+                continue;
+            };
+            let expires_at = entry.time("expires_at")?;
+            if entry.text("user_id")? != user_id || now >= expires_at {
+                continue;
+            }
+            let target = entry.owned("target")?;
+            let bound = bound(entry.text("id")?, user_id, &target);
+            return Ok(Some(SavedForm {
+                id: entry.uuid("id")?,
+                user_id: user_id.to_owned(),
+                body: keys.open(body_place(&bound), &entry.sealed("body_sealed")?)?,
+                target,
+                expires_at,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Deletes a form; returns whether it existed.
+    pub async fn forget_form(&self, id: Uuid) -> Result<bool, StoreError> {
+        let mut call = self.call(&SIGN_IN, "forget_form");
+        call.arg(id.to_string());
+        self.script("forget a kept form", &call).await
+    }
+}
+
+fn bound(id: &str, user_id: &str, target: &str) -> String {
+    format!("{id}|{user_id}|{target}")
+}
+
+fn body_place(bound: &str) -> Place<'_> {
+    Place {
+        table: TABLE,
+        row: bound,
+        column: "body_sealed",
+    }
+}
