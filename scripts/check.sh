@@ -25,6 +25,7 @@ cargo nextest --version > /dev/null 2>&1 || {
 stage "toolchain" scripts/toolchain.sh
 stage "formatting" cargo fmt --all --check
 stage "scripts" bash -euc scripts_parse
+stage "spelling and terms" scripts/spelling.sh
 stage "types of the browser tests" npm run --silent --workspace end2end types
 stage "build and lints" cargo build --locked --workspace --all-targets
 [ "${1:-}" = --without-browser ] || stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
