@@ -12,6 +12,8 @@ let nobodyId: string;
 const viewers = new Viewers(nobody);
 // every page is photographed in each state anyway, and a trace of it all would take twice as long
 test.use({ trace: "off" });
+// the longest file: both workers share it
+test.describe.configure({ mode: "parallel" });
 
 test.beforeAll(async () => {
   nobodyId = await createUser(nobody.name, nobody.password);

@@ -57,8 +57,8 @@ pub(super) fn failure(failed: Failed) -> Result<(String, StatusCode), Problem> {
         ),
         Failed::KeystoneUnavailable(reason) => (
             format!(
-                "Keystone {reason}, so sign-in does not work right now. This does not mean that \
-                 what you typed is wrong. Try again in a moment."
+                "Keystone {reason}, so sign-in does not work right now. Your user name and \
+                 password were not checked. Try again in a moment."
             ),
             StatusCode::SERVICE_UNAVAILABLE,
         ),
