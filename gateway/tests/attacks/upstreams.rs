@@ -302,7 +302,14 @@ async fn attack_86_answers_without_end_or_measure_are_failures_without_internals
             page.body
         );
         let body = page.body.to_ascii_lowercase();
-        for word in ["hyper", "parse", "127.0.0.1", "10.0.0.1", "error(", "early hints"] {
+        for word in [
+            "hyper",
+            "parse",
+            "127.0.0.1",
+            "10.0.0.1",
+            "error(",
+            "early hints",
+        ] {
             assert!(!body.contains(word), "{word}: {body}");
         }
         assert!(body.contains("prometheus"), "{body}");
