@@ -243,9 +243,14 @@ pub fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// Returns a port of loopback at which nothing listens. It stays reserved: a test that runs at the
+/// same time and binds to any port does not get it, and a server may still listen at it.
 pub fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    // a socket that is bound and does not listen refuses connections
+    Box::leak(Box::new(socket)).local_addr().unwrap().port()
 }
 
 pub fn free_address() -> String {
