@@ -16,7 +16,7 @@ mkdirSync(pictures, { recursive: true });
 export class Viewers {
   readonly #contexts = new Map<Viewer, BrowserContext>();
 
-  /** `nobody` is the account of the viewer without a role anywhere. */
+  /** `nobody` is the account for the viewer of that name, which has no role in any project. */
   constructor(private readonly nobody?: Account) {}
 
   async contextOf(browser: Browser, viewer: Viewer): Promise<BrowserContext> {

@@ -39,9 +39,9 @@ pub struct KubeAuthConfig {
     /// the trustor. The account needs the role `service`, and no other.
     #[serde(default)]
     pub ask_with_service_account: bool,
-    /// How many tokens Keystone validates per second for one cluster, at most. Reviews beyond it
-    /// are answered with 503 ("cannot say"), so that a flood at one cluster does not affect the
-    /// others.
+    /// The maximum number of tokens per second that Keystone validates for one cluster. Further
+    /// reviews get 503 Service Unavailable, so that a flood of requests from one cluster does not
+    /// affect the others.
     #[serde(default = "default_keystone_calls_per_second")]
     pub keystone_calls_per_second: NonZeroU32,
 }

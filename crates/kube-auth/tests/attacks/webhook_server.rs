@@ -65,14 +65,14 @@ impl Authority {
         self.issue(ExtendedKeyUsagePurpose::ClientAuth, Some(&uri), false)
     }
 
-    /// The same, but of years ago.
+    /// Issues the same certificate, expired years ago.
     pub fn expired(&self, cluster: Uuid) -> Identity {
         let uri = format!("portico:cluster:{cluster}");
         self.issue(ExtendedKeyUsagePurpose::ClientAuth, Some(&uri), true)
     }
 
-    /// Of a client that is no API server.
-    pub fn somebody(&self) -> Identity {
+    /// Issues the certificate of a client that is not an API server.
+    pub fn client_without_cluster(&self) -> Identity {
         self.issue(ExtendedKeyUsagePurpose::ClientAuth, None, false)
     }
 
