@@ -27,8 +27,9 @@ export default defineConfig({
   fullyParallel: false,
   retries: 0,
   forbidOnly: true,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  // upper bounds for a busy machine; none of them measures anything
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [["list"], ["html", { open: "never" }]],
   use: {
     baseURL: porticoUrl,
@@ -36,8 +37,8 @@ export default defineConfig({
     colorScheme: "light",
     locale: "en-GB",
     timezoneId: "UTC",
-    actionTimeout: 10_000,
-    navigationTimeout: 20_000,
+    actionTimeout: 20_000,
+    navigationTimeout: 30_000,
     // a trace holds cookies and bodies, but test-results/ stays on this machine and is ignored by git
     trace: "retain-on-failure",
     screenshot: "only-on-failure",

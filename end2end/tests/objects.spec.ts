@@ -34,7 +34,7 @@ test.describe("finding_p1", () => {
   });
 
   test("finding_p1 hopping through all tabs at once leaves no error, for every kind", async ({ page }) => {
-    test.setTimeout(300_000);
+    test.setTimeout(480_000);
     await signIn(page, "ada", `${path.clusterPage()}/kinds`);
     await expect(main(page).locator("[data-row]").first()).toBeVisible();
     const lists = await main(page).locator("[data-row]").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
@@ -113,10 +113,16 @@ test.describe("finding_p5", () => {
   test("finding_p5 an object that never was there is not found, and nothing else is said", async ({ page }) => {
     await signIn(page, "vera", path.pod("shop", "there-is-no-such-pod"));
     await expect(page.locator("[data-state=not-found]")).toContainText("Not found");
-    // the stream has answered when it has for another object
-    const answered = page.waitForEvent("websocket", (socket) => socket.url().endsWith("/stream"));
+    // the stream may answer before the page has loaded
+    const answered = new Promise<void>((resolve) => {
+      page.on("websocket", (socket) =>
+        socket.on("framereceived", ({ payload }) => {
+          if (socket.url().endsWith("/stream") && payload.toString().includes("gone")) resolve();
+        }),
+      );
+    });
     await page.reload();
-    await (await answered).waitForEvent("framereceived", ({ payload }) => payload.toString().includes("gone"));
+    await answered;
     await expect(page.locator("[data-state=not-found]")).toBeVisible();
     await expect(main(page)).not.toContainText("was deleted");
   });
@@ -148,14 +154,31 @@ test("finding_p7 the filter of a log stays when timestamps are shown", async ({ 
   await expect(lines).not.toContainText("level=info");
 });
 
+/** Makes every Pod of the namespace pass its readiness probe, once `count` of them run. */
+async function makeReady(namespace: string, count: number) {
+  const running = ["-n", namespace, "--field-selector=status.phase=Running", "-o", "name"];
+  let pods: string[] = [];
+  await expect
+    .poll(
+      async () => {
+        pods = (await admin("acme-prod", "get", "pods", ...running)).split("\n").filter(Boolean);
+        return pods.length;
+      },
+      { timeout: 45_000 },
+    )
+    .toBe(count);
+  for (const pod of pods) await admin("acme-prod", "exec", "-n", namespace, pod, "--", "touch", "/tmp/ready");
+}
+
 test("finding_p19 replicas that were just asked for are progress, no warning", async ({ page }) => {
   const namespace = await createNamespace("scales");
   const manifest = deploymentManifest(namespace, "web", 1);
   const [container] = manifest.spec.template.spec.containers;
-  // a new replica is ready after a while only
-  const slow = { ...container, readinessProbe: { exec: { command: ["true"] }, initialDelaySeconds: 25, periodSeconds: 1 } };
+  // a replica is ready when the test says so
+  const slow = { ...container, readinessProbe: { exec: { command: ["test", "-e", "/tmp/ready"] }, periodSeconds: 1 } };
   const template = { ...manifest.spec.template, spec: { ...manifest.spec.template.spec, containers: [slow] } };
   await apply("acme-prod", { ...manifest, spec: { ...manifest.spec, progressDeadlineSeconds: 300, template } });
+  await makeReady(namespace, 1);
   await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/web", "--timeout=60s");
   await signIn(page, "devi", path.deployment(namespace, "web"));
   await expect(main(page)).toContainText("1 of 1 ready");
@@ -164,7 +187,8 @@ test("finding_p19 replicas that were just asked for are progress, no warning", a
   await expect(status).toHaveText("Starting, 1 of 2 ready");
   await expect(status).toHaveClass(/is-info/);
   await expect(main(page)).toContainText("If it is not ready after 5 minutes, this becomes a warning.");
-  await expect(status).toHaveText("2 of 2 ready", { timeout: 45_000 });
+  await makeReady(namespace, 2);
+  await expect(status).toHaveText("2 of 2 ready");
   await remove(namespace);
 });
 

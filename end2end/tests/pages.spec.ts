@@ -27,7 +27,7 @@ test("every page of the route table has its states here", async () => {
 
 for (const [route, cases] of Object.entries(casesOf("POD"))) {
   test(`page ${route}`, async ({ browser }) => {
-    test.setTimeout(30_000 + cases.length * 30_000);
+    test.setTimeout(60_000 + cases.length * 30_000);
     const pod = await podThatRuns();
     for (const [index, wanted] of cases.entries()) {
       const name = `${route}-${index + 1}-${wanted.state}`;

@@ -14,12 +14,12 @@ import { unique } from "../support/workloads";
 
 const list = "/oauth2/sessions";
 
-interface Temporary extends Account {
+interface TemporaryUser extends Account {
   id: string;
 }
 
-/** Somebody whose sessions no other test ends. */
-async function withSomebody(work: (who: Temporary) => Promise<void>) {
+/** Runs `work` with a new user, whose sessions no other test ends, and deletes the user. */
+async function withUser(work: (who: TemporaryUser) => Promise<void>) {
   const who = { name: unique("session"), password: `${unique("pass")}-${Math.random().toString(36).slice(2)}` };
   record("password", who.password);
   const id = await createUser(who.name, who.password);
@@ -46,7 +46,7 @@ async function atList(browser: Browser, who: Parameters<typeof signedIn>[1], opt
 const entries = (page: Page) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { level: 2 }) });
 
 test("the user menu leads to the list, which marks this session and ends another", async ({ browser }) => {
-  await withSomebody(async (who) => {
+  await withUser(async (who) => {
     const lost = await signedIn(browser, who, path.project());
     const page = await signedIn(browser, who, path.project());
     await page.getByRole("button", { name: who.name }).click();
@@ -73,7 +73,7 @@ test("the user menu leads to the list, which marks this session and ends another
 });
 
 test("a terminal closes within a second when its session is ended elsewhere, and says why", async ({ browser }) => {
-  await withSomebody(async (who) => {
+  await withUser(async (who) => {
     const pod = await admin(
       "acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}",
     );
@@ -94,7 +94,7 @@ test("a terminal closes within a second when its session is ended elsewhere, and
 });
 
 test("all others end after a question, without scripts too", async ({ browser }) => {
-  await withSomebody(async (who) => {
+  await withUser(async (who) => {
     const others = [await signedIn(browser, who, path.project()), await signedIn(browser, who, path.project())];
     const page = await signedIn(browser, who, path.project(), { javaScriptEnabled: false });
     await page.goto(list);
@@ -122,24 +122,29 @@ test("times are shown in the viewer's zone", async ({ browser }) => {
 
 for (const scheme of ["light", "dark"] as const) {
   test(`the list reads well at any width, ${scheme}`, async ({ browser }) => {
-    const page = await atList(browser, "vera", { colorScheme: scheme });
-    for (const width of [320, 768, 1920]) {
-      await page.setViewportSize({ width, height: 900 });
-      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect(sideways, `${width} px`).toBeLessThanOrEqual(0);
-      const { violations } = await new AxeBuilder({ page })
-        .setLegacyMode()
-        .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
-        .analyze();
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-      expect(found, `${width} px`).toEqual([]);
-    }
-    await page.context().close();
+    await withUser(async (who) => {
+      const other = await signedIn(browser, who, path.project());
+      const page = await atList(browser, who, { colorScheme: scheme });
+      await expect(entries(page)).toHaveCount(2);
+      for (const width of [320, 768, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        expect(sideways, `${width} px`).toBeLessThanOrEqual(0);
+        const { violations } = await new AxeBuilder({ page })
+          .setLegacyMode()
+          .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
+          .analyze();
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+        expect(found, `${width} px`).toEqual([]);
+      }
+      await other.context().close();
+      await page.context().close();
+    });
   });
 }
 
 test("the list works with the keyboard alone", async ({ browser }) => {
-  await withSomebody(async (who) => {
+  await withUser(async (who) => {
     const other = await signedIn(browser, who, path.project());
     const page = await atList(browser, who);
     const end = page.getByRole("button", { name: /^End session: / });
