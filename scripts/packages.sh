@@ -26,7 +26,7 @@ wants xz-utils has xz
 if [ "${1:-}" = test ]; then
   wants apache2 test -x /usr/sbin/apache2
   wants caddy has caddy
-  wants chromium test -x /usr/bin/chromium
+  wants chromium-headless-shell test -x /usr/bin/chromium-headless-shell
   wants haproxy test -x /usr/sbin/haproxy
   wants nginx test -x /usr/sbin/nginx
   wants postgresql compgen -G '/usr/lib/postgresql/*/bin/initdb'
