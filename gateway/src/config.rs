@@ -7,7 +7,6 @@ mod error;
 mod identity;
 pub mod keystone;
 pub(crate) mod limits;
-pub mod rules;
 mod stay;
 pub mod upstream;
 

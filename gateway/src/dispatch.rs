@@ -24,11 +24,12 @@ use crate::{
     hosts::Site,
     metrics,
     pages::layout::set_security_headers,
-    proxy::{path, routes, upgrade},
+    proxy::{routes, upgrade},
     rules::Asked,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
 };
+use portico_request::path;
 
 /// The routes of both kinds of host.
 pub(crate) struct Dispatcher {

@@ -34,7 +34,7 @@ mod pages;
 mod providers;
 mod proxy;
 mod router;
-pub mod rules;
+mod rules;
 mod saved_form;
 mod session;
 mod sessions;
@@ -52,6 +52,7 @@ use std::{
 
 use axum::body::Body;
 use http::Request;
+use portico_access_policy::RulesError;
 use portico_assertion::{PublicKey, Signer, keys::KeyError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
@@ -88,7 +89,7 @@ use crate::{
         forward::Forwarder,
         upstream::{InvalidUpstream, Upstream},
     },
-    rules::{Rules, RulesError},
+    rules::Rules,
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
 
@@ -212,7 +213,7 @@ impl Gateway {
         let continues = Continues::Peers(Arc::new(move |peer| {
             trusted.iter().any(|network| network.contains(&peer))
         }));
-        let layer = RequestIdLayer::new(Trust::Nobody).continuing(continues);
+        let layer = RequestIdLayer::new(Trust::NoPeer).continuing(continues);
         let dispatcher = Arc::new(router::dispatcher(Arc::clone(&self.0)));
         layer.layer(service_fn(move |request: Request<Body>| {
             let dispatcher = Arc::clone(&dispatcher);

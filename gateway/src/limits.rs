@@ -16,10 +16,8 @@ use governor::{
 };
 use jiff::Timestamp;
 
-use crate::{
-    access::client_address::ClientNetwork, config::AppLimits, error_response::Problem,
-    session::live::Caller, state::Context,
-};
+use crate::{config::AppLimits, error_response::Problem, session::live::Caller, state::Context};
+use portico_request::client_address::ClientNetwork;
 
 /// Bounds the rate counters of one app, separately for users and for networks.
 const MAX_COUNTERS: usize = 65_536;

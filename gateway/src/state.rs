@@ -18,11 +18,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::{
-    access::{
-        client_address::{ClientAddress, client_address, is_trusted},
-        navigation::is_navigation,
-        unreadable_hops::UnreadableHops,
-    },
+    access::{navigation::is_navigation, unreadable_hops::UnreadableHops},
     bearer::Accepted,
     config::GatewayConfig,
     federation::Federations,
@@ -34,6 +30,7 @@ use crate::{
     rules::Rules,
     session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
+use portico_request::client_address::{ClientAddress, client_address, is_trusted};
 
 /// A cluster with the key that its tokens are sealed to.
 #[derive(Clone, Debug)]

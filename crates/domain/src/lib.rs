@@ -4,6 +4,7 @@
 //! and their names and groups in a cluster), then [`access`] (who may open an app) and [`panel`]
 //! (the content of the pages).
 pub mod access;
+pub mod account_name;
 pub mod cluster;
 pub mod identity;
 pub mod panel;

@@ -31,6 +31,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "gateway",
         &[
+            "portico-access-policy",
+            "portico-request",
             "portico-domain",
             "portico-assertion",
             "portico-oidc",
@@ -51,7 +53,28 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "portico-runtime",
             "portico-kube-auth",
             "portico-transport",
+            "portico-cli",
+            "portico-cluster-sync",
+            "portico-access-policy",
         ],
+    ),
+    (
+        "portico-cli",
+        &[
+            "portico-domain",
+            "portico-assertion",
+            "portico-openstack",
+            "portico-runtime",
+        ],
+    ),
+    (
+        "portico-cluster-sync",
+        &["portico-domain", "portico-openstack", "portico-runtime"],
+    ),
+    ("portico-request", &["portico-runtime"]),
+    (
+        "portico-access-policy",
+        &["portico-domain", "portico-request"],
     ),
     ("portico-testkit", &["portico-domain"]),
     (
@@ -80,8 +103,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("redis", &["portico-store"]),
     // tests tamper with rows
     ("sqlx", &["portico-store", "portico-test-support"]),
-    ("kube", &["server"]),
-    ("k8s-openapi", &["server"]),
+    ("kube", &["server", "portico-cluster-sync"]),
+    ("k8s-openapi", &["server", "portico-cluster-sync"]),
     (
         "reqwest",
         // portico-runtime sends traces with it
@@ -89,6 +112,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
             "portico-oidc",
             "portico-openstack",
             "portico-runtime",
+            "portico-cli",
             "server",
             "portico-testkit",
         ],

@@ -15,13 +15,13 @@ use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use portico_store::Session;
 use uuid::Uuid;
 
-use super::client_address::ClientAddress;
 use crate::{
     error_response::{Problem, Source},
     metrics,
     session::live::Caller,
     state::Context,
 };
+use portico_request::client_address::ClientAddress;
 
 /// The log target of the entries, for `log.level`.
 const TARGET: &str = "portico::access";

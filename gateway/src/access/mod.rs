@@ -1,7 +1,6 @@
 //! Access control for requests: who may open an app, which origins may send requests, and the
 //! access log.
 pub(crate) mod access_log;
-pub(crate) mod client_address;
 pub(crate) mod csrf;
 pub(crate) mod navigation;
 pub(crate) mod origin;

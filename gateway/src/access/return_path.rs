@@ -4,7 +4,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::proxy::path;
+use portico_request::path;
 
 const MAX_PATH_BYTES: usize = 2048;
 

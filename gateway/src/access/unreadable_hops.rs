@@ -4,8 +4,8 @@ use std::{net::IpAddr, num::NonZeroU32};
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use super::client_address::UnreadableHop;
 use crate::metrics;
+use portico_request::client_address::UnreadableHop;
 
 /// Bounds the proxies that get warnings of their own; further ones are only counted in the metric.
 const MAX_PROXIES: usize = 256;

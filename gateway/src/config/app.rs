@@ -2,16 +2,18 @@
 //! host.
 use std::{collections::HashSet, path::PathBuf};
 
+use portico_access_policy::{AppPolicy, RuleConfig};
 use portico_domain::access::Rule;
+use portico_request::rewrite::{Rewrite, below};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
     AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
-    is_incomplete, is_label, rules::RuleConfig, upstream,
+    is_incomplete, is_label, upstream,
 };
-use crate::{proxy::rewrite::below, session::assertion::PANEL};
+use crate::session::assertion::PANEL;
 
 /// The value for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
@@ -102,6 +104,22 @@ pub struct AppConfig {
 }
 
 impl AppConfig {
+    /// Returns the settings that decide about requests to the app.
+    pub fn policy(&self) -> AppPolicy {
+        AppPolicy {
+            id: self.id.clone(),
+            project: self.project.clone(),
+            allow: self.allow.clone(),
+            rules: self.rules.clone(),
+            rules_file: self.rules_file.clone(),
+            preflight: self.preflight,
+            rewrite: Rewrite::new(
+                self.upstream.strip_prefix.as_deref(),
+                self.upstream.add_prefix.as_deref(),
+            ),
+        }
+    }
+
     /// Returns every entry of `allow` and `identity` that refers to users.
     pub(crate) fn allow_and_identity(&self) -> impl Iterator<Item = &Rule> {
         self.allow.iter().chain(self.identity.rules())
@@ -252,7 +270,9 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
         if app.allow.iter().any(is_incomplete_rule) {
             return Err(ConfigError::AppRule(app.id.clone()));
         }
-        crate::rules::check(app).map_err(|error| ConfigError::Rules(error.to_string()))?;
+        app.policy()
+            .check()
+            .map_err(|error| ConfigError::Rules(error.to_string()))?;
         app.identity
             .validate()
             .map_err(|fault| ConfigError::AppIdentity(app.id.clone(), fault))?;

@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use portico_request::path;
+
 use super::AppConfig;
-use crate::proxy::{address::Address, path};
+use crate::proxy::address::Address;
 
 /// Bounds the backends of one app.
 pub(crate) const MAX_BACKENDS: usize = 32;

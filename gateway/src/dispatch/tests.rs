@@ -108,7 +108,7 @@ async fn finding_o11_a_panic_is_an_answer_with_a_request_id_and_counted_as_ours(
         app: Router::new().nest("/oauth2", panicking),
     });
     let service =
-        RequestIdLayer::new(Trust::Nobody).layer(service_fn(move |request: Request<Body>| {
+        RequestIdLayer::new(Trust::NoPeer).layer(service_fn(move |request: Request<Body>| {
             let dispatcher = Arc::clone(&dispatcher);
             async move { Ok::<_, std::convert::Infallible>(dispatch(&dispatcher, request).await) }
         }));

@@ -4,7 +4,9 @@ use portico_openstack::keystone;
 use portico_store::StoreError;
 
 use super::{Problem, Source};
-use crate::proxy::{forward::ForwardError, rewrite::RewriteFault};
+use portico_request::rewrite::RewriteFault;
+
+use crate::proxy::forward::ForwardError;
 
 impl Problem {
     /// Returns the problem for any failure of the store. It signs no user out.

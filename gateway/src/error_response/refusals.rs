@@ -5,7 +5,8 @@ use http::StatusCode;
 use jiff::SignedDuration;
 
 use super::Problem;
-use crate::{access::origin::OriginFault, proxy::path::PathFault};
+use crate::access::origin::OriginFault;
+use portico_request::path::PathFault;
 
 /// The error code of a session that its provider has ended.
 pub(crate) const REFUSED_BY_PROVIDER: &str = "refused_by_provider";

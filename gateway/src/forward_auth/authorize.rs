@@ -16,11 +16,11 @@ use crate::{
     error_response::Problem,
     forms::Fields,
     hosts::{App, Site},
-    proxy::path,
-    rules::{Asked, Decision, Refusal, is_registered},
+    rules::{Asked, Decision, Refusal},
     session::live::Caller,
     state::{Context, Gateway},
 };
+use portico_request::path;
 
 /// An authorization request of another proxy.
 #[derive(Debug)]
@@ -136,7 +136,9 @@ impl Gateway {
         // it is unknown how an app reads such a method, and a proxy that changes its case asks
         // about another request than it forwards
         let named = |app: &Arc<App>| self.rules.of(app).spells_out(&question.method);
-        if !is_registered(&question.method) && !question.app.as_ref().is_some_and(named) {
+        if !portico_access_policy::is_registered(&question.method)
+            && !question.app.as_ref().is_some_and(named)
+        {
             return Err(refused(
                 "its method is not a registered one, and no rule of the app names it",
             ));

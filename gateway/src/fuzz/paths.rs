@@ -3,7 +3,7 @@ use bolero::check;
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use serde_json::Value;
 
-use crate::proxy::path;
+use portico_request::path;
 
 const CONFUSION: &str = include_str!("../../tests/data/path-confusion.json");
 

@@ -3,13 +3,11 @@ use std::path::Path;
 
 use bolero::check;
 use http::Method;
+use portico_access_policy::{Outcome, Policy, PolicyQuery, Step, Subject};
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use serde_json::{Value, json};
 
-use crate::{
-    config::AppConfig,
-    rules::{Outcome, Policy, Question, Step, Subject},
-};
+use crate::config::AppConfig;
 
 const FILES: &str = include_str!("seeds/rules-files.json");
 const SHIPPED: [&str; 2] = [
@@ -67,10 +65,10 @@ fn app(rules: &Value) -> AppConfig {
 
 fn policy(rules: &Value, text: &[u8]) -> Option<Policy> {
     let file = Some((Path::new("rules.toml"), text.to_vec()));
-    Policy::of(&app(rules), &[], file).ok()
+    Policy::parse(&app(rules).policy(), &[], file).ok()
 }
 
-fn questions() -> impl Iterator<Item = Question> {
+fn questions() -> impl Iterator<Item = PolicyQuery> {
     let people = [None, Some(Subject::named("u1", "ada", "Default"))];
     let asked = PATHS.iter().flat_map(move |path| {
         let people = people.clone();
@@ -79,7 +77,7 @@ fn questions() -> impl Iterator<Item = Question> {
             .map(move |method| (method, *path, people.clone()))
     });
     asked.flat_map(|(method, path, people)| {
-        people.into_iter().map(move |person| Question {
+        people.into_iter().map(move |person| PolicyQuery {
             method: method.clone(),
             path: path.to_owned(),
             client: Some([192, 0, 2, 7].into()),

@@ -15,7 +15,9 @@ use jiff::Timestamp;
 use portico_store::Session;
 use uuid::Uuid;
 
-use super::{account, own_attempts::without_own};
+use portico_domain::account_name;
+
+use super::own_attempts::without_own;
 use crate::{
     access::return_path::ReturnPath,
     authentication::{Interrupt, see_other},
@@ -64,7 +66,7 @@ impl Gateway {
         return_path: ReturnPath,
         now: Timestamp,
     ) -> ReturnPath {
-        let account = account::account(&session.user.name, &session.user.domain.name);
+        let account = account_name::account_key(&session.user.name, &session.user.domain.name);
         let failed = match self.store.sign_in_accounts().signed_in(&account, now).await {
             Ok(Some(failed)) => {
                 let own = self.own_failures(headers, &account, now);

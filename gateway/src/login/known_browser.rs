@@ -10,8 +10,8 @@ use portico_domain::identity::User;
 use rand::TryRngCore as _;
 use sha2::{Digest as _, Sha256};
 
-use super::account;
 use crate::{session::cookie::Purpose, state::Gateway};
+use portico_domain::account_name;
 
 const PURPOSE: &str = "known browser";
 /// The longest cookie lifetime that browsers accept.
@@ -70,7 +70,7 @@ impl Gateway {
     /// Returns the cookie by which the browser is known for an account that has just signed in.
     pub(super) fn remember_browser(&self, headers: &HeaderMap, user: &User) -> Option<HeaderValue> {
         let known = self.known_browser(headers).or_else(new_browser)?;
-        let account = account::account(&user.name, &user.domain.name);
+        let account = account_name::account_key(&user.name, &user.domain.name);
         let text = known.with(&account).text();
         let mark = self.store.browser_marks().issue(PURPOSE, &text);
         self.cookies

@@ -11,18 +11,20 @@ use portico_openstack::keystone::AuthOutcome;
 use portico_store::{Outcome, Reservation, Reserved, ThrottleLimit};
 use tokio::time::Instant;
 
+use portico_domain::account_name;
+
 use super::{
-    account,
     attempt::{Claimed, Failed},
     known_browser::KnownBrowser,
 };
 use crate::{
-    access::{access_log, client_address::ClientNetwork},
+    access::access_log,
     audit::Event,
     error_response::Problem,
     metrics,
     state::{Context, Gateway},
 };
+use portico_request::client_address::ClientNetwork;
 
 /// Limits the failures of one account from one network or one known browser.
 const ACCOUNT_LIMIT: ThrottleLimit = ThrottleLimit::Delays {
@@ -168,7 +170,7 @@ impl Gateway {
         let began = Instant::now();
         let mut accounts: Vec<String> = readings
             .iter()
-            .map(|claimed| account::account(&claimed.name, &claimed.domain))
+            .map(|claimed| account_name::account_key(&claimed.name, &claimed.domain))
             .collect();
         accounts.sort();
         accounts.dedup();

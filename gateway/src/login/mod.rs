@@ -1,6 +1,5 @@
 //! Signing in and out with Keystone: passwords, one-time codes, other methods, the choice of a
 //! project, and sign-out.
-pub(crate) mod account;
 pub(crate) mod application_credential;
 pub(crate) mod attempt;
 pub(crate) mod demo;

@@ -8,7 +8,9 @@ use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
 use portico_store::FailedSignIns;
 
-use super::{account, attempt::Claimed, known_browser::tag};
+use portico_domain::account_name;
+
+use super::{attempt::Claimed, known_browser::tag};
 use crate::{pages::failed_attempts::Reported, session::cookie::Purpose, state::Gateway};
 
 const PURPOSE: &str = "own failed attempts";
@@ -125,7 +127,7 @@ impl Gateway {
         let mut own = self.own_attempts(headers, now);
         let mut tags: Vec<String> = readings
             .iter()
-            .map(|claimed| tag(&account::account(&claimed.name, &claimed.domain)))
+            .map(|claimed| tag(&account_name::account_key(&claimed.name, &claimed.domain)))
             .collect();
         tags.sort();
         tags.dedup();

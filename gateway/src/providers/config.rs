@@ -1,17 +1,15 @@
 //! `[[gateway.providers]]`: the OIDC providers, and where each is offered.
 use std::{collections::HashSet, path::PathBuf, time::Duration};
 
-use portico_domain::access::{GroupOfProvider, Rule};
+use portico_access_policy::{GroupError, GroupSource, RuleConfig, Who, check_group};
+use portico_domain::access::Rule;
 use portico_oidc::{Algorithm, ClaimPointers, InvalidSettings, Settings};
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    config::{
-        AppConfig,
-        rules::{RuleConfig, Who},
-    },
+    config::AppConfig,
     federation::config::{FederationConfig, InvalidFederation},
 };
 
@@ -130,18 +128,8 @@ pub enum ProviderError {
         #[source]
         source: InvalidFederation,
     },
-    #[error(
-        "apps.allow of {app}: there is no provider {provider:?} of kind oidc in gateway.providers"
-    )]
-    NoSuchProvider { app: String, provider: String },
-    #[error(
-        "apps.allow of {app}: provider {provider} reads no {what}: set gateway.providers.claims.{what}"
-    )]
-    NotRead {
-        app: String,
-        provider: String,
-        what: &'static str,
-    },
+    #[error(transparent)]
+    Group(#[from] GroupError),
 }
 
 fn default_scopes() -> Vec<String> {
@@ -216,6 +204,15 @@ impl ProviderConfig {
         Ok(settings)
     }
 
+    /// Returns what rules about the provider's groups depend on; `None` unless it is an OIDC provider.
+    pub fn group_source(&self) -> Option<GroupSource> {
+        (self.kind == ProviderKind::Oidc).then(|| GroupSource {
+            id: self.id.clone(),
+            groups: !self.claims.groups.is_empty(),
+            roles: !self.claims.roles.is_empty(),
+        })
+    }
+
     fn validate(&self, apps: &[AppConfig]) -> Result<(), ProviderError> {
         if !crate::config::is_label(&self.id) {
             return Err(ProviderError::Id(self.id.clone()));
@@ -275,6 +272,10 @@ pub(crate) fn validate(
     if providers.iter().filter(is_keystone).count() > 1 {
         return Err(ProviderError::TwoKeystones);
     }
+    let sources: Vec<GroupSource> = providers
+        .iter()
+        .filter_map(ProviderConfig::group_source)
+        .collect();
     for app in apps {
         let of_list = app.allow_and_identity().filter_map(Rule::group);
         let of_rules = app.rules.iter().flat_map(RuleConfig::named);
@@ -283,40 +284,8 @@ pub(crate) fn validate(
             _ => None,
         });
         for group in of_list.chain(of_rules) {
-            check_group(&app.id, group, providers)?;
+            check_group(&app.id, group, &sources)?;
         }
-    }
-    Ok(())
-}
-
-/// Checks that an app's rule about a group can be evaluated.
-pub(crate) fn check_group(
-    app: &str,
-    group: &GroupOfProvider,
-    providers: &[ProviderConfig],
-) -> Result<(), ProviderError> {
-    let named = || (app.to_owned(), group.provider.clone());
-    let provider = providers
-        .iter()
-        .filter(|provider| provider.kind == ProviderKind::Oidc)
-        .find(|provider| provider.id == group.provider);
-    let Some(provider) = provider else {
-        let (app, provider) = named();
-        return Err(ProviderError::NoSuchProvider { app, provider });
-    };
-    // a restriction that cannot be evaluated must not look effective
-    let (pointer, what) = if group.group.starts_with("role:") {
-        (&provider.claims.roles, "roles")
-    } else {
-        (&provider.claims.groups, "groups")
-    };
-    if pointer.is_empty() {
-        let (app, provider) = named();
-        return Err(ProviderError::NotRead {
-            app,
-            provider,
-            what,
-        });
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ use hyper::body::{Body as _, Incoming};
 use portico_runtime::{listener::BodyTimedOut, traces};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use portico_request::rewrite::RewriteFault;
+
 use super::{
     connection_pool::Lease,
     connections::{Connection, GuardedBody},
@@ -17,12 +19,12 @@ use super::{
     event_stream::EventStream,
     headers::{self, Trust},
     request_body::{RequestBody, StalledSide, TransferProgress},
-    rewrite::RewriteFault,
     send::{Causes, Head, SendError},
     upgrade,
     upstream::Upstream,
 };
-use crate::{access::client_address::ClientAddress, metrics};
+use crate::metrics;
+use portico_request::client_address::ClientAddress;
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -282,7 +284,7 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     headers.remove(header::EXPECT);
     headers.insert(X_FORWARDED_HOST, upstream.public_host.clone());
     headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(added.scheme));
-    if let Some(prefix) = &upstream.rewrite.told {
+    if let Some(prefix) = &upstream.rewrite.stripped_prefix {
         headers.insert(X_FORWARDED_PREFIX, prefix.clone());
     }
     // an unknown client is sent as such: without the header the upstream would take Portico for

@@ -5,7 +5,7 @@
 //! it (`apps.trusted`). What is removed is what would reach beyond its path by accident.
 use http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
-use super::rewrite::below;
+use portico_request::rewrite::below;
 
 /// Browsers send it with the request for a service worker's script, and scripts cannot.
 const SERVICE_WORKER: HeaderName = HeaderName::from_static("service-worker");

@@ -8,11 +8,12 @@ use http::{HeaderValue, Uri, uri::Authority};
 use rustls_pki_types::ServerName;
 use url::Url;
 
+use portico_request::rewrite::{Rewrite, RewriteFault};
+
 use super::{
     address::Address,
     backend::{Backend, ClientOptions},
     path_route::PathRoute,
-    rewrite::{Rewrite, RewriteFault},
     upstream_tls::{Contents, TlsFiles, UpstreamTlsError},
 };
 use crate::{

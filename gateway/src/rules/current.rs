@@ -1,14 +1,12 @@
 //! The current rules of each app, and the files that they are read from.
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
-use super::{
-    error::RulesError,
-    file::{self, Print},
-    lint::Severity,
-    metrics,
-    policy::Policy,
-    set::RuleSet,
+use portico_access_policy::{
+    AppPolicy, GroupSource, Policy, RuleSet, RulesError, Severity,
+    file::{self, FileHash},
 };
+
+use super::metrics;
 use crate::{
     config::{AppConfig, ProviderConfig},
     hosts::App,
@@ -23,16 +21,16 @@ const SETTLE_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Rules {
     apps: HashMap<String, OfApp>,
-    providers: Vec<ProviderConfig>,
+    providers: Vec<GroupSource>,
     none: Arc<RuleSet>,
 }
 
 #[derive(Debug)]
 struct OfApp {
-    config: AppConfig,
+    config: AppPolicy,
     current: Lock<Arc<RuleSet>>,
     /// The content hash of the file when it was last read, valid or not; `None` without a file.
-    seen: Lock<Option<Print>>,
+    seen: Lock<Option<FileHash>>,
     /// The open connections of clients that are not signed in.
     connections: Connections,
 }
@@ -48,24 +46,29 @@ pub struct Reloaded {
 impl Rules {
     /// Reads every app's rules, and logs them.
     pub fn load(apps: &[AppConfig], providers: &[ProviderConfig]) -> Result<Self, RulesError> {
+        let providers: Vec<GroupSource> = providers
+            .iter()
+            .filter_map(ProviderConfig::group_source)
+            .collect();
         let mut all = HashMap::with_capacity(apps.len());
-        for app in apps {
-            let policy = Policy::load(app, providers)?;
+        for app in apps.iter().map(AppConfig::policy) {
+            let policy = Policy::load(&app, &providers)?;
             announce(&policy);
             if app.rules_file.is_some() {
                 metrics::begin(&app.id);
             }
+            let (rules, hash) = policy.into_rules();
             let of_app = OfApp {
-                config: app.clone(),
-                current: Lock::new(Arc::new(policy.rules)),
-                seen: Lock::new(policy.print),
+                current: Lock::new(Arc::new(rules)),
+                seen: Lock::new(hash),
                 connections: Connections::default(),
+                config: app,
             };
-            all.insert(app.id.clone(), of_app);
+            all.insert(of_app.config.id.clone(), of_app);
         }
         Ok(Self {
             apps: all,
-            providers: providers.to_vec(),
+            providers,
             none: Arc::new(RuleSet::nothing()),
         })
     }
@@ -113,14 +116,15 @@ impl Rules {
             return Ok(false);
         }
         let bytes = file::read(app, path)?;
-        let print = file::print(&bytes);
-        if of_app.seen.lock().is_some_and(|seen| seen == print) {
+        let hash = file::hash(&bytes);
+        if of_app.seen.lock().is_some_and(|seen| seen == hash) {
             return Ok(false);
         }
-        let policy = Policy::of(app, &self.providers, Some((path, bytes)))?.tested()?;
+        let policy = Policy::parse(app, &self.providers, Some((path, bytes)))?.tested()?;
         announce(&policy);
-        *of_app.current.lock() = Arc::new(policy.rules);
-        *of_app.seen.lock() = Some(print);
+        let (rules, hash) = policy.into_rules();
+        *of_app.current.lock() = Arc::new(rules);
+        *of_app.seen.lock() = hash;
         of_app.connections.renew();
         Ok(true)
     }

@@ -9,19 +9,17 @@ use portico_domain::{
 };
 use portico_store::Session;
 
-use super::{
-    preflight,
-    refusal::Refusal,
-    request_context::{Fit, Person, RequestFacts, proves},
-    set::{Fallback, MatchedRules, RuleDecision, RuleSet},
+use portico_access_policy::{
+    Fallback, Fit, Listed, MatchedRules, Person, RequestFacts, RuleDecision, RuleSet, Who, proves,
 };
+use portico_request::client_address::ClientAddress;
+
+use super::{preflight, refusal::Refusal};
 use crate::{
     access::{
         access_log::{self, RuleName},
-        client_address::ClientAddress,
         rules::Key,
     },
-    config::rules::Who,
     hosts::App,
     session::{
         live::{Caller, Live, ProjectToken},
@@ -34,7 +32,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'r> {
     pub method: &'r Method,
-    /// The raw path, already checked by [`crate::proxy::path::check`].
+    /// The raw path, already checked by [`portico_request::path::check`].
     pub path: &'r str,
     pub headers: &'r HeaderMap,
     /// The client's address, as far as it is trusted.
@@ -100,13 +98,13 @@ impl Gateway {
         if preflight::passes(&rules, asked, &request) {
             return Ok((Decision::Preflight, Some("preflight".into())));
         }
-        let naming = rules.naming(&request);
+        let matched = rules.matching(&request);
         let Some(caller) = caller else {
-            let verdict = rules.verdict(&request, naming, None);
+            let verdict = rules.verdict(&request, matched, None);
             return Ok(without_caller(rules, verdict));
         };
-        let known = self.known_of(&rules, naming, caller).await;
-        let verdict = rules.verdict(&request, naming, Some(&known));
+        let known = self.known_of(&rules, matched, caller).await;
+        let verdict = rules.verdict(&request, matched, Some(&known));
         let otherwise = match verdict {
             RuleDecision::Refused(index) => return Ok(refused(rules, index)),
             RuleDecision::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
@@ -126,7 +124,7 @@ impl Gateway {
             (Ok(None), Fallback::Unknown(_)) => Err(known.why_unknown()),
             (Ok(None), Fallback::SignInAgain(index)) => Ok(sign_in_again(rules, index)),
             (Ok(None), Fallback::Nothing) => {
-                let refusal = Refusal::of_nothing(rules, naming);
+                let refusal = Refusal::of_nothing(rules, matched);
                 Ok((Decision::Refused(refusal), None))
             }
         }
@@ -145,8 +143,8 @@ impl Gateway {
         if preflight::passes(&rules, asked, &request) {
             return true;
         }
-        let naming = rules.naming(&request);
-        match rules.verdict(&request, naming, None) {
+        let matched = rules.matching(&request);
+        match rules.verdict(&request, matched, None) {
             // a browser inside these networks may send the request for a page of any origin
             RuleDecision::Public(index) => {
                 let bound = rules
@@ -191,9 +189,7 @@ impl Gateway {
                 // a group does not depend on Keystone
                 Err(error) => return by_group().map_or(Err(error), |key| Ok(Some(key))),
             };
-            let fits = |one: &&super::set::Listed| {
-                one.rule.role().is_some_and(|role| is_held(role, &token))
-            };
+            let fits = |one: &&Listed| one.rule.role().is_some_and(|role| is_held(role, &token));
             if let Some(one) = listed().find(fits) {
                 return Ok(Some((Key::Role(token), Arc::clone(&one.label))));
             }
@@ -202,13 +198,13 @@ impl Gateway {
     }
 
     /// Fetches the roles that the rules about a request depend on.
-    async fn known_of(&self, rules: &RuleSet, naming: MatchedRules, caller: &Caller) -> Known {
+    async fn known_of(&self, rules: &RuleSet, matched: MatchedRules, caller: &Caller) -> Known {
         let mut known = Known {
             root: caller.live.root(),
             tokens: Vec::new(),
             failed: None,
         };
-        for (_, rule) in rules.named(naming) {
+        for (_, rule) in rules.named(matched) {
             for role in rule.roles() {
                 if known
                     .tokens

@@ -3,11 +3,10 @@
 use http::{HeaderMap, Method};
 use portico_assertion::claims::{AppAccess, OpenApps};
 
+use portico_request::client_address::ClientAddress;
+
 use super::decide::{Asked, Decision};
-use crate::{
-    access::client_address::ClientAddress, config::AppKind, hosts::App, session::live::Caller,
-    state::Gateway,
-};
+use crate::{config::AppKind, hosts::App, session::live::Caller, state::Gateway};
 
 impl Gateway {
     /// Returns the apps of a project that are open to a user at an address.

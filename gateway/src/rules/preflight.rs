@@ -2,7 +2,9 @@
 //! another origin. It has no credentials and no body, so it cannot prove who sends it.
 use http::{HeaderMap, HeaderValue, Method, header};
 
-use super::{decide::Asked, request_context::RequestFacts, set::RuleSet};
+use portico_access_policy::{RequestFacts, RuleSet};
+
+use super::decide::Asked;
 
 /// Returns whether a request is a preflight that may be forwarded. Any other `OPTIONS` request is
 /// handled like every method.
@@ -20,7 +22,7 @@ pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestFacts<
         method: &method,
         ..request.clone()
     };
-    rules.passes_preflight(&wanted) && !rules.closes_to_everybody(request)
+    rules.passes_preflight(&wanted) && !rules.refuses_every_client(request)
 }
 
 /// Returns the method that a preflight asks for; `None` if the request is not a preflight.

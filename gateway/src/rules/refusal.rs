@@ -1,20 +1,14 @@
 //! Explains refusals: which rule refused the request, and what would give access.
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
-use humantime_serde::re::humantime::format_duration;
-use ipnet::IpNet;
+use portico_access_policy::{Effect, MatchedRules, Rule, RuleSet, Who, conditions};
 use portico_store::Outcome;
 
-use super::{
-    rule::{Rule, networks_in_words},
-    set::{MatchedRules, RuleSet},
-};
 use crate::{
     access::access_log,
     audit::Event,
-    config::rules::{Effect, Who},
     error_response::Problem,
     hosts::App,
     pages::app::{AccessRequirement, Refused, RequiredSubject},
@@ -45,10 +39,10 @@ impl Refusal {
         }
     }
 
-    pub(super) fn of_nothing(rules: Arc<RuleSet>, naming: MatchedRules) -> Self {
+    pub(super) fn of_nothing(rules: Arc<RuleSet>, matched: MatchedRules) -> Self {
         Self {
             rules,
-            by: By::Nothing(naming),
+            by: By::Nothing(matched),
         }
     }
 
@@ -193,7 +187,7 @@ impl Gateway {
                 };
                 let with = conditions(except.signed_in_within, &except.factors, &except.networks);
                 if except.who.is_empty() {
-                    let anybody = if except.needs_somebody() {
+                    let anybody = if except.requires_user() {
                         RequiredSubject::SignedIn
                     } else {
                         RequiredSubject::Anybody
@@ -206,10 +200,10 @@ impl Gateway {
                     .map(|who| named(who, with.clone()))
                     .collect()
             }
-            By::Nothing(naming) => {
+            By::Nothing(matched) => {
                 let list = refusal.rules.list.iter();
                 let list = list.map(|one| named(&one.rule.clone().into(), String::new()));
-                let allows = refusal.rules.named(naming).map(|(_, rule)| rule);
+                let allows = refusal.rules.named(matched).map(|(_, rule)| rule);
                 let allows = allows.filter(|rule| rule.effect == Effect::Allow);
                 let of_rules = allows.flat_map(|rule| {
                     let with = conditions(rule.signed_in_within, &rule.factors, &[]);
@@ -241,26 +235,4 @@ impl Gateway {
         };
         AccessRequirement { who, with }
     }
-}
-
-/// Returns what a user needs in addition to matching `who`.
-pub(super) fn conditions(
-    within: Option<Duration>,
-    factors: &[String],
-    networks: &[IpNet],
-) -> String {
-    let mut parts = Vec::new();
-    if !factors.is_empty() {
-        parts.push(format!("signed in with {}", factors.join(" and ")));
-    }
-    if let Some(within) = within {
-        parts.push(format!(
-            "signed in less than {} ago",
-            format_duration(within)
-        ));
-    }
-    if !networks.is_empty() {
-        parts.push(format!("from {}", networks_in_words(networks)));
-    }
-    parts.join(", ")
 }

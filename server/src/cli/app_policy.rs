@@ -7,8 +7,8 @@ use super::print;
 use crate::config::Config;
 use anyhow::Context as _;
 use gateway::config::{AppConfig, GatewayConfig, ProviderConfig};
-use gateway::rules::{Policy, Question, Severity, Subject};
 use http::Method;
+use portico_access_policy::{GroupSource, Policy, PolicyQuery, Severity, Subject};
 use portico_domain::access::{GroupOfProvider, RoleInProject};
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
@@ -30,11 +30,11 @@ fn section(config: &Config) -> anyhow::Result<&GatewayConfig> {
         .context("[gateway] is missing: rules are about the gateway's apps")
 }
 
-fn providers(config: &Config) -> &[ProviderConfig] {
-    config
-        .gateway
-        .as_ref()
-        .map_or(&[], |section| &section.providers)
+/// Reads the rules of an app, without running their tests.
+fn read(config: &Config, app: &AppConfig) -> anyhow::Result<Policy> {
+    let providers = config.gateway.iter().flat_map(|section| &section.providers);
+    let providers: Vec<GroupSource> = providers.filter_map(ProviderConfig::group_source).collect();
+    Ok(Policy::read(&app.policy(), &providers)?)
 }
 
 /// Returns the app with this ID, or all apps.
@@ -56,7 +56,7 @@ fn chosen<'c>(config: &'c Config, app: Option<&str>) -> anyhow::Result<Vec<&'c A
 fn lint(config: &Config, app: Option<&str>, strict: bool) -> Result<ExitCode, CliError> {
     let (mut text, mut rules, mut warnings) = (String::new(), 0, 0);
     for app in chosen(config, app)? {
-        let policy = Policy::read(app, providers(config)).map_err(anyhow::Error::new)?;
+        let policy = read(config, app)?;
         rules += policy.len();
         for one in policy.lint() {
             warnings += usize::from(one.severity == Severity::Warning);
@@ -71,7 +71,7 @@ fn lint(config: &Config, app: Option<&str>, strict: bool) -> Result<ExitCode, Cl
 fn test(config: &Config, app: Option<&str>) -> Result<ExitCode, CliError> {
     let (mut text, mut tests, mut failed) = (String::new(), 0, 0);
     for app in chosen(config, app)? {
-        let policy = Policy::read(app, providers(config)).map_err(anyhow::Error::new)?;
+        let policy = read(config, app)?;
         tests += policy.tests();
         for (index, why) in policy.failures() {
             failed += 1;
@@ -105,16 +105,16 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
                 .collect();
             format!("no app is at {host}{path}; known: {}", known.join(", "))
         })?;
-    let policy = Policy::read(app, &section.providers).map_err(anyhow::Error::new)?;
+    let policy = read(config, app)?;
     let method = Method::from_bytes(arguments.method.as_bytes())
         .with_context(|| format!("--method {}", arguments.method))?;
-    let question = Question {
+    let query = PolicyQuery {
         method,
         path,
         client: arguments.address,
-        person: somebody(&policy, arguments),
+        person: subject(&policy, arguments),
     };
-    let explained = policy.explain(&question);
+    let explained = policy.explain(&query);
     let mut text = String::new();
     for (name, words, step) in &explained.steps {
         let _ = writeln!(text, "rule {name:?} ({words}) {step}");
@@ -127,7 +127,7 @@ fn explain(config: &Config, arguments: &AppExplainArgs) -> Result<ExitCode, CliE
         );
     }
     let outcome = &explained.outcome;
-    let _ = writeln!(text, "{} {}: {outcome}", question.method, arguments.url);
+    let _ = writeln!(text, "{} {}: {outcome}", query.method, arguments.url);
     print(&text)?;
     Ok(code(!outcome.is_open()))
 }
@@ -164,12 +164,12 @@ impl fmt::Display for Place {
 
 /// Returns the user of a request to explain; a user is signed in if any of the options about them
 /// is given.
-fn somebody(policy: &Policy, arguments: &AppExplainArgs) -> Option<Subject> {
-    let is_somebody = arguments.user.is_some()
+fn subject(policy: &Policy, arguments: &AppExplainArgs) -> Option<Subject> {
+    let is_signed_in = arguments.user.is_some()
         || !arguments.roles.is_empty()
         || !arguments.groups.is_empty()
         || !arguments.factors.is_empty();
-    if !is_somebody {
+    if !is_signed_in {
         return None;
     }
     let user = arguments.user.as_deref().unwrap_or_default();

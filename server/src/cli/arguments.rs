@@ -4,12 +4,12 @@ mod kube_auth;
 use super::audit::AuditCommand;
 use super::completion::CompletionArgs;
 use super::init::InitArgs;
-use super::people::{
-    ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
-};
 use super::sessions::SessionsCommand;
 use super::version::VersionArgs;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use portico_cli::{
+    ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,14 +1,14 @@
 //! `portico audit`: reads and verifies the audit log on the store itself.
 use super::error::CliError;
 use super::migrate::open_store;
-use super::output::{self, OutputFormat, Table, TableRow};
-use super::{people, print_for_people};
+use super::print_for_people;
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use portico_cli::output::{self, OutputFormat, Table, TableRow};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{AuditEvent, AuditFilter, ChainMark, ChainReport, Outcome, Store};
 use serde::Serialize;
@@ -203,14 +203,14 @@ async fn list(store: &Store, config: &Config, arguments: &ListArgs) -> anyhow::R
 fn batch(format: OutputFormat, table: &mut Table, rows: &[Row]) -> anyhow::Result<String> {
     match format {
         OutputFormat::Table => Ok(table.rows(rows)),
-        _ => output::list(OutputFormat::Jsonl, rows),
+        _ => Ok(output::list(OutputFormat::Jsonl, rows)?),
     }
 }
 
 /// Writes to standard output without terminal control characters; returns whether the reader is
 /// still there.
 fn write(text: &str) -> anyhow::Result<bool> {
-    let text = people::printable(text);
+    let text = portico_cli::printable(text);
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(true),

@@ -1,5 +1,4 @@
-use super::exit_code;
-use super::people::PeopleError;
+use portico_cli::{CommandError, exit_code, output::OutputError};
 use portico_runtime::config::ConfigError;
 use std::fmt;
 use std::process::ExitCode;
@@ -10,7 +9,7 @@ pub(super) enum CliError {
     /// The configuration cannot be used.
     Config(ConfigError),
     /// An error of a command for users, with its own advice.
-    People(PeopleError),
+    Command(CommandError),
     /// Any other error, with the operation that failed.
     Other(anyhow::Error),
 }
@@ -19,7 +18,7 @@ impl CliError {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::Config(_) => ExitCode::from(exit_code::BAD_CONFIGURATION),
-            Self::People(error) => ExitCode::from(error.exit_code()),
+            Self::Command(error) => ExitCode::from(error.exit_code()),
             Self::Other(_) => ExitCode::from(exit_code::FAILURE),
         }
     }
@@ -34,7 +33,7 @@ impl fmt::Display for CliError {
                  it; `portico config schema` describes every key.",
                 indented(&error.to_string())
             ),
-            Self::People(error) => error.fmt(f),
+            Self::Command(error) => error.fmt(f),
             Self::Other(error) => write!(f, "{error:#}"),
         }
     }
@@ -51,9 +50,15 @@ impl From<ConfigError> for CliError {
     }
 }
 
-impl From<PeopleError> for CliError {
-    fn from(error: PeopleError) -> Self {
-        Self::People(error)
+impl From<CommandError> for CliError {
+    fn from(error: CommandError) -> Self {
+        Self::Command(error)
+    }
+}
+
+impl From<OutputError> for CliError {
+    fn from(error: OutputError) -> Self {
+        Self::Other(error.into())
     }
 }
 

@@ -7,13 +7,10 @@ mod completion;
 mod config;
 mod doctor;
 mod error;
-mod exit_code;
 mod init;
 mod keys;
 mod kube_auth;
 mod migrate;
-mod output;
-pub mod people;
 mod policy;
 mod routes;
 mod serve;
@@ -26,6 +23,7 @@ use crate::config::{Config, Role};
 use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
 use error::CliError;
+use portico_cli::{exit_code, output};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -76,12 +74,12 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
         Command::WhoAmI(arguments) => {
-            let account = people::whoami(&arguments).await?;
+            let account = portico_cli::whoami(&arguments).await?;
             print(&output::list(arguments.output, &[account])?)?;
         }
         Command::Status(arguments) => return status(&arguments).await,
         Command::Clusters(arguments) => {
-            let clusters = people::clusters(&arguments).await?;
+            let clusters = portico_cli::clusters(&arguments).await?;
             print(&output::list(arguments.output, &clusters)?)?;
         }
         Command::Completion(arguments) => completion::completion(&arguments)?,
@@ -89,20 +87,24 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             arguments.output,
             &[version::Version::current()],
         )?)?,
-        Command::Login(arguments) => people::login(arguments).await?,
-        Command::Logout(arguments) => people::logout(arguments).await?,
-        Command::Kubeconfig(arguments) => people::kubeconfig(arguments).await?,
-        Command::Credential(arguments) => people::credential(arguments).await?,
+        Command::Login(arguments) => portico_cli::login(arguments).await?,
+        Command::Logout(arguments) => portico_cli::logout(arguments).await?,
+        Command::Kubeconfig(arguments) => portico_cli::kubeconfig(arguments).await?,
+        Command::Credential(arguments) => portico_cli::credential(arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the sign-ins of this machine; fails if none is valid.
-async fn status(arguments: &people::StatusArgs) -> Result<ExitCode, CliError> {
-    let all = people::status().await?;
+async fn status(arguments: &portico_cli::StatusArgs) -> Result<ExitCode, CliError> {
+    let all = portico_cli::status().await?;
     print(&output::list(arguments.output, &all)?)?;
-    let valid =
-        |one: &people::SignIn| matches!(one.state, people::State::SignedIn | people::State::Pinned);
+    let valid = |one: &portico_cli::SignIn| {
+        matches!(
+            one.state,
+            portico_cli::State::SignedIn | portico_cli::State::Pinned
+        )
+    };
     if all.iter().any(valid) {
         return Ok(ExitCode::SUCCESS);
     }
@@ -121,7 +123,7 @@ fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {
 
 fn fail(error: &CliError) -> ExitCode {
     // messages quote what servers sent; if standard error is closed, nothing is left to do
-    let text = people::printable(&error.to_string());
+    let text = portico_cli::printable(&error.to_string());
     let _ = writeln!(std::io::stderr(), "portico: {text}");
     error.exit_code()
 }
@@ -129,7 +131,7 @@ fn fail(error: &CliError) -> ExitCode {
 /// Appends a line of output: quoted names and messages can neither control the terminal nor look
 /// like another line.
 fn line(text: &mut String, quoted: std::fmt::Arguments<'_>) {
-    text.push_str(&people::one_line(&quoted.to_string()));
+    text.push_str(&portico_cli::one_line(&quoted.to_string()));
     text.push('\n');
 }
 
@@ -152,7 +154,7 @@ fn read_text(path: &Path, max_bytes: u64) -> anyhow::Result<String> {
 /// Writes names of users, projects and programs to standard output, without terminal control
 /// characters, since their owners chose them.
 fn print_for_people(text: &str) -> Result<(), CliError> {
-    print(&people::printable(text))
+    print(&portico_cli::printable(text))
 }
 
 /// Writes to standard output; a closed reader is not an error.

@@ -1,13 +1,13 @@
 //! `portico sessions`: lists and ends sessions in the store, for operators without a browser.
 use super::error::CliError;
 use super::migrate::open_store;
-use super::output::{self, OutputFormat, TableRow};
-use super::people::one_line;
 use super::print_for_people;
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use portico_cli::one_line;
+use portico_cli::output::{self, OutputFormat, TableRow};
 use portico_domain::identity::User;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{EndReason, NewAuditEvent, Outcome, Session, SessionKind, Store};
@@ -338,7 +338,7 @@ mod tests {
             text.starts_with("ada[2J31mSESSIONgnp in domain"),
             "{text:?}"
         );
-        let text = super::super::people::printable(&text);
+        let text = portico_cli::printable(&text);
         assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}', '\r']));
         assert!(text.contains(&session.id.to_string()), "the control case");
     }

@@ -3,9 +3,9 @@ use super::arguments::{SyncArgs, SyncSubjects};
 use super::error::CliError;
 use super::{cluster, line, print_for_people, read_text, service_account};
 use crate::config::Config;
-use crate::kube::reconcile::Pruning;
-use crate::kube::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
 use anyhow::Context as _;
+use portico_cluster_sync::reconcile::Pruning;
+use portico_cluster_sync::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::config::{ConfigError, Problem};
@@ -131,7 +131,7 @@ fn told(outcome: &Outcome, dry_run: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kube::reconcile::Plan;
+    use portico_cluster_sync::reconcile::Plan;
 
     #[test]
     fn attack_names_and_messages_of_servers_cannot_drive_the_terminal() {

@@ -1,6 +1,6 @@
 //! `portico version`: prints the build, for users and for programs.
-use super::output::{OutputFormat, TableRow};
 use clap::Args;
+use portico_cli::output::{OutputFormat, TableRow};
 use serde::Serialize;
 
 /// Print the version

@@ -2,11 +2,9 @@
 //!
 //! [`Clusters`] holds the configured clusters with one connection pool each; an [`Api`] combines a
 //! cluster with one user's bearer token and is made for every request. Nothing here has rights of
-//! its own: what the API server refuses to the user is refused here. The exceptions run with
-//! kubeconfigs that the operator configures for them alone: [`bootstrap`] and [`sync`] (separate
-//! commands), and the watch of one ConfigMap with a policy.
+//! its own: what the API server refuses to the user is refused here. The exception is the watch of
+//! one ConfigMap with a policy, which runs with a kubeconfig that the operator configures for it alone.
 pub mod api;
-pub mod bootstrap;
 pub mod changes;
 pub mod clusters;
 pub mod credential;
@@ -21,10 +19,8 @@ pub mod objects;
 pub mod path;
 pub mod policy_config_map;
 pub mod rbac;
-pub mod reconcile;
 pub mod reviews;
 pub mod row_reader;
-pub mod sync;
 pub mod table;
 pub mod watch;
 pub mod whoami;

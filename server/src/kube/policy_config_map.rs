@@ -1,11 +1,11 @@
 //! The watch of a cluster's authorization policy in a ConfigMap, for kube-auth.
-use super::reconcile::{ReconcileError, connect};
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, Client,
     runtime::{WatchStreamExt as _, watcher},
 };
+use portico_cluster_sync::reconcile::{ReconcileError, connect};
 use portico_domain::cluster::PolicyConfigMap;
 use portico_kube_auth::KubeAuth;
 use uuid::Uuid;

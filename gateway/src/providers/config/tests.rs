@@ -94,7 +94,7 @@ fn attack_55_a_rule_that_cannot_be_decided_stops_the_start() {
     let apps = [app(json!([{ "group": "ops", "provider": "corp" }]))];
     assert!(matches!(
         validate(&[], &apps),
-        Err(ProviderError::NoSuchProvider { .. })
+        Err(ProviderError::Group(GroupError::NoSuchProvider { .. }))
     ));
     let roles_of = json!({ "kind": "jwt", "roles": [
         { "value": "Admin", "for": [{ "group": "ops", "provider": "corp" }] },
@@ -103,17 +103,23 @@ fn attack_55_a_rule_that_cannot_be_decided_stops_the_start() {
     telling.identity = serde_json::from_value(roles_of).expect("identity");
     assert!(matches!(
         validate(&[], &[telling]),
-        Err(ProviderError::NoSuchProvider { .. })
+        Err(ProviderError::Group(GroupError::NoSuchProvider { .. }))
     ));
     let blind = provider(json!({ "claims": { "groups": "" } }));
     assert!(matches!(
         validate(&[blind], &apps),
-        Err(ProviderError::NotRead { what: "groups", .. })
+        Err(ProviderError::Group(GroupError::NotRead {
+            what: "groups",
+            ..
+        }))
     ));
     let roles = [app(json!([{ "group": "role:ops", "provider": "corp" }]))];
     assert!(matches!(
         validate(&[provider(json!({}))], &roles),
-        Err(ProviderError::NotRead { what: "roles", .. })
+        Err(ProviderError::Group(GroupError::NotRead {
+            what: "roles",
+            ..
+        }))
     ));
 }
 

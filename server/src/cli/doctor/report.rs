@@ -2,10 +2,10 @@
 use super::fault::Fault;
 use super::finding::{Finding, Status};
 use crate::cli::error::CliError;
-use crate::cli::exit_code::BAD_CONFIGURATION;
-use crate::cli::{people, print};
+use crate::cli::print;
 use crate::config::Role;
 use anyhow::Context as _;
+use portico_cli::{exit_code::BAD_CONFIGURATION, printable};
 use serde::Serialize;
 use std::process::ExitCode;
 use url::Url;
@@ -112,8 +112,8 @@ fn line(finding: &Finding) -> String {
         Status::Error => "ERROR",
     };
     // messages quote what servers sent
-    let subject = people::printable(&finding.subject);
-    let message = people::printable(&finding.message);
+    let subject = printable(&finding.subject);
+    let message = printable(&finding.message);
     let mut text = format!("{state}  {subject:<22} {message}");
     if finding.fault.is_some() {
         text.push_str(&format!(" [{}]", finding.id));

@@ -121,7 +121,7 @@ async fn check(
         return Err(InitError::Checks(checks));
     };
     for check in &checks {
-        super::people::say(check.line());
+        portico_cli::say(check.line());
     }
     if questions.confirm("Write the files all the same?", false)? {
         Ok(checks)

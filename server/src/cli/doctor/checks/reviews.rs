@@ -1,9 +1,9 @@
 //! Checks whether each API server asks kube-auth for reviews, and how long a revoked token still
 //! works.
+use crate::cli::cluster;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
-use crate::cli::{cluster, people};
 use crate::config::Config;
 use crate::service::authentication::KubeAuthMetrics;
 use anyhow::{Context as _, bail};
@@ -140,7 +140,7 @@ fn judged(subject: String, took: anyhow::Result<Duration>) -> Finding {
 async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
     let cluster = cluster::find(config, name)?;
     let keystone = config.keystone.as_ref().context("[keystone] is missing")?;
-    let (keystone, issued) = people::sign_in_at(keystone).await?;
+    let (keystone, issued) = portico_cli::sign_in_at(keystone).await?;
     let token = seal(cluster, &issued.token, issued.details.expires_at)?;
     let client = http::client(cluster.ca_file.as_deref())?;
     let result = async {

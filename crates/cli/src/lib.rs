@@ -1,0 +1,39 @@
+//! The commands that users run on their own machine: sign in from a terminal, get a kubeconfig, act
+//! as kubectl's exec plugin, sign out. They read no configuration file of the server; the addresses
+//! are in the profile or pin that `portico login` wrote.
+mod api;
+mod browser;
+mod clusters;
+mod credential;
+mod device;
+mod direct;
+mod error;
+mod exec_info;
+pub mod exit_code;
+mod kubeconfig;
+mod kubectl;
+mod login;
+mod logout;
+pub mod output;
+mod private_file;
+mod profile;
+mod refresh_detection;
+mod session;
+mod status;
+mod terminal;
+mod token_cache;
+mod whoami;
+
+pub use clusters::{ClustersArgs, clusters};
+pub use credential::{CredentialArgs, credential};
+pub use direct::sign_in_at;
+pub use error::CommandError;
+pub use kubeconfig::{KubeconfigArgs, kubeconfig};
+pub use login::{LoginArgs, login};
+pub use logout::{LogoutArgs, logout};
+pub use status::{SignIn, State, StatusArgs, status};
+pub use terminal::{one_line, printable, say};
+pub use whoami::{WhoAmIArgs, whoami};
+
+/// The client ID of the command line, a public OAuth client (RFC 8252: no secret).
+const CLIENT_ID: &str = "portico-cli";

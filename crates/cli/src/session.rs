@@ -1,0 +1,134 @@
+//! Calls to the gateway with the user's session.
+use super::{
+    CLIENT_ID,
+    api::{Cluster, ClusterToken, Clusters, Gateway, Tokens, WhoAmI},
+    error::CommandError,
+    private_file,
+    profile::{self, Profile},
+};
+use jiff::Timestamp;
+use reqwest::StatusCode;
+use secrecy::ExposeSecret as _;
+use serde::de::DeserializeOwned;
+use url::Url;
+use uuid::Uuid;
+
+/// How long before its expiry a token is renewed, so that it does not expire in flight.
+const RENEW_AHEAD_SECONDS: i64 = 30;
+
+/// A user's session at one gateway; the access token is renewed by one process when it is due.
+pub struct Session {
+    gateway: Gateway,
+    profile: Profile,
+}
+
+impl Session {
+    pub fn new(profile: Profile) -> Result<Self, CommandError> {
+        Ok(Self {
+            gateway: Gateway::of(&profile)?,
+            profile,
+        })
+    }
+
+    /// Sends `GET /api/v1/clusters`.
+    pub async fn clusters(&mut self) -> Result<Vec<Cluster>, CommandError> {
+        let url = self.gateway.endpoint("/api/v1/clusters");
+        self.call::<Clusters>(reqwest::Method::GET, url)
+            .await
+            .map(|answer| answer.clusters)
+    }
+
+    /// Sends `GET /api/v1/whoami`.
+    pub async fn whoami(&mut self) -> Result<WhoAmI, CommandError> {
+        let url = self.gateway.endpoint("/api/v1/whoami");
+        self.call(reqwest::Method::GET, url).await
+    }
+
+    /// Sends `POST /api/v1/clusters/{id}/token`.
+    pub async fn cluster_token(&mut self, cluster: Uuid) -> Result<ClusterToken, CommandError> {
+        let url = self
+            .gateway
+            .endpoint(&format!("/api/v1/clusters/{cluster}/token"));
+        self.call(reqwest::Method::POST, url).await
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &mut self,
+        method: reqwest::Method,
+        url: Url,
+    ) -> Result<T, CommandError> {
+        if self.profile.access_expires_at - RENEW_AHEAD_SECONDS <= Timestamp::now().as_second() {
+            self.renew().await?;
+        }
+        let (mut status, mut body) = self.attempt(method.clone(), url.clone()).await?;
+        if status == StatusCode::UNAUTHORIZED {
+            // ended early, or renewed by another process meanwhile
+            self.renew().await?;
+            (status, body) = self.attempt(method, url).await?;
+        }
+        match status {
+            StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
+            status if status.is_success() => self.gateway.parse(status, &body),
+            _ => Err(self.gateway.refused(&body, status)),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        method: reqwest::Method,
+        url: Url,
+    ) -> Result<(StatusCode, String), CommandError> {
+        let request = self
+            .gateway
+            .client
+            .request(method, url)
+            .bearer_auth(self.profile.access_token.expose_secret());
+        self.gateway.send(request).await
+    }
+
+    /// Exchanges the refresh token, which is valid once: one process does, and the others read its
+    /// result.
+    async fn renew(&mut self) -> Result<(), CommandError> {
+        let _lock = private_file::lock(&profile::path(&self.profile.gateway)?).await?;
+        let current =
+            Profile::load(&self.profile.gateway)?.ok_or_else(|| CommandError::NoSession {
+                gateway: self.gateway.name(),
+            })?;
+        if current.access_token.expose_secret() != self.profile.access_token.expose_secret() {
+            self.profile = current;
+            return Ok(());
+        }
+        let form = [
+            ("grant_type", "refresh_token"),
+            ("client_id", CLIENT_ID),
+            ("refresh_token", current.refresh_token.expose_secret()),
+        ];
+        let tokens = self
+            .gateway
+            .token(&form)
+            .await?
+            .map_err(|error| self.ended(&error.to_string()))?;
+        self.profile = with_tokens(current.gateway, current.ca, tokens);
+        self.profile.save()
+    }
+
+    fn ended(&self, reason: &str) -> CommandError {
+        CommandError::SessionEnded {
+            gateway: self.gateway.name(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// Returns a profile with the tokens of the token endpoint.
+pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens) -> Profile {
+    Profile {
+        gateway,
+        ca,
+        access_token: tokens.access_token,
+        access_expires_at: Timestamp::now()
+            .as_second()
+            .saturating_add(tokens.expires_in),
+        refresh_token: tokens.refresh_token,
+    }
+}

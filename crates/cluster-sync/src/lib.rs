@@ -1,0 +1,9 @@
+//! The controllers that prepare clusters: they create namespaces and role bindings, independently of
+//! requests and with service accounts of their own.
+//!
+//! [`bootstrap`] binds the predefined roles in every namespace; [`sync`] creates a namespace for each
+//! project of a cluster and a role binding for each role that users have there. Both state what they
+//! want; [`reconcile`] compares it with the cluster and applies the difference.
+pub mod bootstrap;
+pub mod reconcile;
+pub mod sync;
