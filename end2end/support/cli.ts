@@ -45,7 +45,7 @@ export class CommandLine {
     return run(setting("PORTICO_BIN"), parameters, { environment: this.environment() });
   }
 
-  /** `portico login`, with the click that approves it made on `page`, where somebody is signed in. */
+  /** `portico login`, with the click that approves it made on `page`, where a user is signed in. */
   async login(page: Page, parameters: string[] = [], signingInAs?: Account): Promise<string> {
     const authority = optionalSetting("PORTICO_CA_FILE");
     const how = parameters.includes("--device") ? parameters : ["--no-browser", ...parameters];
@@ -140,7 +140,7 @@ function files(directory: string): string[] {
   }
 }
 
-/** Somebody with a browser and a terminal, both signed in. */
+/** A user with a browser and a terminal, both signed in. */
 export interface Person {
   page: Page;
   terminal: CommandLine;

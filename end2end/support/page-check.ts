@@ -16,16 +16,16 @@ mkdirSync(pictures, { recursive: true });
 export class Viewers {
   readonly #contexts = new Map<Viewer, BrowserContext>();
 
-  /** `nobody` is the account for the viewer of that name, which has no role in any project. */
-  constructor(private readonly nobody?: Account) {}
+  /** `withoutRole` is the account for the viewer `without-role`, which has no role in any project. */
+  constructor(private readonly withoutRole?: Account) {}
 
   async contextOf(browser: Browser, viewer: Viewer): Promise<BrowserContext> {
     const known = this.#contexts.get(viewer);
     if (known) return known;
     const context = await newContext(browser);
     const page = await context.newPage();
-    if (viewer !== "nobody") await signIn(page, viewer);
-    else if (this.nobody) await signIn(page, this.nobody, "/");
+    if (viewer !== "without-role") await signIn(page, viewer);
+    else if (this.withoutRole) await signIn(page, this.withoutRole, "/");
     else throw new Error("there is no account without a role here");
     await page.close();
     this.#contexts.set(viewer, context);

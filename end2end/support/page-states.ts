@@ -4,8 +4,8 @@ import * as path from "./paths";
 
 export type State = "full" | "empty" | "error" | "not-permitted" | "loading";
 
-/** One of the demo's users, or somebody without a role anywhere. */
-export type Viewer = UserName | "nobody";
+/** One of the demo's users, or a user without a role anywhere. */
+export type Viewer = UserName | "without-role";
 
 export interface Case {
   state: State;
@@ -19,7 +19,7 @@ const full = (user: Viewer, address: string): Case => ({ state: "full", user, pa
 
 /** By the names of the program's route table; `pod` stands for a pod that runs. */
 export const casesOf = (pod: string): Record<string, Case[]> => ({
-  start: [full("devi", "/"), { state: "empty", user: "nobody", path: "/" }],
+  start: [full("devi", "/"), { state: "empty", user: "without-role", path: "/" }],
   launchpad: [
     full("ada", path.project()),
     full("vera", path.project()),

@@ -1,4 +1,4 @@
-// The program's own table of pages (`portico routes`), so that a page that nobody tests is noticed.
+// The program's own table of pages (`portico routes`), so that a page that no test covers is noticed.
 import { setting } from "./env";
 import { run } from "./kubectl";
 

@@ -163,7 +163,7 @@ test.describe("revoking", () => {
     await expect.poll(saved).toEqual(before);
   });
 
-  test("after somebody else's edit is a conflict, and no subject is lost", async ({ page }) => {
+  test("after another user's edit is a conflict, and no subject is lost", async ({ page }) => {
     const binding = await bind([roleId("member"), `portico:user:${userId("nora")}`]);
     await open(page);
     await rows(page, binding).filter({ hasText: "Keystone user" }).getByRole("button", { name: "Revoke" }).click();

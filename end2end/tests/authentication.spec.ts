@@ -75,7 +75,7 @@ test("testing oneself sends a request that the API server writes down", async ({
   }
 });
 
-test("an administrator learns what somebody else may do", async ({ page }) => {
+test("an administrator learns what another user may do", async ({ page }) => {
   await open(page);
   const card = section(page, "Test a user");
   await card.getByLabel("Keystone user ID").fill(userId("vera"));
@@ -96,7 +96,7 @@ test("an administrator learns what somebody else may do", async ({ page }) => {
   await review(mark, "subjectaccessreviews", "ada@Default");
 });
 
-test("what cannot be meant is said, and nobody is made an administrator by typing", async ({ page }) => {
+test("what cannot be meant is said, and no user is made an administrator by typing", async ({ page }) => {
   await open(page);
   const card = section(page, "Test a user");
   const send = card.getByRole("button", { name: "Test this user" });

@@ -38,7 +38,7 @@ test("a device code does without a browser on the machine", async ({ browser }) 
 });
 
 for (const device of [false, true]) {
-  test(`somebody who is not signed in signs in on the way${device ? ", with a code" : ""}`, async ({ page }) => {
+  test(`a user who is not signed in signs in on the way${device ? ", with a code" : ""}`, async ({ page }) => {
     const terminal = new CommandLine(`vera-${device ? "code" : "browser"}`);
     await terminal.login(page, device ? ["--device"] : [], account("vera"));
     expect(await terminal.clusterToken("acme-prod")).toMatch(/^portico_v1\./);

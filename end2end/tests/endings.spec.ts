@@ -1,4 +1,4 @@
-// How things end: each test has an account of its own, so that nobody else's rights move.
+// How things end: each test has an account of its own, so that no other user's rights move.
 import { readFileSync } from "node:fs";
 import type { Browser } from "@playwright/test";
 import { expect, test } from "../support/browser";
@@ -36,7 +36,7 @@ async function apiStatus(token: string, name: ClusterName = "acme-prod"): Promis
   return answer.status;
 }
 
-/** The Keystone tokens of somebody's session, as the recorder saw them; the unscoped one and the project's at least. */
+/** The Keystone tokens of a user's session, as the recorder saw them; the unscoped one and the project's at least. */
 async function ownTokens(who: Temporary, earlier: Set<string>): Promise<string[]> {
   if (!optionalSetting("KEYSTONE_RECORDING")) return [];
   const own: string[] = [];
@@ -114,7 +114,7 @@ test("sign-out closes open streams and terminals within two seconds", async ({ b
   });
 });
 
-test("deleting somebody in Keystone ends their session", async ({ browser }) => {
+test("deleting a user in Keystone ends their session", async ({ browser }) => {
   test.setTimeout(150_000);
   await during(browser, async (who) => {
     const page = await signedIn(browser, who, path.project());
@@ -136,7 +136,7 @@ test("nothing of a session survives its end", async ({ browser }) => {
     const page = await signedIn(browser, who, path.project());
     const cookies = await page.context().cookies();
     await signOut(page);
-    // somebody who kept a copy of the cookie
+    // a client that kept a copy of the cookie
     await page.context().addCookies(cookies);
     await page.goto(path.project());
     await expect(page).toHaveURL(/\/oauth2\/sign_in/);

@@ -22,7 +22,7 @@ async function apiStatus(token: string): Promise<number> {
   return answer.status;
 }
 
-test("Keystone away: it is said, what can work works, nobody is signed out, and it comes back", async ({ page, browser }) => {
+test("Keystone away: it is said, what can work works, no user is signed out, and it comes back", async ({ page, browser }) => {
   await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
   const storefront = page.getByRole("link", { name: /^storefront-/ }).first();
   await expect(storefront).toBeVisible();
@@ -56,7 +56,7 @@ test("Keystone away: it is said, what can work works, nobody is signed out, and 
   await other.context().close();
 });
 
-test("Keystone that takes calls and never answers hangs nobody", async ({ page, browser }) => {
+test("Keystone that takes calls and never answers keeps no user waiting", async ({ page, browser }) => {
   await signIn(page, "vera", path.project());
   const other = await (await browser.newContext()).newPage();
   await frozen("keystone", async () => {
@@ -97,7 +97,7 @@ test("kube-auth away: nothing is allowed", async ({ browser }) => {
   await expect.poll(() => apiStatus(known), { timeout: 30_000, intervals: [1_000] }).toBe(200);
 });
 
-test("a restart signs nobody out", async ({ page }) => {
+test("a restart signs no user out", async ({ page }) => {
   await signIn(page, "vera", path.project());
   await without("portico", async () => {});
   await page.reload();
@@ -163,7 +163,7 @@ test.describe("bad input gets a clear answer", () => {
       expect((await ask("acme-prod", cluster("acme-prod").id, large)).status).toBe(413);
     });
 
-    test("an API server speaks for its own cluster only, and nobody without a certificate", async () => {
+    test("an API server speaks for its own cluster only, and a client without a certificate for none", async () => {
       for (const id of [cluster("globex-dev").id, "00000000-0000-4000-8000-000000000000", "not-a-uuid"]) {
         expect([403, 404]).toContain((await ask("acme-prod", id, JSON.stringify(review))).status);
       }

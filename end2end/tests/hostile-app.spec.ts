@@ -154,7 +154,7 @@ test("cannot open the panel's streams and terminals", async ({ page }) => {
   expect(opened).toEqual(["refused", "refused"]);
 });
 
-test("cannot sign its visitor out or somebody else in", async ({ page }) => {
+test("cannot sign its visitor out or another user in", async ({ page }) => {
   await lured(page);
   await page.evaluate(async (origin) => {
     for (const target of ["/oauth2/sign_out", "/oauth2/sign_in", "/oauth2/project"]) {

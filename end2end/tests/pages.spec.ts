@@ -7,18 +7,18 @@ import { routes } from "../support/routes";
 import { unique } from "../support/workloads";
 
 /** A user whom Keystone knows, and who has no role anywhere. */
-const nobody = { name: unique("nobody"), password: `pass-${unique("word")}` };
-let nobodyId: string;
-const viewers = new Viewers(nobody);
+const withoutRole = { name: unique("nobody"), password: `pass-${unique("word")}` };
+let withoutRoleId: string;
+const viewers = new Viewers(withoutRole);
 // every page is photographed in each state anyway, and a trace of it all would take twice as long
 test.use({ trace: "off" });
 // the longest file: both workers share it
 test.describe.configure({ mode: "parallel" });
 
 test.beforeAll(async () => {
-  nobodyId = await createUser(nobody.name, nobody.password);
+  withoutRoleId = await createUser(withoutRole.name, withoutRole.password);
 });
-test.afterAll(() => deleteUser(nobodyId));
+test.afterAll(() => deleteUser(withoutRoleId));
 
 test("every page of the route table has its states here", async () => {
   const table = await routes();

@@ -95,7 +95,7 @@ test.describe("logs", () => {
     await expect(page).toHaveURL(/previous=1/);
   });
 
-  test("are searched, and held still while somebody reads", async ({ page }) => {
+  test("are searched, and held still while a user reads", async ({ page }) => {
     await open(page, "vera", "checkout", "logs");
     await expect(lines(page)).toContainText("order=");
     await page.getByRole("button", { name: "Pause updates" }).click();

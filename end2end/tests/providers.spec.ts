@@ -44,7 +44,7 @@ test("both providers and the cloud stand on one page, and each leads in", async 
   await partner.context().close();
 });
 
-test("somebody without an account in the cloud gets apps by group and is told why there are no clusters", async ({ browser }) => {
+test("a user without an account in the cloud gets apps by group and is told why there are no clusters", async ({ browser }) => {
   // carol is in no group, and the cloud does not know her
   const page = await signedInWith(browser, "Partner", "carol");
   await expect(page.getByText("You see no clusters here")).toBeVisible();
@@ -72,7 +72,7 @@ test("several tabs sign in with a provider at once, and all arrive", async ({ br
   await context.close();
 });
 
-test("a sign-in that somebody gives up at the provider says so and can be tried again", async ({ browser }) => {
+test("a sign-in that a user gives up at the provider says so and can be tried again", async ({ browser }) => {
   const page = await (await newContext(browser)).newPage();
   await page.goto("/");
   await page.getByRole("link", { name: "Sign in with Corp" }).click();

@@ -13,8 +13,8 @@ import { deploymentManifest, podManifest, remove, unique } from "../support/work
 
 const people = new Map<UserName, Promise<Person>>();
 
-/** Everybody signs in once for this file. */
-function someone(browser: Browser, user: UserName): Promise<Person> {
+/** Every user signs in once for this file. */
+function personOf(browser: Browser, user: UserName): Promise<Person> {
   const known = people.get(user) ?? person(browser, user);
   people.set(user, known);
   return known;
@@ -46,7 +46,7 @@ async function panelAnswers(api: PanelApi, name: ClusterName): Promise<Map<strin
 for (const user of Object.keys(grants) as UserName[]) {
   test(`${user}: what the panel enables is what kubectl may`, async ({ browser }) => {
     test.setTimeout(180_000);
-    const who = await someone(browser, user);
+    const who = await personOf(browser, user);
     await who.page.goto(path.clusterPage(who.cluster));
     const api = await PanelApi.of(who.page, homeProject(user));
     expect(await panelAnswers(api, who.cluster)).toEqual(await kubectlAnswers(who));
@@ -57,7 +57,7 @@ test.describe("a refused request that is sent anyway", () => {
   for (const user of ["devi", "vera", "nora", "mia"] as const) {
     test(`by ${user} is refused by the API server, under that name and those roles`, async ({ browser }) => {
       test.setTimeout(120_000);
-      const who = await someone(browser, user);
+      const who = await personOf(browser, user);
       await who.page.goto(path.clusterPage(who.cluster));
       const api = await PanelApi.of(who.page, homeProject(user));
       const allowed = await panelAnswers(api, who.cluster);
@@ -193,7 +193,7 @@ function forbidden(triple: Triple, target: Target): Attempt | undefined {
 
 const unknownUid = "00000000-0000-4000-8000-000000000000";
 
-// before a role is granted it is read, which is refused to whoever may not grant it
+// before a role is granted it is read, which is refused to a user who may not grant it
 const theRole = { resource: "clusterroles", subresource: "", namespace: null };
 
 const grant = (namespace: string | null) => ({
@@ -207,8 +207,8 @@ const grant = (namespace: string | null) => ({
 });
 
 test("ada makes a namespace and devi works in it within five seconds", async ({ browser }) => {
-  const ada = await someone(browser, "ada");
-  const devi = await someone(browser, "devi");
+  const ada = await personOf(browser, "ada");
+  const devi = await personOf(browser, "devi");
   const namespace = unique("fresh");
   const made = await ada.terminal.kubectl("acme-prod", ["create", "namespace", namespace]);
   expect(made.stderr).toBe("");
@@ -227,10 +227,10 @@ test("ada makes a namespace and devi works in it within five seconds", async ({ 
   }
 });
 
-test.describe("what nobody but an administrator may", () => {
+test.describe("what only an administrator may", () => {
   for (const user of ["devi", "vera"] as const) {
     test(`${user} is Forbidden in kube-system and for pods of all namespaces`, async ({ browser }) => {
-      const { terminal } = await someone(browser, user);
+      const { terminal } = await personOf(browser, user);
       for (const where of [["-n", "kube-system"], ["-A"]]) {
         const answer = await terminal.kubectl("acme-prod", ["get", "pods", ...where]);
         expect(answer.code).not.toBe(0);
@@ -242,7 +242,7 @@ test.describe("what nobody but an administrator may", () => {
 
   for (const [protocol, kubectl] of [["SPDY", "1.20"], ["WebSocket", "current"]] as const) {
     test(`vera cannot exec over ${protocol}`, async ({ browser }) => {
-      const { terminal } = await someone(browser, "vera");
+      const { terminal } = await personOf(browser, "vera");
       const { pod } = await targets();
       const mark = AuditMark.now("acme-prod");
       const answer = await terminal.kubectl("acme-prod", ["exec", "-n", "shop", pod, "-c", "app", "--", "true"], { kubectl });
@@ -253,7 +253,7 @@ test.describe("what nobody but an administrator may", () => {
   }
 
   test("devi can exec, so that the refusals above mean something", async ({ browser }) => {
-    const { terminal } = await someone(browser, "devi");
+    const { terminal } = await personOf(browser, "devi");
     const { pod } = await targets();
     for (const kubectl of ["1.20", "current"] as const) {
       const answer = await terminal.kubectl("acme-prod", ["exec", "-n", "shop", pod, "-c", "app", "--", "echo", "inside"], { kubectl });
@@ -267,7 +267,7 @@ test.describe("what nobody but an administrator may", () => {
     ["host network", { hostNetwork: true }],
   ] as const) {
     test(`devi cannot start a ${what} pod`, async ({ browser }) => {
-      const { terminal } = await someone(browser, "devi");
+      const { terminal } = await personOf(browser, "devi");
       const manifest = podManifest("shop", unique("too-much"));
       const asked = JSON.stringify({ ...manifest, spec: { ...manifest.spec, ...change } });
       const answer = await terminal.kubectl("acme-prod", ["create", "-f", "-"], { input: asked });
@@ -276,9 +276,9 @@ test.describe("what nobody but an administrator may", () => {
     });
   }
 
-  test("a bearer of globex is nobody at acme's cluster, and the other way round", async ({ browser }) => {
-    const otto = await someone(browser, "otto");
-    const vera = await someone(browser, "vera");
+  test("a bearer of globex is not authenticated at acme's cluster, and the other way round", async ({ browser }) => {
+    const otto = await personOf(browser, "otto");
+    const vera = await personOf(browser, "vera");
     for (const [token, name] of [
       [await otto.terminal.clusterToken("globex-dev"), "acme-prod"],
       [await vera.terminal.clusterToken("acme-prod"), "globex-dev"],
@@ -292,9 +292,9 @@ test.describe("what nobody but an administrator may", () => {
     }
   });
 
-  test("the home cluster of everybody answers them", async ({ browser }) => {
+  test("the home cluster of every user answers them", async ({ browser }) => {
     for (const user of ["ada", "otto"] as const) {
-      const { terminal } = await someone(browser, user);
+      const { terminal } = await personOf(browser, user);
       expect((await terminal.kubectl(homeCluster(user), ["get", "namespaces"])).code).toBe(0);
     }
   });

@@ -159,7 +159,7 @@ test("the list works with the keyboard alone", async ({ browser }) => {
   });
 });
 
-test("somebody else's sessions are not for everybody", async ({ browser }) => {
+test("another user's sessions are not shown to every user", async ({ browser }) => {
   const page = await signedIn(browser, "vera", path.project());
   const answer = await page.goto(`${list}?user=ada`);
   expect(answer?.status()).toBe(403);

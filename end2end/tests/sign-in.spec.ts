@@ -61,7 +61,7 @@ test.describe("the sign-in page", () => {
     await expect(page.getByText("mia").first()).toBeVisible();
   });
 
-  test("lets somebody with several projects choose, the last one first", async ({ browser }) => {
+  test("lets a user with several projects choose, the last one first", async ({ browser }) => {
     const context = await newContext(browser);
     const page = await context.newPage();
     const choose = async (project: string) => {
@@ -115,7 +115,7 @@ test.describe("the sign-in page", () => {
 
 test.describe("after sign-in", () => {
   for (const target of ["https://evil.example/", "//evil.example/", "/\\evil.example/", "/%5cevil.example", "https:evil.example", "/\t/evil.example"]) {
-    test(`nobody is sent to ${JSON.stringify(target)}`, async ({ page }) => {
+    test(`no user is sent to ${JSON.stringify(target)}`, async ({ page }) => {
       await page.goto(`/oauth2/sign_in?rd=${encodeURIComponent(target)}`);
       await enter(page, account("vera"));
       await expect(page).not.toHaveURL(/\/oauth2\//);

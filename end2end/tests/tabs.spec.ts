@@ -56,7 +56,7 @@ test("a tab whose form waited while another signed in goes on without signing in
   await context.close();
 });
 
-test("a late tab that sends its old form signs in, and nobody is thrown out", async ({ browser }) => {
+test("a late tab that sends its old form signs in, and no tab is signed out", async ({ browser }) => {
   const context = await newContext(browser);
   const late = await context.newPage();
   await late.goto(path.project());

@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub enum Identity {
     /// It receives none.
-    Nobody,
+    None,
     /// A signed assertion for this user.
     Assertion(Verifier, String),
     /// `X-Auth-Request-User` with this user.
@@ -36,12 +36,12 @@ impl Identity {
         let mut line = || lines.next().context("a short answer");
         let (assertion, user, claim) = (line()?, line()?, line()?);
         let expected = match self {
-            Self::Nobody => ["", "", ""],
+            Self::None => ["", "", ""],
             Self::AuthRequestUser(user) => ["", user, ""],
             Self::OidcClaim(subject) => ["", "", subject],
             Self::Assertion(verifier, id) => {
                 let claims = verifier.verify(assertion, APP_ID, MAIN, Timestamp::now())?;
-                ensure!(claims.sub == *id, "somebody else: {}", claims.sub);
+                ensure!(claims.sub == *id, "another user: {}", claims.sub);
                 [assertion, "", ""]
             }
         };
@@ -156,7 +156,7 @@ impl Arena {
                 "nginx_proxy",
                 plain,
                 vec![plain_proxy.id()],
-                Identity::Nobody,
+                Identity::None,
                 dir.join("nginx-plain/access.log"),
             ),
             of_the_gateway(
@@ -230,7 +230,7 @@ impl Arena {
     pub fn keep(&mut self, names: &[String]) -> Result<()> {
         let known = |name: &String| self.contenders.iter().any(|one| one.name == name);
         if let Some(unknown) = names.iter().find(|name| !known(name)) {
-            bail!("nobody is called {unknown}");
+            bail!("no contender is called {unknown}");
         }
         if !names.is_empty() {
             self.contenders

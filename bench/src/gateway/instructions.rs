@@ -108,7 +108,7 @@ impl Counting<'_> {
                 process: server.id(),
                 address,
                 cookie: "",
-                identity: Identity::Nobody,
+                identity: Identity::None,
             };
             counted.per_request(&callgrind, self.requests).await
         };

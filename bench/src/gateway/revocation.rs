@@ -43,7 +43,7 @@ pub async fn run(
     contender: &Contender,
 ) -> Result<Option<Revocation>> {
     let mut victim = match contender.identity {
-        Identity::Nobody => return Ok(None),
+        Identity::None => return Ok(None),
         Identity::OidcClaim(_) => Victim::OfApache(arena.apache.sign_in().await?),
         _ => Victim::OfPortico(person.sign_in(contender.sessions_at).await?),
     };

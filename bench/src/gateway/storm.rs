@@ -40,8 +40,8 @@ pub async fn run(place: &Workplace) -> Result<Storm> {
          scopes = [\"profile\", \"groups\"]\nrefresh_ahead = \"{REFRESH_AHEAD_SECONDS}s\"\n",
         provider.issuer,
     );
-    let nobody = ([127, 0, 0, 1], 9).into();
-    let gateway = place.start("storm", nobody, &section).await?;
+    let closed_port = ([127, 0, 0, 1], 9).into();
+    let gateway = place.start("storm", closed_port, &section).await?;
     let cookie = sign_in_at_provider(gateway.address).await?;
     let since = Instant::now();
     let mut sign_outs = all_at_once(gateway.address, &cookie, 10).await?;

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_structured_configuration_denies_when_nobody_answers() {
+    fn the_structured_configuration_denies_when_the_webhook_does_not_answer() {
         let text = authorization_configuration("/etc/kubernetes/a.yaml", Duration::from_secs(10));
         let parsed: serde_json::Value = portico_runtime::yaml::from_user_file(&text).unwrap();
         let webhook = &parsed["authorizers"][1]["webhook"];

@@ -59,7 +59,7 @@ impl fmt::Display for RequestId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// None: every request gets a new ID. For listeners that users reach.
-    Nobody,
+    NoPeer,
     /// The direct sender, if the value is a UUID. For listeners that only the gateway reaches.
     Sender,
 }
@@ -80,8 +80,8 @@ impl RequestIdLayer {
             trust,
             level: Level::INFO,
             continues: match trust {
-                Trust::Nobody => Continues::Nobodys,
-                Trust::Sender => Continues::Everybodys,
+                Trust::NoPeer => Continues::NoPeer,
+                Trust::Sender => Continues::AllPeers,
             },
         }
     }
@@ -141,7 +141,7 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         let id = match self.trust {
             Trust::Sender => sent_id(&request),
-            Trust::Nobody => None,
+            Trust::NoPeer => None,
         }
         .unwrap_or_else(RequestId::new);
         let header = header_value(id);
@@ -247,8 +247,8 @@ mod tests {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let trusted: std::net::IpAddr = "192.0.2.1".parse().unwrap();
         for (peer, continues, passes) in [
-            ("192.0.2.1", Continues::Nobodys, false),
-            ("192.0.2.9", Continues::Everybodys, true),
+            ("192.0.2.1", Continues::NoPeer, false),
+            ("192.0.2.9", Continues::AllPeers, true),
             (
                 "192.0.2.1",
                 Continues::Peers(Arc::new(move |peer| peer == trusted)),
@@ -260,7 +260,7 @@ mod tests {
                 false,
             ),
         ] {
-            let service = RequestIdLayer::new(Trust::Nobody)
+            let service = RequestIdLayer::new(Trust::NoPeer)
                 .continuing(continues)
                 .layer(service_fn(|request: Request<()>| async move {
                     let headers = request.headers();
@@ -287,7 +287,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_cannot_choose_its_id() {
-        let (answered, seen, id) = pass(Trust::Nobody, Some(SENT)).await;
+        let (answered, seen, id) = pass(Trust::NoPeer, Some(SENT)).await;
         assert_ne!(answered, SENT);
         assert_eq!(answered, seen);
         assert_eq!(answered, id.to_string());

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_everybody_reads_is_refused_with_the_way_out() {
+    fn a_file_that_all_users_can_read_is_refused_with_the_way_out() {
         let (_dir, path) = file(b"s3cret", 0o644);
         let message = read_secret_file(&path).unwrap_err().to_string();
         assert!(message.contains("chmod 600"), "{message}");

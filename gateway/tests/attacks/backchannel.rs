@@ -1,6 +1,6 @@
-//! 99 to 101: logout tokens at the endpoint that anybody may reach. What each claim must be is tried
-//! at the lowest layer, in crates/oidc (case 67); here two providers, sessions and a store are
-//! behind it. The providers sign what no real one would, so they are stand-ins.
+//! 99 to 101: logout tokens at the endpoint that any client may reach. What each claim must be is
+//! tried at the lowest layer, in crates/oidc (case 67); here two providers, sessions and a store
+//! are behind it. The providers sign what no real one would, so they are stand-ins.
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Instant,
@@ -149,7 +149,7 @@ async fn attack_99_no_forged_or_misdirected_logout_token_ends_a_session() {
         ),
         ("a nonce: an ID token", good(json!({ "nonce": "n" }))),
         ("no ID", good(json!({ "jti": null }))),
-        ("nobody", good(json!({ "sub": null }))),
+        ("no subject", good(json!({ "sub": null }))),
         (
             "an old one",
             good(json!({ "iat": old.as_second(), "exp": null })),
@@ -237,7 +237,7 @@ async fn attack_100_a_provider_ends_what_is_its_own_and_each_token_once() {
     let taken = pages.iter().filter(|page| page.status == StatusCode::OK);
     assert_eq!(taken.count(), 1);
     assert!(!two.is_live(&later).await);
-    // a subject without a session: all of theirs at this provider, and nobody else's
+    // a subject without a session: all of theirs at this provider, and no other user's
     let more = [
         two.session("corp", "ada", "s3").await,
         two.session("corp", "ada", "s4").await,
@@ -262,7 +262,7 @@ async fn attack_101_a_flood_of_logout_tokens_costs_the_provider_next_to_nothing(
         .send(format!("logout_token={}", "a".repeat(10 << 20)))
         .await;
     assert!(page.status.is_client_error(), "{}", page.status);
-    // signed with keys that nobody knows
+    // signed with unknown keys
     let forged = Key::new("unknown");
     let mut tokens = Vec::new();
     for number in 0..300 {

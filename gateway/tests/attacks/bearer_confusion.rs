@@ -84,22 +84,22 @@ async fn attack_105_no_token_of_ours_is_a_bearer_at_an_app() {
         ("app's session", cookie(APP_HOST)),
         ("refresh token", secrets[3].clone()),
     ];
-    let told = browser
+    let page = browser
         .call(
             Method::GET,
             &format!("{MAIN}/projects/{}", running.acme),
             "",
         )
         .await;
-    for pair in told.json()["headers"].as_array().expect("headers") {
+    for pair in page.json()["headers"].as_array().expect("headers") {
         if pair[0] == "portico-assertion" || pair[0] == "portico-token" {
             let value = pair[1].as_str().expect("text").to_owned();
             ours.push(("of the panel", value));
         }
     }
-    let told = browser.call(Method::GET, &format!("{APP}/x"), "").await;
+    let page = browser.call(Method::GET, &format!("{APP}/x"), "").await;
     let asked = running.stack.app.asked();
-    for pair in told.json()["headers"].as_array().expect("headers") {
+    for pair in page.json()["headers"].as_array().expect("headers") {
         if pair[0] == "portico-assertion" {
             let value = pair[1].as_str().expect("text").to_owned();
             ours.push(("of the app", value));

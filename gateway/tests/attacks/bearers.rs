@@ -53,26 +53,26 @@ async fn a_keystone_token_opens_what_its_roles_open() {
     let text = token.expose_secret();
     let line = format!("Bearer {text}");
     for header in [("authorization", line.as_str()), ("x-auth-token", text)] {
-        let told = call(&running, &[header]).await;
-        assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-        assert!(told.body.contains("portico-assertion"));
-        assert!(!told.body.contains(text), "the app got the token");
-        assert!(told.headers.get(header::SET_COOKIE).is_none());
+        let page = call(&running, &[header]).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        assert!(page.body.contains("portico-assertion"));
+        assert!(!page.body.contains(text), "the app got the token");
+        assert!(page.headers.get(header::SET_COOKIE).is_none());
     }
     // a change needs no Origin where there is no cookie
     let mut program = Browser::new(running.stack.address);
     let url = format!("{APP}/api/v1/series");
     let headers = [("authorization", line.as_str())];
-    let told = program
+    let page = program
         .send(Method::POST, &url, &headers, String::new())
         .await;
-    assert_eq!(told.status, StatusCode::OK, "{}", told.body);
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
     let url = format!("{APP}/oauth2/auth");
-    let told = program
+    let page = program
         .send(Method::GET, &url, &headers, String::new())
         .await;
-    assert_eq!(told.status, StatusCode::ACCEPTED);
-    assert_eq!(told.headers["x-auth-request-user"], user.id.as_str());
+    assert_eq!(page.status, StatusCode::ACCEPTED);
+    assert_eq!(page.headers["x-auth-request-user"], user.id.as_str());
 
     let viewer = member(&running, &admin, "ROLE_ID_K8S_VIEWER").await;
     let token = admin.token_of(&viewer, &running.acme).await.expect("token");
@@ -91,7 +91,7 @@ async fn no_bearer_counts_unless_the_app_says_so() {
     let user = member(&running, &admin, "ROLE_ID_K8S_DEVELOPER").await;
     let token = admin.token_of(&user, &running.acme).await.expect("token");
     let page = bearer(&running, &token).await;
-    // without Sec-Fetch headers it looks like somebody who opens a page
+    // without Sec-Fetch headers it looks like a browser that opens a page
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     let line = format!("Bearer {}", token.expose_secret());
     let headers = [

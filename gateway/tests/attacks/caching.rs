@@ -10,7 +10,7 @@ use crate::support::{
     stack::{APP, APP_HOST, MAIN, MAIN_HOST, Stack, Wanted},
 };
 
-/// An upstream whose pages may be kept by whoever wants to.
+/// An upstream whose pages may be kept by any cache that wants to.
 async fn keepable() -> std::net::SocketAddr {
     use axum::{Router, routing::any};
     let page = |headers: http::HeaderMap| async move {
@@ -42,7 +42,7 @@ async fn attack_89_a_caching_proxy_never_gives_one_persons_answer_to_another() {
     .await;
     let mut front = FrontProxy::reserve().expect("a port");
     let directory = front.directory().display().to_string();
-    // keeps what it may, by the address alone, and asks with the cookies of whoever comes
+    // keeps what it may, by the address alone, and asks with the cookies of the client that comes
     let http = format!(
         "proxy_cache_path {directory}/cache keys_zone=all:1m;\n\
          server {{\nlisten {};\nproxy_cache all;\nproxy_cache_key $host$request_uri;\n\
@@ -88,16 +88,19 @@ async fn attack_89_a_caching_proxy_never_gives_one_persons_answer_to_another() {
             pages.push(page.body);
         }
         assert_ne!(pages[0], pages[1], "one person's page was shown to another");
-        let mut nobody = Browser::new(front.address());
+        let mut anonymous = Browser::new(front.address());
         for url in ["/page", "/oauth2/auth", "/oauth2/sign_in"] {
-            let answer = nobody.open(&format!("{APP}{url}")).await;
-            assert!(!answer.status.is_success(), "{url} was served to nobody");
+            let answer = anonymous.open(&format!("{APP}{url}")).await;
+            assert!(
+                !answer.status.is_success(),
+                "{url} was served without a session"
+            );
         }
     }
-    // the control case: this nginx keeps what it may, and gives it to everybody
-    let mut nobody = Browser::new(front.address());
+    // the control case: this nginx keeps what it may, and gives it to every client
+    let mut anonymous = Browser::new(front.address());
     let url = format!("{MAIN}/bare/page");
-    nobody.open(&url).await;
-    let kept = nobody.open(&url).await;
+    anonymous.open(&url).await;
+    let kept = anonymous.open(&url).await;
     assert_eq!(kept.headers["x-kept"], "HIT");
 }

@@ -1,4 +1,4 @@
-//! 46, 47 and 69 to 71: what a browser or somebody near it may put into the `Cookie` header.
+//! 46, 47 and 69 to 71: what a browser or an attacker near it may put into the `Cookie` header.
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
@@ -65,8 +65,8 @@ async fn attack_46_a_password_typed_again_makes_a_new_cookie() {
         .expect("cookie")
         .to_owned();
     let userinfo = format!("{MAIN}/oauth2/userinfo");
-    let told = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(told.status, StatusCode::OK);
+    let page = browser.call(Method::GET, &userinfo, "").await;
+    assert_eq!(page.status, StatusCode::OK);
     let page = browser.open(&format!("{MAIN}/oauth2/sign_out")).await;
     let body = serde_json::json!({
         "csrf_token": page.field("csrf_token"),
@@ -168,7 +168,7 @@ async fn attack_70_separators_alone_break_nothing() {
 }
 
 #[tokio::test]
-async fn attack_71_no_changed_cookie_is_anybodys() {
+async fn attack_71_a_changed_cookie_belongs_to_no_user() {
     let stack = Stack::start(Wanted::default()).await;
     let (first, session) = stack.session(&[]).await;
     let (second, _) = stack.session_of("u2", "vera", &[]).await;

@@ -56,7 +56,7 @@ where
 #[tokio::test]
 async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
     let stack = Stack::start(two_apps(json!({}))).await;
-    let nobody = Browser::new(stack.address);
+    let anonymous = Browser::new(stack.address);
     let mut visitor = visitor(&stack).await;
     for name in [
         "x-forwarded-uri",
@@ -69,11 +69,11 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
             (name, "/oauth2/static/portico.css"),
             ("accept", "application/json"),
         ];
-        let answer = nobody
+        let answer = anonymous
             .raw_host(&format!("{APP}/adm"), "prometheus.apps.localhost", &headers)
             .await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{name}");
-        let told = visitor
+        let page = visitor
             .send(
                 http::Method::GET,
                 &format!("{APP}/adm"),
@@ -81,16 +81,16 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
                 String::new(),
             )
             .await;
-        assert_eq!(told.status, StatusCode::OK, "{name}");
-        assert_eq!(told.json()["target"], "/adm", "{name}");
-        assert!(!told.body.contains(name), "{name} was passed on");
-        // to the endpoint that would read it: this peer is nobody's proxy
+        assert_eq!(page.status, StatusCode::OK, "{name}");
+        assert_eq!(page.json()["target"], "/adm", "{name}");
+        assert!(!page.body.contains(name), "{name} was passed on");
+        // to the endpoint that would read it: this peer is no trusted proxy
         let answer = ask(&visitor, AUTH, APP_HOST, &[(name, "/a/%2e%2e/open")]).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED, "{name} was read");
     }
     let trusting = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let visitor = self::visitor(&trusting).await;
-    for (told, status) in [
+    for (sent, status) in [
         (&[("x-forwarded-uri", "/a/%2e%2e/open")][..], 403),
         (&[("x-forwarded-uri", "//adm")], 403),
         (&[("x-forwarded-uri", "/adm#/open")], 403),
@@ -121,8 +121,8 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
             202,
         ),
     ] {
-        let answer = ask(&visitor, AUTH, APP_HOST, told).await;
-        assert_eq!(answer.status.as_u16(), status, "{told:?}");
+        let answer = ask(&visitor, AUTH, APP_HOST, sent).await;
+        assert_eq!(answer.status.as_u16(), status, "{sent:?}");
     }
 }
 
@@ -186,7 +186,7 @@ async fn arrive_with(stack: &Stack, headers: &[(&str, &str)]) -> String {
 }
 
 #[tokio::test]
-async fn attack_10_nobody_chooses_their_address() {
+async fn attack_10_no_client_chooses_its_address() {
     let spoofed: &[&[(&str, &str)]] = &[
         &[("x-real-ip", "10.0.0.1")],
         &[("x-forwarded-for", "10.0.0.1")],
@@ -254,13 +254,13 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
             (format!("{APP}/x"), "prometheus.apps.localhost:8080"),
             (format!("{MAIN}/x"), "localhost:8080"),
         ] {
-            let told = visitor
+            let page = visitor
                 .send(http::Method::GET, &url, FORWARDING, String::new())
                 .await;
-            assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-            let told = told.json();
+            assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+            let echo = page.json();
             let headers: Vec<(String, String)> =
-                serde_json::from_value(told["headers"].clone()).expect("headers");
+                serde_json::from_value(echo["headers"].clone()).expect("headers");
             let forwarding: Vec<_> = headers
                 .iter()
                 .filter(|(name, _)| name.contains("forward") || name.contains("real"))
@@ -283,7 +283,7 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
             assert_eq!(value("x-forwarded-proto").as_deref(), Some("http"));
             let client = value("x-forwarded-for").expect("the control case");
             assert!(!client.contains(','), "{client}");
-            assert_eq!(told["target"], "/x");
+            assert_eq!(echo["target"], "/x");
         }
     }
 }
@@ -291,7 +291,7 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
 #[tokio::test]
 async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
-    let nobody = Browser::new(stack.address);
+    let anonymous = Browser::new(stack.address);
     let page = ("sec-fetch-mode", "navigate");
     for host in [
         "evil.example",
@@ -305,7 +305,7 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
             "/projects/p1",
             "/ready",
         ] {
-            let answer = nobody
+            let answer = anonymous
                 .raw_host(&format!("{MAIN}{url}"), host, &[page])
                 .await;
             assert_eq!(
@@ -325,7 +325,7 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
                 ("x-forwarded-host", host),
                 ("x-forwarded-proto", "gopher"),
             ];
-            let answer = nobody
+            let answer = anonymous
                 .raw_host(&format!("{MAIN}{url}"), "localhost:8080", &headers)
                 .await;
             if let Some(location) = answer.headers.get(header::LOCATION) {
@@ -337,7 +337,7 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
     }
     // what a question of a trusted proxy leads to is made from the configuration alone
     let headers = [page, ("x-forwarded-host", "prometheus.apps.localhost:666")];
-    let answer = nobody
+    let answer = anonymous
         .raw_host(REDIRECT, "portico.internal", &headers)
         .await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
@@ -351,7 +351,7 @@ async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
 }
 
 #[tokio::test]
-async fn attack_12_a_contradicting_request_is_nobodys() {
+async fn attack_12_a_contradicting_request_belongs_to_no_host() {
     let stack = Stack::start(Wanted::default()).await;
     for (head, status) in [
         (

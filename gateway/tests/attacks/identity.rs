@@ -75,18 +75,18 @@ async fn attack_15_no_spelling_of_an_identity_header_passes() {
                 let page = with(&mut browser, Method::GET, &headers).await;
                 assert_eq!(page.status, StatusCode::OK);
                 assert!(!page.body.contains("forged"), "{spelled}: {}", page.body);
-                let told = page.json();
+                let echo = page.json();
                 assert_eq!(
-                    header(&told, "x-webauth-user"),
+                    header(&echo, "x-webauth-user"),
                     ["ada@Default"],
                     "{spelled}"
                 );
                 assert_eq!(
-                    header(&told, "x-forwarded-user"),
+                    header(&echo, "x-forwarded-user"),
                     ["ada@Default"],
                     "{spelled}"
                 );
-                assert_eq!(header(&told, "grafana-role"), ["k8s_admin"], "{spelled}");
+                assert_eq!(header(&echo, "grafana-role"), ["k8s_admin"], "{spelled}");
             }
         }
     }
@@ -99,7 +99,7 @@ async fn attack_15_no_spelling_of_an_identity_header_passes() {
 }
 
 #[tokio::test]
-async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
+async fn attack_16_no_clients_headers_arrive_and_an_empty_claim_is_no_gap() {
     let stack = telling(auth_proxy()).await;
     let forged = [
         ("x-webauth-user", "admin@forged"),
@@ -107,9 +107,9 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
         ("grafana-role", "Admin-forged"),
         ("portico-assertion", "forged"),
     ];
-    let mut nobody = Browser::new(stack.address);
+    let mut anonymous = Browser::new(stack.address);
     for method in [Method::GET, Method::OPTIONS, Method::HEAD] {
-        let page = with(&mut nobody, method.clone(), &forged).await;
+        let page = with(&mut anonymous, method.clone(), &forged).await;
         assert!(!page.status.is_success(), "{method}");
     }
     let mut preflight = forged.to_vec();
@@ -117,12 +117,14 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
         ("origin", "https://evil.example"),
         ("access-control-request-method", "POST"),
     ]);
-    let page = with(&mut nobody, Method::OPTIONS, &preflight).await;
+    let page = with(&mut anonymous, Method::OPTIONS, &preflight).await;
     assert!(!page.body.contains("forged"));
     for own in ["/oauth2/auth", "/oauth2/userinfo", "/oauth2/sign_out"] {
         for base in [APP, MAIN] {
             let url = format!("{base}{own}");
-            let page = nobody.send(Method::GET, &url, &forged, String::new()).await;
+            let page = anonymous
+                .send(Method::GET, &url, &forged, String::new())
+                .await;
             let all = format!("{:?} {}", page.headers, page.body);
             assert!(!all.contains("forged"), "{url}: {all}");
             assert!(
@@ -131,17 +133,17 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
             );
         }
     }
-    assert_eq!(stack.app.asked(), 0, "somebody got to the app");
+    assert_eq!(stack.app.asked(), 0, "a request reached the app");
 
     // this session has no e-mail address: the header stays away, the client's too
     let mut browser = at_app(&stack).await;
     for method in [Method::GET, Method::OPTIONS] {
         let page = with(&mut browser, method, &forged).await;
         assert!(!page.body.contains("forged"), "{}", page.body);
-        let told = page.json();
-        assert!(header(&told, "x-app-email").is_empty());
+        let echo = page.json();
+        assert!(header(&echo, "x-app-email").is_empty());
         assert_eq!(
-            header(&told, "x-webauth-user"),
+            header(&echo, "x-webauth-user"),
             ["ada@Default"],
             "the control case"
         );
@@ -149,7 +151,7 @@ async fn attack_16_nobodys_headers_arrive_and_an_empty_claim_is_no_gap() {
 }
 
 #[tokio::test]
-async fn attack_16_on_a_path_that_is_open_to_everybody_nobodys_headers_arrive() {
+async fn attack_16_on_a_public_path_no_clients_headers_arrive() {
     let rules = json!([{
         "name": "help", "effect": "public", "paths": ["/help/"],
     }]);
@@ -167,9 +169,9 @@ async fn attack_16_on_a_path_that_is_open_to_everybody_nobodys_headers_arrive() 
         ("authorization", "Bearer forged"),
         ("x-theme", "dark"),
     ];
-    let mut nobody = Browser::new(stack.address);
-    let mut somebody = at_app(&stack).await;
-    for (browser, user) in [(&mut nobody, None), (&mut somebody, Some("ada@Default"))] {
+    let mut anonymous = Browser::new(stack.address);
+    let mut ada = at_app(&stack).await;
+    for (browser, user) in [(&mut anonymous, None), (&mut ada, Some("ada@Default"))] {
         for method in [Method::GET, Method::OPTIONS, Method::POST] {
             // a page of the app's own sends it
             let mut headers = forged.to_vec();
@@ -179,16 +181,16 @@ async fn attack_16_on_a_path_that_is_open_to_everybody_nobodys_headers_arrive() 
                 .await;
             assert_eq!(page.status, StatusCode::OK, "{method} {}", page.body);
             assert!(!page.body.contains("forged"), "{method}: {}", page.body);
-            let told = page.json();
-            let named = header(&told, "x-webauth-user");
+            let echo = page.json();
+            let named = header(&echo, "x-webauth-user");
             assert_eq!(named, Vec::from_iter(user), "{method}");
-            assert_eq!(header(&told, "x-theme"), ["dark"], "the control case");
+            assert_eq!(header(&echo, "x-theme"), ["dark"], "the control case");
         }
     }
 }
 
 #[tokio::test]
-async fn whom_an_app_cannot_be_told_about_is_nobody_where_everybody_may() {
+async fn a_user_whom_an_app_cannot_be_told_about_is_anonymous_on_a_public_path() {
     let password = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(password.path(), "hush").expect("written");
     let stack = Stack::start(Wanted {
@@ -244,23 +246,23 @@ async fn attack_17_a_connection_header_removes_nothing_that_we_say() {
         "close, Cookie, Host, X-Forwarded-For, Portico-Assertion",
     ] {
         let lines = format!("Connection: {connection}\r\nX-Secret: 1\r\n\r\n");
-        let told = wire::json(&wire::exchange(stack.address, &request(&browser, &lines)).await);
+        let echo = wire::json(&wire::exchange(stack.address, &request(&browser, &lines)).await);
         assert_eq!(
-            header(&told, "x-webauth-user"),
+            header(&echo, "x-webauth-user"),
             ["ada@Default"],
             "{connection}"
         );
-        assert_eq!(header(&told, "grafana-role"), ["k8s_admin"], "{connection}");
+        assert_eq!(header(&echo, "grafana-role"), ["k8s_admin"], "{connection}");
         assert_eq!(
-            header(&told, "x-forwarded-for"),
+            header(&echo, "x-forwarded-for"),
             ["127.0.0.1"],
             "{connection}"
         );
-        assert_eq!(header(&told, "x-secret"), ["1"], "the control case");
+        assert_eq!(header(&echo, "x-secret"), ["1"], "the control case");
     }
     let lines = "Connection: close, X-Secret\r\nX-Secret: 1\r\n\r\n";
-    let told = wire::json(&wire::exchange(stack.address, &request(&browser, lines)).await);
-    assert!(header(&told, "x-secret").is_empty(), "it was for this hop");
+    let echo = wire::json(&wire::exchange(stack.address, &request(&browser, lines)).await);
+    assert!(header(&echo, "x-secret").is_empty(), "it was for this hop");
 }
 
 #[tokio::test]
@@ -274,12 +276,12 @@ async fn attack_18_of_two_lines_none_is_the_clients() {
         ("authorization", "Bearer one"),
         ("authorization", "Bearer two"),
     ];
-    let told = with(&mut browser, Method::GET, &twice).await.json();
-    assert_eq!(header(&told, "x-webauth-user"), ["ada@Default"]);
-    assert_eq!(header(&told, "grafana-role"), ["k8s_admin"]);
-    assert!(header(&told, "authorization").is_empty());
+    let echo = with(&mut browser, Method::GET, &twice).await.json();
+    assert_eq!(header(&echo, "x-webauth-user"), ["ada@Default"]);
+    assert_eq!(header(&echo, "grafana-role"), ["k8s_admin"]);
+    assert!(header(&echo, "authorization").is_empty());
 
-    // where bearers count, two of them are nobody's
+    // where bearers count, two of them belong to no user
     let stack = Stack::start(Wanted {
         bearer: &["keystone"],
         ..Wanted::default()
@@ -316,15 +318,15 @@ async fn attack_19_a_name_never_begins_a_line_of_its_own() {
     ] {
         let (_, session) = stack.session_of("u2", name, &["k8s_admin"]).await;
         let (mut browser, _) = stack.at_app(&session).await;
-        let told = with(&mut browser, Method::GET, &[]).await.json();
-        assert_eq!(header(&told, "x-webauth-user"), [expected], "{name:?}");
-        assert!(header(&told, "x-forged").is_empty(), "{name:?}");
+        let echo = with(&mut browser, Method::GET, &[]).await.json();
+        assert_eq!(header(&echo, "x-webauth-user"), [expected], "{name:?}");
+        assert!(header(&echo, "x-forged").is_empty(), "{name:?}");
     }
     let stack = telling(json!({ "kind": "jwt" })).await;
     let (_, session) = stack.session_of("u2", "ä\r\n\"}", &["k8s_admin"]).await;
     let (mut browser, _) = stack.at_app(&session).await;
-    let told = with(&mut browser, Method::GET, &[]).await.json();
-    let claims = claims(header(&told, "x-jwt-assertion")[0]);
+    let echo = with(&mut browser, Method::GET, &[]).await.json();
+    let claims = claims(header(&echo, "x-jwt-assertion")[0]);
     assert_eq!(
         claims["name"], "ä\r\n\"}",
         "the control case: a token holds any name"
@@ -360,18 +362,18 @@ async fn attack_20_a_group_with_a_comma_is_not_two_groups() {
     assert_eq!(commas.app.asked(), 0);
     let session = commas.session_of_provider("bob", &["dev", "staff"]).await;
     let (mut browser, _) = commas.at_app(&session).await;
-    let told = with(&mut browser, Method::GET, &[]).await.json();
-    assert_eq!(header(&told, "x-groups"), ["dev,staff"], "the control case");
+    let echo = with(&mut browser, Method::GET, &[]).await.json();
+    assert_eq!(header(&echo, "x-groups"), ["dev,staff"], "the control case");
 
     let lines = stack_with(json!({ "value": "groups", "lines": true })).await;
     let session = lines.session_of_provider("bob", &["a,ops", "staff"]).await;
     let (mut browser, _) = lines.at_app(&session).await;
-    let told = with(&mut browser, Method::GET, &[]).await.json();
-    assert_eq!(header(&told, "x-groups"), ["a%2Cops", "staff"]);
+    let echo = with(&mut browser, Method::GET, &[]).await.json();
+    assert_eq!(header(&echo, "x-groups"), ["a%2Cops", "staff"]);
 }
 
 #[tokio::test]
-async fn attack_21_nobody_impersonates_at_a_cluster() {
+async fn attack_21_no_user_impersonates_at_a_cluster() {
     let stack = telling(json!({ "kind": "cluster", "cluster": "acme-prod" })).await;
     let (_, session) = stack.session(&["k8s_admin"]).await;
     let (mut browser, child) = stack.at_app(&session).await;
@@ -396,15 +398,15 @@ async fn attack_21_nobody_impersonates_at_a_cluster() {
     let page = with(&mut browser, Method::GET, &forged).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(!page.body.contains("forged"), "{}", page.body);
-    let told = page.json();
-    let bearer = header(&told, "authorization");
+    let echo = page.json();
+    let bearer = header(&echo, "authorization");
     assert_eq!(bearer.len(), 1);
     assert!(
         bearer[0].starts_with("Bearer portico_v1."),
         "the control case"
     );
     assert_eq!(
-        header(&told, "sec-websocket-protocol"),
+        header(&echo, "sec-websocket-protocol"),
         ["v4.channel.k8s.io"]
     );
 
@@ -419,14 +421,14 @@ async fn attack_21_nobody_impersonates_at_a_cluster() {
         let answer = wire::exchange(stack.address, &post).await;
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         assert!(!answer.contains("forged"), "{answer}");
-        let told = wire::json(&answer);
-        assert_eq!(told["body"], "hi", "the control case");
-        assert_eq!(told["trailers"], json!([]));
+        let echo = wire::json(&answer);
+        assert_eq!(echo["body"], "hi", "the control case");
+        assert_eq!(echo["trailers"], json!([]));
     }
 }
 
 #[tokio::test]
-async fn attack_21_a_real_api_server_sees_who_is_signed_in_and_nobody_else() {
+async fn attack_21_a_real_api_server_sees_the_signed_in_user_and_no_other() {
     let running = api_server::in_front_of_the_api_server().await;
     let mut browser = api_server::signed_in(&running, "vera").await;
     for forged in [

@@ -91,7 +91,7 @@ async fn attack_64_no_secret_of_a_days_work_is_in_the_log() {
     let mut secrets = vec![WRONG.to_owned(), running.password().to_owned()];
     let mut browser = Browser::new(running.stack.address);
 
-    // a wrong password, the right one, and whoever needs a code besides
+    // a wrong password, the right one, and a user who needs a code besides
     let page = enter(&mut browser, "/", "ada", WRONG).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     secrets.push(page.field("csrf_token"));
@@ -125,8 +125,8 @@ async fn attack_64_no_secret_of_a_days_work_is_in_the_log() {
         .call(Method::GET, &format!("{MAIN}{path}"), "a-body-of-a-form")
         .await;
     assert_eq!(page.status, StatusCode::OK);
-    let told = page.json();
-    for pair in told["headers"].as_array().expect("headers") {
+    let echo = page.json();
+    for pair in echo["headers"].as_array().expect("headers") {
         if pair[0] == "portico-assertion" || pair[0] == "portico-token" {
             secrets.push(pair[1].as_str().expect("header").to_owned());
         }

@@ -49,7 +49,7 @@ async fn attack_48_no_other_site_signs_a_browser_in() {
 }
 
 #[tokio::test]
-async fn attack_49_no_picture_or_link_signs_anybody_out() {
+async fn attack_49_no_picture_or_link_signs_a_user_out() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&[]).await;
     let url = format!("{MAIN}/oauth2/sign_out");
@@ -77,14 +77,14 @@ async fn attack_49_no_picture_or_link_signs_anybody_out() {
     }
     let userinfo = format!("{MAIN}/oauth2/userinfo");
     let answer = browser.call(Method::GET, &userinfo, "").await;
-    assert_eq!(answer.status, StatusCode::OK, "somebody was signed out");
+    assert_eq!(answer.status, StatusCode::OK, "the user was signed out");
     browser.submit(MAIN, &url, &[("csrf_token", csrf)]).await;
     let answer = browser.call(Method::GET, &userinfo, "").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "the control case");
 }
 
 #[tokio::test]
-async fn attack_51_nothing_that_somebody_chose_becomes_markup() {
+async fn attack_51_nothing_that_a_client_chose_becomes_markup() {
     let stack = Stack::start(Wanted::default()).await;
     let evil = "</pre><script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
     let encoded: String = url::form_urlencoded::byte_serialize(evil.as_bytes()).collect();

@@ -28,7 +28,7 @@ async fn ask(browser: &mut Browser, path: &str) -> Page {
     browser.call(Method::GET, &format!("{APP}{path}"), "").await
 }
 
-/// Somebody at an app of a gateway on this store.
+/// A user at an app of a gateway on this store.
 async fn at_app_on(url: &str) -> (Stack, Browser) {
     let stack = gateway_on(url).await;
     let (_, session) = stack.session(&["k8s_admin"]).await;
@@ -36,7 +36,7 @@ async fn at_app_on(url: &str) -> (Stack, Browser) {
     (stack, browser)
 }
 
-/// An app, and whoever asks `/oauth2/auth`, are told 503 while nobody can say.
+/// An app, and a client that asks `/oauth2/auth`, are told 503 while the store does not answer.
 async fn nothing_opens(stack: &Stack, browser: &mut Browser, stop: impl FnOnce()) {
     assert_eq!(ask(browser, "/x").await.status, StatusCode::OK, "before");
     let asked = stack.app.asked();
@@ -69,7 +69,7 @@ async fn opens_again(browser: &mut Browser) {
 }
 
 #[tokio::test]
-async fn attack_26_without_redis_no_app_is_opened_and_nobody_signed_out() {
+async fn attack_26_without_redis_no_app_is_opened_and_no_user_signed_out() {
     let server = RedisServer::start().unwrap();
     let (stack, mut browser) = at_app_on(&server.url()).await;
     nothing_opens(&stack, &mut browser, || server.freeze().unwrap()).await;
@@ -78,7 +78,7 @@ async fn attack_26_without_redis_no_app_is_opened_and_nobody_signed_out() {
 }
 
 #[tokio::test]
-async fn attack_26_without_postgresql_no_app_is_opened_and_nobody_signed_out() {
+async fn attack_26_without_postgresql_no_app_is_opened_and_no_user_signed_out() {
     let server = PostgresServer::start().unwrap();
     let (stack, mut browser) = at_app_on(&server.url()).await;
     nothing_opens(&stack, &mut browser, || server.freeze().unwrap()).await;

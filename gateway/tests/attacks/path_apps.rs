@@ -25,8 +25,8 @@ async fn at_grafana(app: Value) -> Stack {
 }
 
 /// The claims of the assertion that an upstream has told back, and whether it got a token.
-fn identity(told: &Value) -> (Value, bool) {
-    let headers = told["headers"].as_array().expect("headers");
+fn identity(echo: &Value) -> (Value, bool) {
+    let headers = echo["headers"].as_array().expect("headers");
     let value = |name: &str| {
         let pair = headers.iter().find(|pair| pair[0] == name)?;
         pair[1].as_str()
@@ -72,7 +72,7 @@ async fn attack_108_no_spelling_of_a_path_leads_from_an_app_to_the_panel_or_back
             }
         }
         assert_eq!((stack.app.asked(), stack.panel.asked()), (0, 0));
-        // what only looks like the app's path is the panel's, for everybody
+        // what only looks like the app's path is the panel's, for all clients
         for target in [
             "/Grafana/d",
             "/grafana2",

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Refused to all but admins: `/adm/`. Open to everybody: `/open/`. The rest: to developers.
+/// Refused to all but admins: `/adm/`. Open to all clients: `/open/`. The rest: to developers.
 pub async fn stack() -> Stack {
     Stack::start(Wanted {
         app: json!({ "rules": [
@@ -135,7 +135,7 @@ async fn attack_29_what_can_be_read_in_two_ways_is_refused_or_is_one_path_for_al
             panic!("{row:?}")
         };
         let target = bytes(text);
-        // a fragment never leaves a browser; what somebody sends all the same is cut off at once
+        // a fragment never leaves a browser; what a client sends all the same is cut off at once
         let sent = target.split(|byte| *byte == b'#').next().expect("first");
         let expected = status.parse::<u16>().expect("status");
         let asked = stack.app.asked();
@@ -150,11 +150,11 @@ async fn attack_29_what_can_be_read_in_two_ways_is_refused_or_is_one_path_for_al
             }
         } else {
             passed += 1;
-            let told = answer.json()["target"].as_str().expect("target").to_owned();
-            if told.as_bytes() != sent {
-                wrong.push(format!("{text}: arrived as {told}"));
+            let arrived = answer.json()["target"].as_str().expect("target").to_owned();
+            if arrived.as_bytes() != sent {
+                wrong.push(format!("{text}: arrived as {arrived}"));
             }
-            let path = told.split('?').next().expect("path");
+            let path = arrived.split('?').next().expect("path");
             if let Some(seen) = as_others_see_it(path)
                 .iter()
                 .find(|seen| is_below(seen, "/adm"))
@@ -162,25 +162,25 @@ async fn attack_29_what_can_be_read_in_two_ways_is_refused_or_is_one_path_for_al
                 wrong.push(format!("{text}: got through, and may be read as {seen}"));
             }
         }
-        // the control case: whoever is excepted gets through wherever it is one path
+        // the control case: a user who is excepted gets through wherever it is one path
         let control = get(&stack, &target, &admin).await.status;
         let ambiguous = matches!(expected, 400 | 421);
         if (ambiguous && control != expected) || (!ambiguous && control != 200) {
             wrong.push(format!("{text}: {control} for an admin"));
         }
-        // nobody gets anything but what is public, however it is read
-        let nobody = get(&stack, &target, "").await;
-        if nobody.status == 200 {
-            let told = nobody.json()["target"].as_str().expect("target").to_owned();
-            let path = told.split('?').next().expect("path");
+        // without a session nothing is served but what is public, however it is read
+        let public = get(&stack, &target, "").await;
+        if public.status == 200 {
+            let arrived = public.json()["target"].as_str().expect("target").to_owned();
+            let path = arrived.split('?').next().expect("path");
             if let Some(seen) = as_others_see_it(path)
                 .iter()
                 .find(|seen| !is_below(seen, "/open"))
             {
                 wrong.push(format!("{text}: public, and may be read as {seen}"));
             }
-        } else if ![400, 401, 421].contains(&nobody.status) {
-            wrong.push(format!("{text}: {} for nobody", nobody.status));
+        } else if ![400, 401, 421].contains(&public.status) {
+            wrong.push(format!("{text}: {} without a session", public.status));
         }
     }
     assert!(

@@ -228,7 +228,7 @@ async fn attack_50_the_providers_words_are_shown_as_text_and_only_with_a_state()
 }
 
 #[tokio::test]
-async fn attack_53_the_account_is_issuer_and_subject_and_the_email_names_nobody() {
+async fn attack_53_the_account_is_issuer_and_subject_and_the_email_names_no_user() {
     let corp = registered("corp").await;
     let partner = registered("partner").await;
     let stack = gateway(json!([

@@ -109,7 +109,7 @@ async fn attack_01_an_app_hands_over_to_no_other_host() {
 }
 
 #[tokio::test]
-async fn attack_02_a_host_that_only_ends_alike_is_somebody_elses() {
+async fn attack_02_a_host_that_only_ends_alike_is_not_ours() {
     let stack = Stack::start(Wanted::default()).await;
     for host in [
         "http://badlocalhost:8080/",
@@ -283,7 +283,7 @@ async fn attack_07_our_own_endpoints_are_no_destination() {
         assert_eq!(arrives(&page).path(), "/", "{destination}");
     }
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
-    assert_eq!(page.status, StatusCode::OK, "nobody was signed out");
+    assert_eq!(page.status, StatusCode::OK, "the user is still signed in");
     let page = browser
         .open(&format!(
             "{MAIN}/oauth2/sign_in?rd=%2Foauth2%2Fdevice%3Fuser_code%3DABCD-EFGH"

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// A provider, a gateway that knows it, and somebody signed in.
+/// A provider, a gateway that knows it, and a signed-in user.
 async fn alice() -> (Registered, Stack, Browser, Session) {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
@@ -83,7 +83,7 @@ async fn attack_76_two_replicas_refresh_once_between_them() {
 }
 
 #[tokio::test]
-async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() {
+async fn attack_76_no_request_waits_for_a_slow_provider_while_the_session_is_good() {
     let (corp, one, browser, session) = alice().await;
     let two = replica(json!([corp.entry(&json!({}))]), &one).await;
     corp.provider
@@ -99,14 +99,14 @@ async fn attack_76_nobody_waits_for_a_slow_provider_while_the_session_is_good() 
     storm(&browser, &[&one, &two], 200).await;
     settled(&corp, 1).await;
 
-    // with the tokens gone, everybody waits for the one refresh, and nobody is signed out
+    // with the tokens gone, every request waits for the one refresh, and no user is signed out
     expires_in(&one, &session, -1).await;
     storm(&browser, &[&one, &two], 200).await;
     settled(&corp, 2).await;
 }
 
 #[tokio::test]
-async fn attack_76_a_holder_that_dies_before_it_asks_loses_nobody() {
+async fn attack_76_a_holder_that_dies_before_it_asks_loses_no_user() {
     let (corp, stack, browser, session) = alice().await;
     let lease = stack
         .store
@@ -127,7 +127,7 @@ async fn attack_76_a_holder_that_dies_before_it_asks_loses_nobody() {
 }
 
 #[tokio::test]
-async fn attack_76_a_holder_that_dies_with_the_new_token_loses_nobody_where_reuse_has_a_grace() {
+async fn attack_76_a_holder_that_dies_with_the_new_token_loses_no_user_where_reuse_has_a_grace() {
     let corp = registered("corp").await;
     corp.provider
         .control(json!({ "reuseGrace": 60_000 }))
@@ -158,7 +158,7 @@ async fn attack_76_a_holder_that_dies_with_the_new_token_loses_nobody_where_reus
 }
 
 #[tokio::test]
-async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
+async fn attack_77_a_refused_token_that_was_just_replaced_signs_no_user_out() {
     let (corp, stack, browser, session) = alice().await;
     let control = json!({ "tokenDelay": 1500, "tokenError": "invalid_grant" });
     corp.provider.control(control).await.expect("control");
@@ -184,7 +184,7 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
     let events = corp.provider.events().await.expect("events");
     assert!(events.iter().any(|event| event.kind == "token.error"));
 
-    // its control case: nobody has replaced it
+    // its control case: no replica has replaced it
     expires_in(&stack, &session, -1).await;
     let mut browser = again(&browser, &stack);
     let page = browser.open(&format!("{MAIN}/")).await;
@@ -198,13 +198,13 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn attack_77_a_wrong_secret_of_ours_signs_nobody_out() {
+async fn attack_77_a_wrong_secret_of_ours_signs_no_user_out() {
     let (corp, stack, browser, session) = alice().await;
     let wrong = json!({ "tokenError": "invalid_client" });
     corp.provider.control(wrong).await.expect("control");
     expires_in(&stack, &session, -1).await;
     storm(&browser, &[&stack], 20).await;
-    // for how long nobody vouches is bounded, and then it is an outage
+    // for how long no provider vouches is bounded, and then it is an outage
     expires_in(&stack, &session, -400).await;
     let mut late = again(&browser, &stack);
     let page = late.open(&format!("{MAIN}/")).await;
@@ -224,7 +224,7 @@ async fn attack_77_a_wrong_secret_of_ours_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn attack_62_a_refresh_about_somebody_else_ends_the_session() {
+async fn attack_62_a_refresh_about_another_subject_ends_the_session() {
     let (corp, stack, browser, session) = alice().await;
     corp.provider
         .control(json!({ "refreshAs": "bob" }))

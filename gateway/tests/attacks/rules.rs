@@ -28,7 +28,7 @@ async fn send(stack: &Stack, head: &str) -> Answer {
     exchange(stack.address, request.as_bytes()).await
 }
 
-async fn nobody(stack: &Stack, head: &str) -> Answer {
+async fn anonymous(stack: &Stack, head: &str) -> Answer {
     let request = format!("{head}Sec-Fetch-Mode: cors\r\nConnection: close\r\n\r\n");
     exchange(stack.address, request.as_bytes()).await
 }
@@ -46,10 +46,10 @@ async fn attack_27_a_query_satisfies_no_rule() {
         "/private?/open/x",
         "/private?x=1&next=/open/",
     ] {
-        let answer = nobody(&stack, &format!("GET {target} HTTP/1.1\r\n{own}")).await;
+        let answer = anonymous(&stack, &format!("GET {target} HTTP/1.1\r\n{own}")).await;
         assert_eq!(answer.status, 401, "{target}");
     }
-    let answer = nobody(
+    let answer = anonymous(
         &stack,
         &format!("GET /open/x?path=/private HTTP/1.1\r\n{own}"),
     )
@@ -68,7 +68,7 @@ async fn attack_28_a_fragment_is_no_part_of_what_is_asked_for() {
     .await;
     let own = host(APP_HOST);
     // cut off before anything is decided, for rule and app alike
-    let answer = nobody(&stack, &format!("GET /foo/secret#/bar HTTP/1.1\r\n{own}")).await;
+    let answer = anonymous(&stack, &format!("GET /foo/secret#/bar HTTP/1.1\r\n{own}")).await;
     assert_eq!(answer.status, 401);
     let answer = send(&stack, &format!("GET /foo/secret#/bar HTTP/1.1\r\n{own}")).await;
     assert_eq!(
@@ -79,7 +79,7 @@ async fn attack_28_a_fragment_is_no_part_of_what_is_asked_for() {
     // what is open must be so either way
     for encoded in ["%23", "%3f", "%3F", "%2523"] {
         let request = format!("GET /foo/secret{encoded}/bar HTTP/1.1\r\n{own}");
-        assert_eq!(nobody(&stack, &request).await.status, 401, "{encoded}");
+        assert_eq!(anonymous(&stack, &request).await.status, 401, "{encoded}");
         let answer = send(&stack, &request).await;
         assert_eq!(
             (answer.status, answer.json()["target"].as_str()),
@@ -87,7 +87,7 @@ async fn attack_28_a_fragment_is_no_part_of_what_is_asked_for() {
         );
     }
     // the control case
-    let answer = nobody(&stack, &format!("GET /foo/open/bar HTTP/1.1\r\n{own}")).await;
+    let answer = anonymous(&stack, &format!("GET /foo/open/bar HTTP/1.1\r\n{own}")).await;
     assert_eq!(answer.status, 200);
 }
 
@@ -135,7 +135,7 @@ async fn attack_32_target_and_host_name_the_same_place_or_none() {
         ("/open/x", format!("{own}Host: localhost:8080\r\n")),
         ("/open/x", String::new()),
     ] {
-        let answer = nobody(&stack, &format!("GET {target} HTTP/1.1\r\n{host}")).await;
+        let answer = anonymous(&stack, &format!("GET {target} HTTP/1.1\r\n{host}")).await;
         assert!(
             [400, 421].contains(&answer.status),
             "{target} {host}: {}",
@@ -149,7 +149,7 @@ async fn attack_32_target_and_host_name_the_same_place_or_none() {
         "the rule is asked about the path of the target"
     );
     assert_eq!(stack.app.asked(), 0);
-    let answer = nobody(&stack, &format!("GET {absolute}/open/x HTTP/1.1\r\n{own}")).await;
+    let answer = anonymous(&stack, &format!("GET {absolute}/open/x HTTP/1.1\r\n{own}")).await;
     assert_eq!(
         (answer.status, answer.json()["target"].as_str()),
         (200, Some("/open/x"))
@@ -167,7 +167,7 @@ async fn attack_33_a_host_in_another_spelling_has_the_same_rules() {
     ] {
         let answer = send(&stack, &format!("GET /adm/x HTTP/1.1\r\nHost: {name}\r\n")).await;
         assert_eq!(answer.status, 403, "{name}");
-        let answer = nobody(&stack, &format!("GET /open/x HTTP/1.1\r\nHost: {name}\r\n")).await;
+        let answer = anonymous(&stack, &format!("GET /open/x HTTP/1.1\r\nHost: {name}\r\n")).await;
         assert_eq!(answer.status, 200, "{name}");
     }
     for name in [
@@ -216,12 +216,12 @@ async fn attack_34_control_bytes_reach_no_decision() {
                 answer.status
             );
         }
-        let answer = nobody(&stack, &format!("GET /open/%{byte:02x} HTTP/1.1\r\n{own}")).await;
+        let answer = anonymous(&stack, &format!("GET /open/%{byte:02x} HTTP/1.1\r\n{own}")).await;
         assert_eq!(answer.status, 400, "%{byte:02x}");
     }
     assert_eq!(stack.app.asked(), 0);
     assert_eq!(
-        nobody(&stack, &format!("GET /open/a%20b HTTP/1.1\r\n{own}"))
+        anonymous(&stack, &format!("GET /open/a%20b HTTP/1.1\r\n{own}"))
             .await
             .status,
         200
@@ -256,8 +256,8 @@ async fn attack_35_the_real_method_counts_whatever_a_header_says() {
             &format!("GET /x?_method=DELETE HTTP/1.1\r\n{own}{header}: DELETE\r\n"),
         )
         .await;
-        let told = answer.json();
-        assert_eq!((answer.status, told["method"].as_str()), (200, Some("GET")));
+        let echo = answer.json();
+        assert_eq!((answer.status, echo["method"].as_str()), (200, Some("GET")));
         assert!(
             !answer.body.to_lowercase().contains("override"),
             "{header} went on"
@@ -290,7 +290,7 @@ async fn attack_36_a_health_checks_name_opens_nothing() {
         "-",
     ] {
         for path in ["/graph", "/-/healthy/../graph", "/oauth2/auth"] {
-            let answer = nobody(
+            let answer = anonymous(
                 &stack,
                 &format!("GET {path} HTTP/1.1\r\n{own}User-Agent: {agent}\r\n"),
             )
@@ -302,7 +302,7 @@ async fn attack_36_a_health_checks_name_opens_nothing() {
                 answer.status
             );
         }
-        let answer = nobody(
+        let answer = anonymous(
             &stack,
             &format!("GET /-/healthy HTTP/1.1\r\n{own}User-Agent: {agent}\r\n"),
         )
@@ -348,7 +348,7 @@ async fn attack_37_options_opens_nothing_but_a_real_preflight() {
         );
     }
     assert_eq!(stack.app.asked(), 0);
-    let told = options(
+    let answer = options(
         "/api/x",
         &[
             page,
@@ -359,8 +359,8 @@ async fn attack_37_options_opens_nothing_but_a_real_preflight() {
         "",
     )
     .await;
-    assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-    assert_eq!(told.json()["method"], "OPTIONS");
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    assert_eq!(answer.json()["method"], "OPTIONS");
     for name in [
         "portico-assertion",
         "cookie",
@@ -368,12 +368,12 @@ async fn attack_37_options_opens_nothing_but_a_real_preflight() {
         "x-remote-user",
     ] {
         assert!(
-            !told.body.contains(&format!("\"{name}\"")),
+            !answer.body.contains(&format!("\"{name}\"")),
             "{name}: {}",
-            told.body
+            answer.body
         );
     }
-    assert!(told.body.contains("access-control-request-method"));
+    assert!(answer.body.contains("access-control-request-method"));
 }
 
 #[tokio::test]
@@ -403,7 +403,7 @@ async fn attack_38_a_rule_that_could_mean_two_things_stops_the_start() {
     let stack = with_rules(json!([{ "name": "x", "effect": "public", "paths": ["/a,/b"] }])).await;
     let own = host(APP_HOST);
     for (path, status) in [("/a", 401), ("/b", 401), ("/a,/b", 200)] {
-        let answer = nobody(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
+        let answer = anonymous(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
         assert_eq!(answer.status, status, "{path}");
     }
 }
@@ -424,7 +424,7 @@ async fn attack_39_an_expression_is_matched_with_the_whole_path() {
         ("/x/other", 401),
         ("/other", 200),
     ] {
-        let answer = nobody(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
+        let answer = anonymous(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
         assert_eq!(answer.status, status, "{path}");
     }
 }
@@ -447,7 +447,7 @@ async fn attack_40_parameters_and_dots_at_the_end_of_a_name_are_under_the_same_r
     }
     // what is public is so only without them
     for (path, status) in [("/open;x/y", 401), ("/open./y", 401), ("/open/y;x=1", 200)] {
-        let answer = nobody(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
+        let answer = anonymous(&stack, &format!("GET {path} HTTP/1.1\r\n{own}")).await;
         assert_eq!(answer.status, status, "{path}");
     }
 }

@@ -1,5 +1,5 @@
-//! 72, 73 and 78: what somebody with a hand in the database can and cannot do. The same of Redis is
-//! in crates/store/tests/redis.
+//! 72, 73 and 78: what an attacker with a hand in the database can and cannot do. The same of Redis
+//! is in crates/store/tests/redis.
 use std::collections::HashSet;
 
 use http::{Method, StatusCode};

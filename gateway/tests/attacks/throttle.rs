@@ -13,7 +13,7 @@ fn unique(name: &str) -> String {
     format!("{name}-{}", uuid::Uuid::new_v4().simple())
 }
 
-/// What somebody sees of an answer, without what they typed and what is new each time.
+/// What a user sees of an answer, without what they typed and what is new each time.
 fn seen(page: &Page, name: &str) -> String {
     let csrf = page.field("csrf_token");
     let id = page.headers["x-request-id"].to_str().expect("text");
@@ -25,12 +25,12 @@ fn seen(page: &Page, name: &str) -> String {
 async fn attack_56_an_unknown_user_and_a_wrong_password_look_alike() {
     let running = running().await;
     let mut browser = Browser::new(running.stack.address);
-    let nobody = unique("nobody");
-    let unknown = enter(&mut browser, "/", &nobody, "wrong-password").await;
+    let unknown_name = unique("nobody");
+    let unknown = enter(&mut browser, "/", &unknown_name, "wrong-password").await;
     let wrong = enter(&mut browser, "/", "otto", "wrong-password").await;
     assert_eq!(unknown.status, StatusCode::UNAUTHORIZED);
     assert_eq!(wrong.status, unknown.status);
-    assert_eq!(seen(&wrong, "otto"), seen(&unknown, &nobody));
+    assert_eq!(seen(&wrong, "otto"), seen(&unknown, &unknown_name));
     let right = enter(&mut browser, "/", "otto", running.password()).await;
     assert_eq!(right.status, StatusCode::SEE_OTHER, "the control case");
 }

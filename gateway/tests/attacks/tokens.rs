@@ -1,4 +1,4 @@
-//! 60, 63 and 68: what somebody may put into `Authorization`, and roles that were taken away.
+//! 60, 63 and 68: what a client may put into `Authorization`, and roles that were taken away.
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -161,7 +161,7 @@ async fn attack_68_basic_credentials_are_nothing_here() {
         ("cookie", &cookies),
         ("sec-fetch-mode", "cors"),
     ];
-    let told = browser
+    let page = browser
         .send(
             Method::GET,
             &format!("{MAIN}/projects/p1"),
@@ -169,6 +169,6 @@ async fn attack_68_basic_credentials_are_nothing_here() {
             String::new(),
         )
         .await;
-    assert_eq!(told.status, StatusCode::OK, "the control case");
-    assert!(!told.body.contains(&value), "it went on to the upstream");
+    assert_eq!(page.status, StatusCode::OK, "the control case");
+    assert!(!page.body.contains(&value), "it went on to the upstream");
 }

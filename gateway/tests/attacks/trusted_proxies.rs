@@ -12,8 +12,8 @@ use crate::{
 };
 
 #[tokio::test]
-async fn attack_13_nobody_is_a_trusted_proxy_unless_the_configuration_says_so() {
-    let told = [
+async fn attack_13_no_peer_is_a_trusted_proxy_unless_the_configuration_says_so() {
+    let sent = [
         ("x-forwarded-host", APP_HOST),
         ("x-forwarded-uri", "/graph"),
     ];
@@ -30,7 +30,7 @@ async fn attack_13_nobody_is_a_trusted_proxy_unless_the_configuration_says_so() 
         };
         let stack = Stack::start(two_apps(gateway)).await;
         let visitor = visitor(&stack).await;
-        let answer = ask(&visitor, AUTH, "portico.internal", &told).await;
+        let answer = ask(&visitor, AUTH, "portico.internal", &sent).await;
         assert_eq!(answer.status.as_u16(), status, "{trusted}");
     }
 }
@@ -53,11 +53,11 @@ async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
             visitor.cookie_line(APP_HOST)
         )
     };
-    let told = format!(
+    let sent = format!(
         "X-Forwarded-Host: {APP_HOST}\r\nX-Forwarded-Uri: /graph\r\nSec-Portico-Forward-Auth: 1\r\n"
     );
     for (host, more, start) in [
-        ("portico.internal", told.as_str(), "HTTP/1.1 421"),
+        ("portico.internal", sent.as_str(), "HTTP/1.1 421"),
         (APP_HOST, "X-Forwarded-Uri: /a/%2e%2e/b\r\n", "HTTP/1.1 202"),
     ] {
         let stream = UnixStream::connect(&path).await.expect("connected");
@@ -67,13 +67,13 @@ async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
     }
     // the control case: the same over TCP, from a network that is trusted
     let stream = TcpStream::connect(stack.address).await.expect("gateway");
-    let answer = exchange(stream, &head("portico.internal", &told)).await;
+    let answer = exchange(stream, &head("portico.internal", &sent)).await;
     assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
     assert!(answer.contains("portico-assertion"), "{answer}");
 }
 
 #[tokio::test]
-async fn attack_25_a_broken_cookie_is_401_and_never_somebody() {
+async fn attack_25_a_broken_cookie_is_401_and_never_a_user() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let mut visitor = visitor(&stack).await;
     let good = visitor

@@ -1,5 +1,5 @@
 //! 31, 80 to 82, 84, 86 and 88. Between the gateway and what is behind it: paths that are
-//! rewritten, upgrades, answers that say too much or never end, and addresses that nobody
+//! rewritten, upgrades, answers that say too much or never end, and addresses that were never
 //! configured. No sign-in is involved, so nothing asks Keystone.
 use std::{
     sync::{
@@ -172,7 +172,7 @@ async fn attack_82_a_websocket_opens_from_the_apps_own_pages_only() {
 }
 
 #[tokio::test]
-async fn attack_84_slow_upstreams_hold_up_nobody_else() {
+async fn attack_84_slow_upstreams_hold_up_no_other_request() {
     // connects and says nothing
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("port");
     let url = format!("http://{}", silent.local_addr().expect("address"));
@@ -239,7 +239,7 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
     let (mut other, _) = stack.signed_in(&[]).await;
     let page = other.call(Method::GET, "http://localhost:8080/", "").await;
     assert_eq!(page.status, StatusCode::OK);
-    // the control case: whoever reads on gets more
+    // the control case: a client that reads on gets more
     let mut taken = 0;
     while taken <= before {
         let frame = slow.frame().await.expect("frame").expect("frame");

@@ -40,8 +40,8 @@ async fn an_allowed_request_is_one_line_with_user_session_and_rule() {
 async fn every_refusal_names_its_rule() {
     let log = Log::start();
     let stack = Stack::start(Wanted::default()).await;
-    let mut nobody = Browser::new(stack.address);
-    nobody.open(&format!("{MAIN}/projects/p1")).await;
+    let mut anonymous = Browser::new(stack.address);
+    anonymous.open(&format!("{MAIN}/projects/p1")).await;
     let line = log.decision("/projects/p1");
     assert_eq!(
         (&line["decision"], &line["rule"]),
@@ -49,14 +49,16 @@ async fn every_refusal_names_its_rule() {
     );
     assert!(line["user_id"].is_null());
 
-    nobody.call(Method::GET, &format!("{MAIN}/api/x"), "").await;
+    anonymous
+        .call(Method::GET, &format!("{MAIN}/api/x"), "")
+        .await;
     let line = log.decision("/api/x");
     assert_eq!(
         (&line["decision"], &line["rule"]),
         (&"refused".into(), &"signed_out".into())
     );
 
-    nobody.open("http://elsewhere.example/lost").await;
+    anonymous.open("http://elsewhere.example/lost").await;
     let line = log.decision("/lost");
     assert_eq!(
         (&line["decision"], &line["rule"]),
@@ -66,7 +68,9 @@ async fn every_refusal_names_its_rule() {
 
     let form = [("origin", "https://evil.example")];
     let url = format!("{MAIN}/oauth2/sign_out");
-    nobody.send(Method::POST, &url, &form, String::new()).await;
+    anonymous
+        .send(Method::POST, &url, &form, String::new())
+        .await;
     let line = log.decision("/oauth2/sign_out");
     assert_eq!(
         (&line["decision"], &line["rule"]),
@@ -183,7 +187,7 @@ async fn a_host_name_cannot_write_lines_of_its_own() {
 }
 
 #[tokio::test]
-async fn whoever_goes_away_before_the_answer_is_in_the_log_all_the_same() {
+async fn a_client_that_goes_away_before_the_answer_is_in_the_log_all_the_same() {
     let log = Log::start();
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&[]).await;

@@ -56,15 +56,15 @@ async fn an_app_opens_without_signing_in_again() {
         .to_owned();
     assert_ne!(Some(child.as_str()), browser.cookie(MAIN_HOST, "portico"));
 
-    let told = browser.open(page.location().as_str()).await;
-    assert_eq!(told.json()["target"], "/graph?g0.expr=up");
-    assert!(told.body.contains("portico-assertion"));
+    let page = browser.open(page.location().as_str()).await;
+    assert_eq!(page.json()["target"], "/graph?g0.expr=up");
+    assert!(page.body.contains("portico-assertion"));
     assert!(
-        !told.body.contains("portico-token"),
+        !page.body.contains("portico-token"),
         "an app got the Keystone token"
     );
-    assert!(!told.body.contains(&child), "an app got our cookie");
-    let policies: Vec<_> = told
+    assert!(!page.body.contains(&child), "an app got our cookie");
+    let policies: Vec<_> = page
         .headers
         .get_all("content-security-policy")
         .iter()
@@ -150,7 +150,7 @@ async fn cookies_of_one_host_open_no_other() {
 }
 
 #[tokio::test]
-async fn an_unknown_app_is_nobodys_host() {
+async fn the_host_of_an_unknown_app_belongs_to_no_app() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = browser.open("http://grafana.apps.localhost:8080/").await;

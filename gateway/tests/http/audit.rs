@@ -217,7 +217,7 @@ async fn finding_o5_users_read_their_own_entries_only() {
             assert!(!page.body.contains(hidden), "{query}: {hidden}");
         }
     }
-    // without the configuration nobody reads a project's
+    // without the configuration no user reads a project's
     let page = browser.open(&format!("{PAGE}?project=p1")).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     assert!(!page.body.contains("object-of-u2"));

@@ -63,9 +63,9 @@ async fn finding_s2_a_hop_with_a_port_is_the_client_and_not_the_proxy() {
     .enumerate()
     {
         let path = format!("/open/{n}");
-        let told = get(&stack, &path, Some(hop)).await;
-        assert_eq!(told.status, StatusCode::OK, "{hop}: {}", told.body);
-        assert_eq!(header(&told.json(), "x-forwarded-for"), [address]);
+        let page = get(&stack, &path, Some(hop)).await;
+        assert_eq!(page.status, StatusCode::OK, "{hop}: {}", page.body);
+        assert_eq!(header(&page.json(), "x-forwarded-for"), [address]);
         assert_eq!(log.decision(&path)["client"], address);
     }
     let elsewhere = get(&stack, "/open/x", Some("203.0.113.5:1234")).await;
@@ -105,8 +105,8 @@ async fn finding_s2_the_log_names_the_proxy_once_and_the_upstream_gets_unknown()
     })
     .await;
     for _ in 0..20 {
-        let told = get(&stack, "/x", Some("_hidden")).await;
-        assert_eq!(header(&told.json(), "x-forwarded-for"), ["unknown"]);
+        let page = get(&stack, "/x", Some("_hidden")).await;
+        assert_eq!(header(&page.json(), "x-forwarded-for"), ["unknown"]);
     }
     let text = log.text();
     let warnings: Vec<Value> = text

@@ -292,7 +292,7 @@ async fn a_device_code_is_approved_elsewhere() {
 }
 
 #[tokio::test]
-async fn the_sealing_key_is_anybodys_and_the_cluster_is_not() {
+async fn the_sealing_key_is_for_every_client_and_the_cluster_is_not() {
     let stack = Stack::start(Wanted::default()).await;
     let get = async |path: &str, headers: &[(&str, &str)]| {
         Browser::new(stack.address)
@@ -319,10 +319,10 @@ async fn the_sealing_key_is_anybodys_and_the_cluster_is_not() {
         let path = format!("/api/v1/clusters/{unknown}/sealing-key");
         assert_eq!(get(&path, &json).await.status, StatusCode::NOT_FOUND);
     }
-    // nothing listens where this gateway's Keystone is: nobody can say whose token it is
+    // nothing listens where this gateway's Keystone is: whose token it is cannot be decided
     let with_token = [("accept", "application/json"), ("x-auth-token", "gAAAA")];
     let asked = get("/api/v1/clusters", &with_token).await;
     assert_eq!(asked.status, StatusCode::SERVICE_UNAVAILABLE);
-    let nobody = get("/api/v1/clusters", &json).await;
-    assert_eq!(nobody.status, StatusCode::UNAUTHORIZED);
+    let anonymous = get("/api/v1/clusters", &json).await;
+    assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
 }

@@ -63,8 +63,8 @@ async fn with_the_cookie_the_address_is_cleaned() {
     let url = arriving(&stack, "/projects/p1", SignedDuration::ZERO);
     let page = browser.open(&format!("{url}&q=1")).await;
     assert_eq!(page.location().as_str(), format!("{MAIN}/projects/p1?q=1"));
-    let told = browser.open(page.location().as_str()).await;
-    assert_eq!(told.json()["target"], "/projects/p1?q=1");
+    let page = browser.open(page.location().as_str()).await;
+    assert_eq!(page.json()["target"], "/projects/p1?q=1");
 }
 
 #[tokio::test]

@@ -50,8 +50,8 @@ const TRAEFIK: &[(&str, &str)] = &[
 async fn every_kind_of_proxy_gets_the_same_answer() {
     let stack = asked().await;
     let visitor = visitor(&stack, &["k8s_admin"]).await;
-    let nobody = Browser::new(stack.address);
-    for (host, told) in [
+    let anonymous = Browser::new(stack.address);
+    for (host, sent) in [
         // Traefik and Caddy: under our own or an internal name
         ("portico.internal:8080", TRAEFIK),
         ("localhost:8080", TRAEFIK),
@@ -72,16 +72,16 @@ async fn every_kind_of_proxy_gets_the_same_answer() {
         ),
         ("prometheus.apps.localhost", &[]),
     ] {
-        let answer = ask(&visitor, AUTH, host, told).await;
-        assert_eq!(answer.status, StatusCode::ACCEPTED, "{host} {told:?}");
+        let answer = ask(&visitor, AUTH, host, sent).await;
+        assert_eq!(answer.status, StatusCode::ACCEPTED, "{host} {sent:?}");
         assert_eq!(answer.headers["x-auth-request-user"], "u1");
         assert_eq!(
             answer.headers["x-auth-request-preferred-username"],
             "ada@Default"
         );
         assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store");
-        let answer = ask(&nobody, AUTH, host, told).await;
-        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{host} {told:?}");
+        let answer = ask(&anonymous, AUTH, host, sent).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{host} {sent:?}");
         assert!(!answer.headers.contains_key(header::LOCATION));
         assert!(!answer.headers.contains_key(header::SET_COOKIE));
     }
@@ -122,24 +122,24 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
     let mut visitor = visitor(&stack, &["k8s_admin"]).await;
     visitor.set_cookie(APP_HOST, "theme", "dark");
     let host = "prometheus.apps.localhost";
-    let told = [
+    let sent = [
         ("x-forwarded-uri", "/graph"),
         ("x-forwarded-method", "GET"),
         PROXY_HEADER,
     ];
-    let answer = ask(&visitor, AUTH, host, &told).await;
+    let answer = ask(&visitor, AUTH, host, &sent).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(answer.headers.contains_key("portico-assertion"));
     assert_eq!(answer.headers[header::COOKIE], "theme=dark");
     // a script of the app's can send every header but this one
-    let answer = ask(&visitor, AUTH, host, &told[..2]).await;
+    let answer = ask(&visitor, AUTH, host, &sent[..2]).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(!answer.headers.contains_key("portico-assertion"));
     assert!(!answer.headers.contains_key(header::COOKIE));
     // a browser that calls the endpoint through the same proxy
     for uri in ["/oauth2/auth", "/oauth2/auth?x=/graph", "/oauth2"] {
-        let told = [("x-forwarded-uri", uri), PROXY_HEADER];
-        let answer = ask(&visitor, AUTH, host, &told).await;
+        let sent = [("x-forwarded-uri", uri), PROXY_HEADER];
+        let answer = ask(&visitor, AUTH, host, &sent).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED);
         assert!(!answer.headers.contains_key("portico-assertion"), "{uri}");
         assert!(!answer.headers.contains_key(header::COOKIE), "{uri}");
@@ -150,7 +150,7 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
     let strict = Stack::start(Wanted::default()).await;
     let (mut browser, _) = strict.signed_in(&["k8s_admin"]).await;
     open_app(&mut browser, APP, "/").await;
-    let answer = ask(&browser, AUTH, host, &told).await;
+    let answer = ask(&browser, AUTH, host, &sent).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(!answer.headers.contains_key("portico-assertion"));
     assert!(!answer.headers.contains_key(header::COOKIE));
@@ -175,7 +175,7 @@ async fn a_page_is_led_to_sign_in_and_back_and_a_call_is_told_401() {
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.headers.contains_key("portico-assertion"));
 
-    let nobody = Browser::new(stack.address);
+    let anonymous = Browser::new(stack.address);
     for call in [
         &[
             ("sec-fetch-mode", "cors"),
@@ -187,7 +187,7 @@ async fn a_page_is_led_to_sign_in_and_back_and_a_call_is_told_401() {
         let mut headers: Vec<_> = TRAEFIK.to_vec();
         headers.retain(|(name, _)| call.iter().all(|(other, _)| other != name));
         headers.extend_from_slice(call);
-        let answer = ask(&nobody, REDIRECT, "portico.internal", &headers).await;
+        let answer = ask(&anonymous, REDIRECT, "portico.internal", &headers).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{call:?}");
         assert_eq!(answer.json()["error"], "signed_out");
     }
@@ -246,9 +246,9 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
         }
         assert_ne!(answer.headers["portico-assertion"], "");
     }
-    let nobody = Browser::new(stack.address);
+    let anonymous = Browser::new(stack.address);
     let page = [("sec-fetch-mode", "navigate")];
-    let answer = ask(&nobody, &format!("{prefix}/graph?a=b"), host, &page).await;
+    let answer = ask(&anonymous, &format!("{prefix}/graph?a=b"), host, &page).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     let there = answer.location();
     assert!(
@@ -258,7 +258,7 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
             .contains("rd=%2Fgraph%3Fa%3Db")
     );
     // what names our own endpoints is a path of the app's, as everything behind the prefix is
-    let answer = ask(&nobody, &format!("{prefix}/oauth2/auth"), host, &[]).await;
+    let answer = ask(&anonymous, &format!("{prefix}/oauth2/auth"), host, &[]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     for path in ["//adm", "/a%2fb", "/a%5cb", "/a%00b"] {
         let answer = ask(&visitor, &format!("{prefix}{path}"), host, &[]).await;
@@ -269,7 +269,7 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
 #[tokio::test]
 async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
     let stack = asked().await;
-    for (url, told) in [
+    for (url, sent) in [
         // nginx: in place of the page
         (
             "/oauth2/sign_in",
@@ -291,7 +291,7 @@ async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
     ] {
         let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
         let mut headers = vec![("sec-fetch-mode", "navigate")];
-        headers.extend_from_slice(told);
+        headers.extend_from_slice(sent);
         let url = format!("{APP}{url}");
         let page = browser
             .send(Method::GET, &url, &headers, String::new())
@@ -307,25 +307,29 @@ async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
             format!("{APP}/graph?a=b&a=c"),
             "{url}"
         );
-        // somebody with a session goes on at once
+        // a user with a session goes on at once
         let page = browser
             .send(Method::GET, &url, &headers, String::new())
             .await;
         assert_eq!(page.location().as_str(), format!("{APP}/graph?a=b&a=c"));
     }
-    let mut nobody = Browser::new(stack.address);
+    let mut anonymous = Browser::new(stack.address);
     let call = [
         ("accept", "application/json"),
         ("x-forwarded-uri", "/graph"),
     ];
     let url = format!("{APP}/oauth2/sign_in");
-    let answer = nobody.send(Method::GET, &url, &call, String::new()).await;
+    let answer = anonymous
+        .send(Method::GET, &url, &call, String::new())
+        .await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
     let posted = [
         ("x-forwarded-method", "POST"),
         ("x-forwarded-uri", "/graph"),
     ];
-    let answer = nobody.send(Method::GET, &url, &posted, String::new()).await;
+    let answer = anonymous
+        .send(Method::GET, &url, &posted, String::new())
+        .await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
 }
 
@@ -446,7 +450,7 @@ async fn rules_need_a_proxy_that_says_path_and_method() {
     })
     .await;
     let visitor = visitor(&stack, &["k8s_admin"]).await;
-    for (told, status) in [
+    for (sent, status) in [
         (
             &[
                 ("x-forwarded-uri", "/kept/x"),
@@ -470,14 +474,14 @@ async fn rules_need_a_proxy_that_says_path_and_method() {
         (&[], 403),
     ] {
         let mut headers = vec![("origin", APP)];
-        headers.extend_from_slice(told);
+        headers.extend_from_slice(sent);
         let answer = ask(&visitor, AUTH, "prometheus.apps.localhost", &headers).await;
-        assert_eq!(answer.status.as_u16(), status, "{told:?}");
+        assert_eq!(answer.status.as_u16(), status, "{sent:?}");
     }
 }
 
 #[tokio::test]
-async fn finding_s13_a_method_that_nobody_knows_is_refused() {
+async fn finding_s13_an_unknown_method_is_refused() {
     let without_rules = asked().await;
     let naming_purge = Stack::start(Wanted {
         gateway: json!({ "trusted_proxies": ["127.0.0.0/8"] }),
@@ -521,7 +525,7 @@ async fn finding_s13_a_method_that_nobody_knows_is_refused() {
 #[tokio::test]
 async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
     let stack = asked().await;
-    let nobody = Browser::new(stack.address);
+    let anonymous = Browser::new(stack.address);
     let script = ("x-requested-with", "XMLHttpRequest");
     let upgrade = [
         ("connection", "Upgrade"),
@@ -535,13 +539,13 @@ async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
     ] {
         let url = format!("{base}/projects/p1");
         let page = ("accept", "text/html");
-        let answer = nobody.raw_host(&url, host, &[page]).await;
+        let answer = anonymous.raw_host(&url, host, &[page]).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
-        let answer = nobody.raw_host(&url, host, &[page, script]).await;
+        let answer = anonymous.raw_host(&url, host, &[page, script]).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{base}: a script");
         let mut headers = vec![page, ("origin", base)];
         headers.extend_from_slice(&upgrade);
-        let answer = nobody.raw_host(&url, host, &headers).await;
+        let answer = anonymous.raw_host(&url, host, &headers).await;
         assert_eq!(
             answer.status,
             StatusCode::UNAUTHORIZED,
@@ -556,15 +560,15 @@ async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
         headers
     };
     let host = "portico.internal:8080";
-    let answer = nobody.raw_host(REDIRECT, host, &with(&[])).await;
+    let answer = anonymous.raw_host(REDIRECT, host, &with(&[])).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "the control case");
-    let answer = nobody.raw_host(REDIRECT, host, &with(&[script])).await;
+    let answer = anonymous.raw_host(REDIRECT, host, &with(&[script])).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "a script");
     let socket = [
         ("origin", APP),
         ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
     ];
-    let answer = nobody.raw_host(REDIRECT, host, &with(&socket)).await;
+    let answer = anonymous.raw_host(REDIRECT, host, &with(&socket)).await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "a WebSocket");
 }
 
@@ -572,8 +576,8 @@ async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
 async fn the_access_line_says_what_was_asked_about() {
     let log = Log::start();
     let stack = asked().await;
-    let nobody = Browser::new(stack.address);
-    ask(&nobody, AUTH, "portico.internal", TRAEFIK).await;
+    let anonymous = Browser::new(stack.address);
+    ask(&anonymous, AUTH, "portico.internal", TRAEFIK).await;
     let line = log.decision("/oauth2/auth");
     assert_eq!(line["asked"], format!("GET {APP}/graph"));
     assert_eq!(line["client"], "192.0.2.7");

@@ -23,7 +23,7 @@ async fn telling(identity: Value) -> Stack {
     .await
 }
 
-/// An app that opens for a group, too, of a provider that nobody asks.
+/// An app that opens for a group, too, of a provider that is never asked.
 async fn telling_groups(identity: Value) -> Stack {
     Stack::start(Wanted {
         app: json!({ "identity": identity }),
@@ -37,8 +37,8 @@ async fn telling_groups(identity: Value) -> Stack {
     .await
 }
 
-/// What the app of somebody with this role is told.
-async fn told(stack: &Stack, role: &str) -> Value {
+/// What the app receives for a user with this role.
+async fn echo_for(stack: &Stack, role: &str) -> Value {
     let (_, session) = stack.session(&[role]).await;
     let (mut browser, _) = stack.at_app(&session).await;
     open(&mut browser).await.json()
@@ -59,21 +59,21 @@ fn secret(dir: &TempDir, name: &str, content: &str) -> PathBuf {
 #[tokio::test]
 async fn an_app_without_a_word_about_it_gets_the_assertion() {
     let stack = Stack::start(Wanted::default()).await;
-    let told = told(&stack, "k8s_admin").await;
-    let assertion = header(&told, "portico-assertion");
+    let echo = echo_for(&stack, "k8s_admin").await;
+    let assertion = header(&echo, "portico-assertion");
     assert_eq!(assertion.len(), 1);
     assert_eq!(claims(assertion[0])["aud"], "prometheus");
-    assert!(header(&told, "authorization").is_empty());
+    assert!(header(&echo, "authorization").is_empty());
 }
 
 #[tokio::test]
 async fn the_assertion_may_have_headers_beside_it_and_none_has_nothing() {
     let stack = telling(json!({ "headers": { "X-User": "user" } })).await;
-    let with_both = told(&stack, "k8s_admin").await;
+    let with_both = echo_for(&stack, "k8s_admin").await;
     assert_eq!(header(&with_both, "portico-assertion").len(), 1);
     assert_eq!(header(&with_both, "x-user"), ["ada@Default"]);
     let stack = telling(json!({ "kind": "none" })).await;
-    let nothing = told(&stack, "k8s_admin").await;
+    let nothing = echo_for(&stack, "k8s_admin").await;
     assert!(header(&nothing, "portico-assertion").is_empty());
     assert!(!nothing.to_string().contains("ada"), "{nothing}");
 }
@@ -98,7 +98,7 @@ async fn plain_headers_say_what_they_are_to_say() {
     let (mut browser, _) = stack.at_app(&session).await;
     // the second answer is what was kept
     for _ in 0..2 {
-        let told = open(&mut browser).await.json();
+        let echo = open(&mut browser).await.json();
         for (name, value) in [
             ("x-webauth-user", "ada@Default"),
             ("x-name", "ada"),
@@ -110,12 +110,12 @@ async fn plain_headers_say_what_they_are_to_say() {
             ("x-role-ids", "k8s_admin-id|member-id"),
             ("x-scope-orgid", "acme"),
         ] {
-            assert_eq!(header(&told, name), [value], "{name}");
+            assert_eq!(header(&echo, name), [value], "{name}");
         }
         // Keystone names no address, and this session has no provider
-        assert!(header(&told, "x-email").is_empty());
-        assert!(header(&told, "x-groups").is_empty());
-        assert!(header(&told, "portico-assertion").is_empty());
+        assert!(header(&echo, "x-email").is_empty());
+        assert!(header(&echo, "x-groups").is_empty());
+        assert!(header(&echo, "portico-assertion").is_empty());
     }
 }
 
@@ -131,12 +131,12 @@ async fn groups_and_a_verified_address_come_from_the_provider() {
     let stack = telling_groups(identity).await;
     let session = stack.session_of_provider("bob", &["ops", "staff"]).await;
     let (mut browser, _) = stack.at_app(&session).await;
-    let told = open(&mut browser).await.json();
-    assert_eq!(header(&told, "x-email"), ["bob@corp.example"]);
-    assert_eq!(header(&told, "x-full-name"), ["bob of Corp"]);
-    assert_eq!(header(&told, "x-groups"), ["ops", "staff"]);
-    assert_eq!(header(&told, "x-some"), ["ops"]);
-    assert!(header(&told, "x-roles").is_empty());
+    let echo = open(&mut browser).await.json();
+    assert_eq!(header(&echo, "x-email"), ["bob@corp.example"]);
+    assert_eq!(header(&echo, "x-full-name"), ["bob of Corp"]);
+    assert_eq!(header(&echo, "x-groups"), ["ops", "staff"]);
+    assert_eq!(header(&echo, "x-some"), ["ops"]);
+    assert!(header(&echo, "x-roles").is_empty());
 
     let session = stack.session_of_provider("mallory", &["staff"]).await;
     let (mut browser, _) = stack.at_app(&session).await;
@@ -175,14 +175,14 @@ async fn an_app_has_roles_of_its_own() {
     };
     let stack = telling_groups(with(json!("Viewer"))).await;
     for (role, expected) in [("k8s_admin", "Admin"), ("k8s_developer", "Editor")] {
-        let told = told(&stack, role).await;
-        assert_eq!(header(&told, "x-webauth-role"), [expected]);
+        let echo = echo_for(&stack, role).await;
+        assert_eq!(header(&echo, "x-webauth-role"), [expected]);
     }
     for (groups, expected) in [(&["ops", "staff"][..], "Editor"), (&["staff"], "Viewer")] {
         let session = stack.session_of_provider("bob", groups).await;
         let (mut browser, _) = stack.at_app(&session).await;
-        let told = open(&mut browser).await.json();
-        assert_eq!(header(&told, "x-webauth-role"), [expected], "{groups:?}");
+        let echo = open(&mut browser).await.json();
+        assert_eq!(header(&echo, "x-webauth-role"), [expected], "{groups:?}");
     }
     let stack = telling_groups(with(Value::Null)).await;
     let session = stack.session_of_provider("bob", &["staff"]).await;
@@ -199,8 +199,8 @@ async fn a_signed_token_says_what_grafana_reads() {
         { "value": "Admin", "for": [{ "role": "k8s_admin", "project": "p1" }] },
     ]}))
     .await;
-    let told = told(&stack, "k8s_admin").await;
-    let token = header(&told, "x-jwt-assertion");
+    let echo = echo_for(&stack, "k8s_admin").await;
+    let token = header(&echo, "x-jwt-assertion");
     assert_eq!(token.len(), 1);
     let jwks = Browser::new(stack.address)
         .open(&format!("{MAIN}/.well-known/jwks.json"))
@@ -241,8 +241,8 @@ async fn a_signed_token_may_say_less_and_be_the_bearer() {
         }}),
     )
     .await;
-    let told = told(&stack, "k8s_admin").await;
-    let bearer = header(&told, "authorization");
+    let echo = echo_for(&stack, "k8s_admin").await;
+    let bearer = header(&echo, "authorization");
     assert_eq!(bearer.len(), 1);
     let claims = claims(bearer[0].strip_prefix("Bearer ").expect("a bearer"));
     assert_eq!(claims["sub"], "ada@Default");
@@ -261,9 +261,9 @@ async fn credentials_of_the_app_come_from_files_that_are_read_again() {
     .await;
     let (_, session) = stack.session(&["k8s_admin"]).await;
     let (mut browser, _) = stack.at_app(&session).await;
-    let told = open(&mut browser).await.json();
-    assert_eq!(basic(&told), "svc:one:1");
-    assert_eq!(header(&told, "es-security-runas-user"), ["ada"]);
+    let echo = open(&mut browser).await.json();
+    assert_eq!(basic(&echo), "svc:one:1");
+    assert_eq!(header(&echo, "es-security-runas-user"), ["ada"]);
 
     let (gateway, stop) = (stack.gateway.clone(), CancellationToken::new());
     let until = stop.clone();
@@ -292,7 +292,7 @@ async fn basic_credentials_may_name_the_user() {
     }))
     .await;
     assert_eq!(
-        basic(&told(&stack, "k8s_admin").await),
+        basic(&echo_for(&stack, "k8s_admin").await),
         "ada@Default:shared"
     );
     let (_, session) = stack.session_of("u2", "a:b", &["k8s_admin"]).await;
@@ -306,8 +306,8 @@ async fn a_fixed_token_is_the_bearer() {
     let dir = tempfile::tempdir().expect("directory");
     let token = secret(&dir, "token", "glsa_abc\n");
     let stack = telling(json!({ "kind": "bearer", "token_file": token })).await;
-    let told = told(&stack, "k8s_admin").await;
-    assert_eq!(header(&told, "authorization"), ["Bearer glsa_abc"]);
+    let echo = echo_for(&stack, "k8s_admin").await;
+    assert_eq!(header(&echo, "authorization"), ["Bearer glsa_abc"]);
 }
 
 #[tokio::test]
@@ -316,9 +316,9 @@ async fn a_cluster_token_is_the_users_and_used_again() {
     let (_, session) = stack.session(&["k8s_admin"]).await;
     let (mut browser, child) = stack.at_app(&session).await;
     stack.own_token(&child, "keystone-token-of-headlamp").await;
-    let bearer = |told: &Value| {
-        let lines = header(told, "authorization");
-        assert_eq!(lines.len(), 1, "{told}");
+    let bearer = |echo: &Value| {
+        let lines = header(echo, "authorization");
+        assert_eq!(lines.len(), 1, "{echo}");
         SecretString::from(lines[0].strip_prefix("Bearer ").expect("bearer").to_owned())
     };
     let first = bearer(&open(&mut browser).await.json());

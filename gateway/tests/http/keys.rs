@@ -9,9 +9,9 @@ use crate::support::{
 };
 
 /// The ID of the key that a request's identity was signed with, as the panel sees it.
-fn kid(told: &Value) -> String {
+fn kid(echo: &Value) -> String {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-    let headers = told["headers"].as_array().expect("headers");
+    let headers = echo["headers"].as_array().expect("headers");
     let assertion = headers.iter().find(|pair| pair[0] == "portico-assertion");
     let assertion = assertion.expect("an assertion")[1].as_str().expect("text");
     let header = assertion.split('.').next().expect("header");
@@ -21,7 +21,7 @@ fn kid(told: &Value) -> String {
 }
 
 #[tokio::test]
-async fn nobody_is_signed_out_when_keys_are_replaced() {
+async fn no_user_is_signed_out_when_keys_are_replaced() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let (gateway, stop) = (stack.gateway.clone(), CancellationToken::new());

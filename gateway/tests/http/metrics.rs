@@ -99,7 +99,7 @@ async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pendin
 }
 
 #[tokio::test]
-async fn a_sign_in_that_nobody_can_decide_is_counted_as_such() {
+async fn a_sign_in_that_cannot_be_decided_is_counted_as_such() {
     let metrics = Metrics::install().expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);

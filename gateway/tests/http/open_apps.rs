@@ -1,4 +1,5 @@
-//! What the panel is told about the apps of a project: what is open to whoever asks, by their rules.
+//! What the panel is told about the apps of a project: what is open to the user who asks, by their
+//! rules.
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::NewSession;
@@ -19,8 +20,8 @@ fn app(id: &str, kind: &str, rules: &Value) -> Value {
     })
 }
 
-/// What the panel is told when somebody looks at a page.
-async fn told(browser: &mut Browser, path: &str) -> Value {
+/// The apps that the panel is told about when a user looks at a page.
+async fn apps_at(browser: &mut Browser, path: &str) -> Value {
     let page = browser
         .call(Method::GET, &format!("{MAIN}{path}"), "")
         .await;
@@ -29,10 +30,10 @@ async fn told(browser: &mut Browser, path: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_panel_is_told_which_apps_are_open_to_whoever_asks() {
+async fn the_panel_is_told_which_apps_are_open_to_the_user_who_asks() {
     let developers = json!([{ "role": "k8s_developer", "project": "$app" }]);
     let admins = json!([{ "role": "k8s_admin", "project": "$app" }]);
-    let everybody = json!([{ "signed_in": true }]);
+    let all_users = json!([{ "signed_in": true }]);
     let mut elsewhere = app("elsewhere", "web", &json!([]));
     elsewhere["project"] = json!("p2");
     let stack = Stack::start(Wanted {
@@ -58,7 +59,7 @@ async fn the_panel_is_told_which_apps_are_open_to_whoever_asks() {
             app(
                 "wiki",
                 "web",
-                &json!([{ "name": "w", "effect": "allow", "paths": ["exact:/"], "who": everybody }]),
+                &json!([{ "name": "w", "effect": "allow", "paths": ["exact:/"], "who": all_users }]),
             ),
             app(
                 "vault",
@@ -81,9 +82,9 @@ async fn the_panel_is_told_which_apps_are_open_to_whoever_asks() {
         "prometheus": "open", "alerts": "open", "images": "open", "layers": "in_part",
         "pushed": "open", "wiki": "open", "vault": "open",
     });
-    assert_eq!(told(&mut developer, "/projects/p1").await, open);
+    assert_eq!(apps_at(&mut developer, "/projects/p1").await, open);
     // where no project is asked about, nothing is said about any
-    assert_eq!(told(&mut developer, "/projects").await, Value::Null);
+    assert_eq!(apps_at(&mut developer, "/projects").await, Value::Null);
 
     // the same user later: the assertion of before says too much
     let new = NewSession {
@@ -95,17 +96,17 @@ async fn the_panel_is_told_which_apps_are_open_to_whoever_asks() {
     stack.project_token(&later, &["k8s_developer"]).await;
     developer.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
     open["vault"] = json!("sign_in_again");
-    assert_eq!(told(&mut developer, "/projects/p1").await, open);
+    assert_eq!(apps_at(&mut developer, "/projects/p1").await, open);
 
     let (mut other, _) = stack.signed_in_as("u2", "otto", &["member"]).await;
     assert_eq!(
-        told(&mut other, "/projects/p1").await,
+        apps_at(&mut other, "/projects/p1").await,
         json!({ "wiki": "open" })
     );
 }
 
 #[tokio::test]
-async fn where_keystone_does_not_answer_nobody_says_that_an_app_is_closed() {
+async fn where_keystone_does_not_answer_no_app_is_said_to_be_closed() {
     let mut shared = app("shared", "web", &json!([]));
     shared["allow"] = json!([{ "role": "k8s_developer", "project": "p2" }]);
     let stack = Stack::start(Wanted {
@@ -126,7 +127,7 @@ async fn where_keystone_does_not_answer_nobody_says_that_an_app_is_closed() {
     let mut browser = Browser::new(stack.address);
     browser.set_cookie(MAIN_HOST, "portico", secret.expose_secret());
     assert_eq!(
-        told(&mut browser, "/projects/p1").await,
+        apps_at(&mut browser, "/projects/p1").await,
         json!({ "prometheus": "open", "shared": "unknown" })
     );
 }
@@ -149,11 +150,11 @@ async fn changed_rules_count_for_the_panel_at_once() {
     .await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     assert_eq!(
-        told(&mut browser, "/projects/p1").await,
+        apps_at(&mut browser, "/projects/p1").await,
         json!({ "prometheus": "open" })
     );
     write("[[rules]]\nname = \"closed\"\neffect = \"deny\"\n");
     let reloaded = stack.gateway.reload_rules();
     assert!(matches!(reloaded[0].outcome, Ok(true)), "{reloaded:?}");
-    assert_eq!(told(&mut browser, "/projects/p1").await, Value::Null);
+    assert_eq!(apps_at(&mut browser, "/projects/p1").await, Value::Null);
 }

@@ -105,12 +105,12 @@ async fn an_app_that_does_not_know_its_path_is_told() {
         ("/grafana", "/base/"),
         ("/grafana?q", "/base/?q"),
     ] {
-        let told = get(&mut browser, path).await.json();
-        assert_eq!(told["target"], target);
-        let told = told["headers"].to_string();
+        let echo = get(&mut browser, path).await.json();
+        assert_eq!(echo["target"], target);
+        let headers = echo["headers"].to_string();
         assert!(
-            told.contains(r#"["x-forwarded-prefix","/grafana"]"#),
-            "{told}"
+            headers.contains(r#"["x-forwarded-prefix","/grafana"]"#),
+            "{headers}"
         );
     }
 }

@@ -12,8 +12,8 @@ use crate::support::{
     stack::{APP, MAIN, MAIN_HOST, Stack, Wanted},
 };
 
-fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
-    told["headers"]
+fn header<'a>(echo: &'a Value, name: &str) -> Vec<&'a str> {
+    echo["headers"]
         .as_array()
         .expect("headers")
         .iter()
@@ -22,9 +22,9 @@ fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-fn claims(told: &Value) -> Value {
+fn claims(echo: &Value) -> Value {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-    let assertion = header(told, "portico-assertion");
+    let assertion = header(echo, "portico-assertion");
     assert_eq!(assertion.len(), 1);
     let payload = assertion[0].split('.').nth(1).expect("payload");
     let bytes = URL_SAFE_NO_PAD.decode(payload).expect("base64");
@@ -41,11 +41,11 @@ async fn get(browser: &mut Browser, path: &str) -> Page {
 async fn the_panel_learns_who_is_asking() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&["k8s_admin"]).await;
-    let told = get(&mut browser, "/projects/p1/clusters?x=%2F")
+    let echo = get(&mut browser, "/projects/p1/clusters?x=%2F")
         .await
         .json();
-    assert_eq!(told["target"], "/projects/p1/clusters?x=%2F");
-    let claims = claims(&told);
+    assert_eq!(echo["target"], "/projects/p1/clusters?x=%2F");
+    let claims = claims(&echo);
     assert_eq!(claims["aud"], "panel");
     assert_eq!(claims["iss"], MAIN);
     assert_eq!(claims["sid"], session.id.to_string());
@@ -55,15 +55,15 @@ async fn the_panel_learns_who_is_asking() {
     assert_eq!(claims["csrf"], session.csrf.expose_secret());
     assert_eq!(claims["next_project"], "p1");
     assert_eq!(claims["keystone"], "ok");
-    let sealed = header(&told, "portico-token");
+    let sealed = header(&echo, "portico-token");
     let keys = [stack.panel_key.clone()];
     let jti = claims["jti"].as_str().expect("jti");
     let opened = panel_token::open(&keys, jti, sealed[0], Timestamp::now()).expect("opens");
     assert_eq!(opened.token.expose_secret(), "keystone-token-of-p1");
-    assert_eq!(header(&told, "x-request-id").len(), 1);
-    assert_eq!(header(&told, "host"), ["localhost:8080"]);
-    assert_eq!(header(&told, "x-forwarded-proto"), ["http"]);
-    assert_eq!(header(&told, "x-forwarded-for"), ["127.0.0.1"]);
+    assert_eq!(header(&echo, "x-request-id").len(), 1);
+    assert_eq!(header(&echo, "host"), ["localhost:8080"]);
+    assert_eq!(header(&echo, "x-forwarded-proto"), ["http"]);
+    assert_eq!(header(&echo, "x-forwarded-for"), ["127.0.0.1"]);
 }
 
 #[tokio::test]
@@ -71,10 +71,10 @@ async fn a_project_without_a_role_has_no_token() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     for path in ["/projects/p2", "/"] {
-        let told = get(&mut browser, path).await.json();
-        assert!(header(&told, "portico-token").is_empty(), "{path}");
-        assert_eq!(claims(&told)["project"], Value::Null);
-        assert_eq!(claims(&told)["projects"][0]["id"], "p1");
+        let echo = get(&mut browser, path).await.json();
+        assert!(header(&echo, "portico-token").is_empty(), "{path}");
+        assert_eq!(claims(&echo)["project"], Value::Null);
+        assert_eq!(claims(&echo)["projects"][0]["id"], "p1");
     }
 }
 
@@ -109,10 +109,10 @@ async fn nothing_that_a_client_says_about_itself_arrives() {
     assert!(!page.body.contains("forged"), "{}", page.body);
     assert!(!page.body.contains("10.0.0.1"));
     assert!(!page.body.contains("admin\""));
-    let told = page.json();
-    assert_eq!(header(&told, "cookie"), ["theme=dark"]);
-    assert!(header(&told, "x-secret").is_empty());
-    assert_eq!(claims(&told)["name"], "ada");
+    let echo = page.json();
+    assert_eq!(header(&echo, "cookie"), ["theme=dark"]);
+    assert!(header(&echo, "x-secret").is_empty());
+    assert_eq!(claims(&echo)["name"], "ada");
 }
 
 #[tokio::test]
@@ -141,18 +141,18 @@ async fn finding_s6_headers_that_an_app_must_not_get_are_removed() {
             .send(Method::GET, &format!("{APP}/d/1"), &sent, String::new())
             .await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.body);
-        let told = page.json();
-        assert_eq!(header(&told, "x-my-tenants"), ["another header"]);
-        let (tenant, role) = (header(&told, "x-my-tenant"), header(&told, "x-my-role"));
+        let echo = page.json();
+        assert_eq!(header(&echo, "x-my-tenants"), ["another header"]);
+        let (tenant, role) = (header(&echo, "x-my-tenant"), header(&echo, "x-my-role"));
         if passes {
             assert_eq!(tenant, ["forged-1", "forged-2"]);
             assert_eq!(role, ["forged-4"]);
         } else {
-            assert!(tenant.is_empty() && role.is_empty(), "{told}");
+            assert!(tenant.is_empty() && role.is_empty(), "{echo}");
             assert!(!page.body.contains("forged"), "{}", page.body);
         }
         for underscored in ["x_my_tenant", "x_my_role"] {
-            assert!(header(&told, underscored).is_empty(), "{underscored}");
+            assert!(header(&echo, underscored).is_empty(), "{underscored}");
         }
     }
 }

@@ -34,8 +34,8 @@ fn target(page: &Page) -> Value {
 }
 
 fn names_of(page: &Page) -> Vec<String> {
-    let told = page.json();
-    let headers = told["headers"].as_array().expect("headers");
+    let echo = page.json();
+    let headers = echo["headers"].as_array().expect("headers");
     headers
         .iter()
         .filter_map(|pair| pair[0].as_str().map(str::to_owned))
@@ -93,25 +93,25 @@ async fn what_is_public_needs_no_session_and_uses_one() {
         { "name": "health", "effect": "public", "paths": ["/-/healthy", "/static/"] },
     ] }))
     .await;
-    let mut nobody = Browser::new(stack.address);
-    let page = call(&mut nobody, Method::GET, "/-/healthy").await;
+    let mut anonymous = Browser::new(stack.address);
+    let page = call(&mut anonymous, Method::GET, "/-/healthy").await;
     assert_eq!(target(&page), "/-/healthy");
     assert!(!names_of(&page).contains(&"portico-assertion".to_owned()));
-    let answer = call(&mut nobody, Method::GET, "/-/quit").await;
+    let answer = call(&mut anonymous, Method::GET, "/-/quit").await;
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
-    let page = nobody.open(&format!("{APP}/graph")).await;
+    let page = anonymous.open(&format!("{APP}/graph")).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER);
 
     let (_, session) = stack.signed_in(&[]).await;
-    let mut somebody = stack.on_the_app(&session).await;
-    let page = call(&mut somebody, Method::GET, "/static/app.js").await;
+    let mut signed_in = stack.on_the_app(&session).await;
+    let page = call(&mut signed_in, Method::GET, "/static/app.js").await;
     assert!(
         names_of(&page).contains(&"portico-assertion".to_owned()),
         "{}",
         page.body
     );
     assert!(!page.body.contains("portico="), "our cookie went on");
-    let refused = call(&mut somebody, Method::GET, "/graph").await;
+    let refused = call(&mut signed_in, Method::GET, "/graph").await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
 }
 
@@ -138,11 +138,11 @@ async fn a_program_without_a_browser_may_post_to_what_is_public() {
     assert_eq!(forged.status, StatusCode::FORBIDDEN);
     assert_eq!(forged.json()["error"], "foreign_origin");
 
-    // what everybody may do everywhere a page elsewhere may too, as nobody
+    // what all clients may do everywhere a page elsewhere may too, as an anonymous client
     let (_, session) = stack.signed_in(&["k8s_admin"]).await;
-    let mut somebody = stack.on_the_app(&session).await;
+    let mut signed_in = stack.on_the_app(&session).await;
     let url = format!("{APP}/hook");
-    let sent = somebody
+    let sent = signed_in
         .send(Method::POST, &url, &evil, "x".to_owned())
         .await;
     assert_eq!(target(&sent), "/hook");
@@ -151,7 +151,7 @@ async fn a_program_without_a_browser_may_post_to_what_is_public() {
         !names.contains(&"portico-assertion".to_owned()) && !names.contains(&"cookie".to_owned())
     );
     // and nothing else
-    let sent = somebody
+    let sent = signed_in
         .send(Method::POST, &format!("{APP}/graph"), &evil, "x".to_owned())
         .await;
     assert_eq!(sent.status, StatusCode::FORBIDDEN);
@@ -165,7 +165,7 @@ async fn an_allow_opens_a_part_to_more_people_than_the_list() {
     ] }))
     .await;
     let (mut main, session) = stack.signed_in(&["k8s_viewer"]).await;
-    // the hand-over asks about the page that somebody is going to
+    // the hand-over asks about the page that the user is going to
     let page = main.follow(&format!("{APP}/graph?x=1")).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("Opening Prometheus"), "{}", page.body);
@@ -249,7 +249,7 @@ async fn a_sign_in_that_is_too_long_ago_is_confirmed_on_the_way() {
     let page = browser.open(confirm.as_str()).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("password"));
-    // whoever comes back without is told, and led round no further
+    // a user who comes back without is told, and led round no further
     let back = page.field("rd");
     assert!(back.starts_with("/oauth2/handover?"), "{back}");
     let page = browser.open(&format!("{MAIN}{back}")).await;

@@ -1,4 +1,4 @@
-//! A form that arrives with an expired session waits for its user, and for nobody else.
+//! A form that arrives with an expired session waits for its user, and for no other.
 use http::{Method, StatusCode};
 use portico_store::EndReason;
 use secrecy::ExposeSecret as _;
@@ -78,10 +78,10 @@ async fn a_form_of_an_expired_session_is_offered_after_sign_in_and_sent_by_a_cli
     let page = browser.submit(MAIN, &kept(), &fields).await;
     assert_eq!(page.status, StatusCode::TEMPORARY_REDIRECT);
     assert_eq!(page.location().as_str(), target());
-    let told = browser
+    let page = browser
         .submit(MAIN, page.location().as_str(), &fields)
         .await;
-    let body = told.json()["body"].as_str().expect("body").to_owned();
+    let body = page.json()["body"].as_str().expect("body").to_owned();
     assert!(body.contains("role=k8s_viewer&role=k8s_admin"), "{body}");
 
     let again = browser.submit(MAIN, &kept(), &fields).await;
@@ -93,7 +93,7 @@ async fn a_form_of_an_expired_session_is_offered_after_sign_in_and_sent_by_a_cli
 }
 
 #[tokio::test]
-async fn nobody_else_sees_or_sends_it() {
+async fn no_other_user_sees_or_sends_it() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = sent_too_late(&stack).await;
     let csrf = sign_in_as(&stack, &mut browser, "u2", "vera").await;

@@ -1,4 +1,4 @@
-//! The list of sessions: one's own for everybody, anybody's for administrators of the cloud.
+//! The list of sessions: one's own for every user, any user's for administrators of the cloud.
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -43,7 +43,7 @@ async fn is_live(stack: &Stack, session: &Session) -> bool {
 }
 
 #[tokio::test]
-async fn the_list_says_where_somebody_is_signed_in_and_marks_this_session() {
+async fn the_list_says_where_a_user_is_signed_in_and_marks_this_session() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
     let (_, other) = stack.session(&[]).await;
@@ -184,7 +184,7 @@ async fn ending_needs_the_sessions_own_form() {
 }
 
 #[tokio::test]
-async fn nobody_ends_somebody_elses_session() {
+async fn no_user_ends_another_users_session() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, own) = stack.signed_in(&[]).await;
     let (_, strangers) = stack.session_of("u2", "vera", &[]).await;
@@ -229,7 +229,7 @@ async fn the_current_session_ends_by_sign_out() {
 }
 
 #[tokio::test]
-async fn an_administrator_ends_somebodys_sessions_and_they_are_told() {
+async fn an_administrator_ends_the_sessions_of_a_user_and_the_user_is_told() {
     let stack = with_admins().await;
     let (mut browser, admin) = stack.signed_in_as("u9", "root", &["cloud_admin"]).await;
     let (mut ada, session) = stack.signed_in(&[]).await;
@@ -289,7 +289,7 @@ async fn an_end_that_another_replica_made_is_told_too() {
 }
 
 #[tokio::test]
-async fn whoever_is_no_administrator_is_told_who_is() {
+async fn a_user_who_is_no_administrator_is_told_who_is() {
     let stack = with_admins().await;
     let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
     stack.session_of("u2", "vera", &[]).await;
@@ -304,8 +304,8 @@ async fn whoever_is_no_administrator_is_told_who_is() {
     assert_eq!(events[0].outcome, Outcome::Denied);
     assert_eq!(events[0].session, Some(own.id));
 
-    let nobody = Stack::start(Wanted::default()).await;
-    let (mut browser, _) = nobody.signed_in(&["cloud_admin"]).await;
+    let no_admins = Stack::start(Wanted::default()).await;
+    let (mut browser, _) = no_admins.signed_in(&["cloud_admin"]).await;
     let page = browser.open(&format!("{}?user=vera", list())).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     assert!(page.body.contains("is empty"), "{}", page.body);

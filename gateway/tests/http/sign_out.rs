@@ -54,7 +54,7 @@ async fn revocations_that_keystone_did_not_hear_of_are_kept_and_said() {
     assert_eq!(pending.len(), 2);
     assert!(browser.cookie(MAIN_HOST, "portico").is_none());
 
-    // somebody who kept a copy of the cookie
+    // a client that kept a copy of the cookie
     browser.set_cookie(MAIN_HOST, "portico", &cookie);
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert!(page.location().as_str().ends_with("&reason=signed_out"));

@@ -1,5 +1,5 @@
 //! Traces: what a collector gets of a request, whose traces are continued, and that a collector
-//! that fails is nobody's problem.
+//! that fails affects no request.
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
@@ -77,10 +77,10 @@ async fn ask(browser: &mut Browser, path: &str) -> Page {
     page
 }
 
-/// What the upstream was told.
-fn told(page: &Page, name: &str) -> Option<String> {
-    let told: Value = page.json();
-    let headers = told["headers"].as_array().expect("headers");
+/// The value of this header in the request that the upstream received.
+fn received_header(page: &Page, name: &str) -> Option<String> {
+    let echo: Value = page.json();
+    let headers = echo["headers"].as_array().expect("headers");
     let header = headers.iter().find(|pair| pair[0] == name);
     header.and_then(|pair| pair[1].as_str().map(str::to_owned))
 }
@@ -92,7 +92,7 @@ async fn a_collector_gets_the_request_and_what_it_asked_others_as_part_of_the_tr
     let stack = behind_a_proxy().await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = ask(&mut browser, "/projects/p1?q=confidential").await;
-    let passed_on = told(&page, "traceparent").expect("traceparent");
+    let passed_on = received_header(&page, "traceparent").expect("traceparent");
     let spans = spans(traces, &collector, "request").await;
     let named = |name: &str| {
         let found: Vec<_> = spans.iter().filter(|span| span.name == name).collect();
@@ -126,10 +126,10 @@ async fn a_strangers_trace_is_not_continued_nor_passed_on() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     let page = ask(&mut browser, "/projects/p1").await;
-    let passed_on = told(&page, "traceparent").expect("our own");
+    let passed_on = received_header(&page, "traceparent").expect("our own");
     assert!(!passed_on.contains(TRACE), "{passed_on}");
-    assert_eq!(told(&page, "tracestate"), None);
-    assert_eq!(told(&page, "baggage"), None);
+    assert_eq!(received_header(&page, "tracestate"), None);
+    assert_eq!(received_header(&page, "baggage"), None);
     let spans = spans(traces, &collector, "request").await;
     let request = spans.iter().find(|span| span.name == "request");
     let request = request.expect("a span");
@@ -145,7 +145,7 @@ async fn without_traces_the_context_of_a_proxy_passes_and_that_of_a_client_does_
     ] {
         let (mut browser, _) = stack.signed_in(&[]).await;
         let page = ask(&mut browser, "/projects/p1").await;
-        let seen = told(&page, "traceparent");
+        let seen = received_header(&page, "traceparent");
         assert_eq!(seen, passes.then(|| PARENT.to_owned()));
     }
 }

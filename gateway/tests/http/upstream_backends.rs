@@ -1,4 +1,4 @@
-//! Several servers of one app: who gets a request, who gets it next, and when nobody does.
+//! Several servers of one app: who gets a request, who gets it next, and when no server does.
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -185,7 +185,7 @@ async fn a_server_that_fails_its_checks_gets_no_requests() {
 }
 
 #[tokio::test]
-async fn where_no_server_is_healthy_people_are_told_and_nobody_is_asked() {
+async fn where_no_server_is_healthy_users_are_told_and_no_server_is_asked() {
     let ill = ill().await;
     let stack = Stack::start(Wanted {
         app: json!({ "url": ill.url(), "upstream": { "health": checks() } }),

@@ -137,7 +137,7 @@ fn socket_url(echo: &Echo) -> String {
 }
 
 #[tokio::test]
-async fn trailers_pass_through_http_2_both_ways_without_anybodys_identity() {
+async fn trailers_pass_through_http_2_both_ways_without_any_identity() {
     let echo = Echo::start().await;
     let h2c = echo.url().replace("http://", "h2c://");
     let (stack, browser) = behind(&h2c, json!({})).await;
@@ -293,7 +293,7 @@ async fn an_app_has_limits_of_its_own() {
         let page = browser.call(Method::POST, &format!("{APP}/x"), &body).await;
         assert_eq!(page.status, status);
     }
-    // and where nobody says beforehand how much will come
+    // and where the client does not say beforehand how much will come
     let (mut pieces, answer) = begin(&stack, &browser, "/x", http::Version::HTTP_11).await;
     for _ in 0..3 {
         pieces.send(piece(b"12345")).await.ok();

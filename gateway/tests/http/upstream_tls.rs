@@ -29,17 +29,17 @@ async fn get(browser: &mut Browser) -> Page {
         .await
 }
 
-async fn told(url: &str, upstream: Value) -> Value {
+async fn echoed(url: &str, upstream: Value) -> Value {
     let (_stack, mut browser) = behind(url, upstream).await;
     let page = get(&mut browser).await;
     assert_eq!(page.status, StatusCode::OK, "{}", page.body);
-    let told = page.json();
-    assert_eq!(told["target"], "/x?y=%2F");
-    told
+    let body = page.json();
+    assert_eq!(body["target"], "/x?y=%2F");
+    body
 }
 
-fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
-    let headers = told["headers"].as_array().expect("headers").iter();
+fn header<'a>(body: &'a Value, name: &str) -> Vec<&'a str> {
+    let headers = body["headers"].as_array().expect("headers").iter();
     let named = headers.filter(|pair| pair[0] == name);
     named.filter_map(|pair| pair[1].as_str()).collect()
 }
@@ -47,20 +47,20 @@ fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
 #[tokio::test]
 async fn plain_http_is_version_1_and_h2c_is_version_2() {
     let echo = Echo::start().await;
-    assert_eq!(told(&echo.url(), json!({})).await["version"], "HTTP/1.1");
+    assert_eq!(echoed(&echo.url(), json!({})).await["version"], "HTTP/1.1");
     let h2c = echo.url().replace("http://", "h2c://");
-    let told = told(&h2c, json!({})).await;
-    assert_eq!(told["version"], "HTTP/2.0");
-    assert_eq!(told["authority"], "prometheus.apps.localhost:8080");
+    let body = echoed(&h2c, json!({})).await;
+    assert_eq!(body["version"], "HTTP/2.0");
+    assert_eq!(body["authority"], "prometheus.apps.localhost:8080");
 }
 
 #[tokio::test]
 async fn a_unix_socket_is_an_address_too() {
     let dir = tempfile::tempdir().expect("directory");
     let echo = Echo::on_socket(&dir.path().join("app.sock"));
-    let told = told(&echo.url(), json!({})).await;
-    assert_eq!(header(&told, "host"), ["prometheus.apps.localhost:8080"]);
-    assert_eq!(header(&told, "portico-assertion").len(), 1);
+    let body = echoed(&echo.url(), json!({})).await;
+    assert_eq!(header(&body, "host"), ["prometheus.apps.localhost:8080"]);
+    assert_eq!(header(&body, "portico-assertion").len(), 1);
 }
 
 #[tokio::test]
@@ -73,9 +73,9 @@ async fn over_tls_http_2_is_spoken_where_it_is_offered_and_wanted() {
         ("http1", "HTTP/1.1"),
     ] {
         let upstream = json!({ "ca_file": pki.cert("ca"), "protocol": protocol });
-        let told = told(&echo.url(), upstream).await;
-        assert_eq!(told["version"], version, "{protocol}");
-        assert_eq!(told["certificates"], 0);
+        let body = echoed(&echo.url(), upstream).await;
+        assert_eq!(body["version"], version, "{protocol}");
+        assert_eq!(body["certificates"], 0);
     }
 }
 
@@ -97,8 +97,8 @@ async fn a_server_that_is_not_known_to_the_authority_or_by_the_name_gets_nothing
     }
     assert_eq!(echo.asked(), 0);
     let upstream = json!({ "ca_file": pki.cert("ca"), "server_name": "inside.example" });
-    let told = told(&echo.url(), upstream).await;
-    assert_eq!(told["authority"], "prometheus.apps.localhost:8080");
+    let body = echoed(&echo.url(), upstream).await;
+    assert_eq!(body["authority"], "prometheus.apps.localhost:8080");
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn the_gateway_shows_its_certificate_to_who_asks() {
     }
     assert_eq!(echo.asked(), 0);
     assert_eq!(
-        told(&echo.url(), identity("client")).await["certificates"],
+        echoed(&echo.url(), identity("client")).await["certificates"],
         1
     );
 }
@@ -148,8 +148,8 @@ async fn changed_certificates_are_read_again_and_old_connections_given_up() {
 #[tokio::test]
 async fn the_host_is_the_browsers_or_the_upstreams_own() {
     let echo = Echo::start().await;
-    let told = told(&echo.url(), json!({ "host_header": "upstream" })).await;
-    assert_eq!(header(&told, "host"), [echo.address.to_string()]);
-    let asked = header(&told, "x-forwarded-host");
+    let body = echoed(&echo.url(), json!({ "host_header": "upstream" })).await;
+    assert_eq!(header(&body, "host"), [echo.address.to_string()]);
+    let asked = header(&body, "x-forwarded-host");
     assert_eq!(asked, ["prometheus.apps.localhost:8080"]);
 }

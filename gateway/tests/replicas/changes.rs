@@ -66,7 +66,7 @@ async fn an_idle_session_ends_with_its_reason_and_its_tokens() {
         .execute(&mut database)
         .await
         .expect("changed");
-    // whoever looks first says so to all
+    // the replica that looks first says so to all
     let mut here = crate::support::browser::Browser::new(pair.one.address);
     let cookie = there
         .cookie(MAIN_HOST, "portico")
@@ -100,7 +100,7 @@ async fn what_the_feed_covers_is_not_asked_of_the_store() {
             .await
             .expect("changed");
     };
-    // nobody announced it, so nobody looks
+    // it was not announced, so no replica looks
     rename("renamed").await;
     for _ in 0..20 {
         assert!(there.open(&url).await.body.contains("ada"));

@@ -1,4 +1,4 @@
-//! A replica that does not reach the database: it does not guess, and nobody is signed out.
+//! A replica that does not reach the database: it does not guess, and no user is signed out.
 use std::time::Duration;
 
 use http::StatusCode;
@@ -44,7 +44,7 @@ async fn wait_for(browser: &mut crate::support::browser::Browser, status: Status
 }
 
 #[tokio::test]
-async fn without_the_database_it_says_503_and_afterwards_everybody_is_still_signed_in() {
+async fn without_the_database_it_says_503_and_afterwards_all_users_are_still_signed_in() {
     let Cut { pair, gate } = cut().await;
     let (mut here, mut there, _) = pair.signed_in().await;
     let stream = socket(&pair.other, &there).await;

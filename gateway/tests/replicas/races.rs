@@ -157,19 +157,19 @@ async fn attack_111_a_sign_out_here_leaves_no_token_that_is_fetched_there() {
         let sign_out = format!("{MAIN}/oauth2/sign_out");
         let fields = [("csrf_token", session.csrf.expose_secret())];
         let later = Duration::from_millis(u64::try_from(round).expect("small") * 15);
-        let (told, ended) = tokio::join!(there.call(Method::GET, &project, ""), async {
+        let (page, ended) = tokio::join!(there.call(Method::GET, &project, ""), async {
             // at another moment of the other's work in each round
             tokio::time::sleep(later).await;
             here.submit(MAIN, &sign_out, &fields).await
         });
         assert_eq!(ended.status, StatusCode::OK, "{}", ended.body);
         assert!(
-            matches!(told.status.as_u16(), 200 | 401 | 503),
+            matches!(page.status.as_u16(), 200 | 401 | 503),
             "{}: {}",
-            told.status,
-            told.body
+            page.status,
+            page.body
         );
-        served += usize::from(told.status == StatusCode::OK);
+        served += usize::from(page.status == StatusCode::OK);
         // over at both, whatever was under way
         let over = async {
             while there.call(Method::GET, &project, "").await.status != StatusCode::UNAUTHORIZED {
@@ -192,8 +192,8 @@ async fn attack_111_a_sign_out_here_leaves_no_token_that_is_fetched_there() {
         };
         let gone = tokio::time::timeout(Duration::from_secs(20), gone).await;
         assert!(gone.is_ok(), "a token is left after the session's end");
-        if told.status == StatusCode::OK {
-            let headers = told.json()["headers"].clone();
+        if page.status == StatusCode::OK {
+            let headers = page.json()["headers"].clone();
             assert!(headers.to_string().contains("portico-token"));
         }
         for token in tokens().list(session.id).await.expect("tokens") {

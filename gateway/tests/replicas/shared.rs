@@ -17,9 +17,9 @@ async fn a_cookie_of_one_replica_is_good_at_the_other() {
     let mut there = Browser::new(pair.other.address);
     let cookie = browser.cookie("localhost", "portico").expect("cookie");
     there.set_cookie("localhost", "portico", cookie);
-    let told = there.open(&format!("{MAIN}/projects/x")).await;
-    assert_eq!(told.status, StatusCode::OK);
-    assert!(told.body.contains("portico-assertion"));
+    let page = there.open(&format!("{MAIN}/projects/x")).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(page.body.contains("portico-assertion"));
 }
 
 #[tokio::test]

@@ -73,7 +73,7 @@ impl Program {
         }
     }
 
-    /// What somebody gets who opens a path of the program through the gateway.
+    /// What a user gets who opens a path of the program through the gateway.
     async fn opened(&self, identity: Value, path: &str) -> Page {
         let stack = Stack::start(Wanted {
             app: json!({ "url": self.url, "identity": identity }),
@@ -125,8 +125,8 @@ async fn prometheus_opens_with_its_password() {
         command
     })
     .await;
-    let told = opens_with_its_password(&program, "/api/v1/status/buildinfo").await;
-    assert_eq!(told["status"], "success");
+    let body = opens_with_its_password(&program, "/api/v1/status/buildinfo").await;
+    assert_eq!(body["status"], "success");
 }
 
 #[tokio::test]
@@ -153,8 +153,8 @@ async fn alertmanager_opens_with_its_password() {
         command
     })
     .await;
-    let told = opens_with_its_password(&program, "/api/v2/status").await;
-    assert!(told["versionInfo"]["version"].is_string(), "{told}");
+    let body = opens_with_its_password(&program, "/api/v2/status").await;
+    assert!(body["versionInfo"]["version"].is_string(), "{body}");
 }
 
 #[tokio::test]
@@ -178,6 +178,6 @@ async fn a_container_registry_opens_with_its_password() {
         command
     })
     .await;
-    let told = opens_with_its_password(&program, "/v2/_catalog").await;
-    assert_eq!(told["repositories"], json!([]));
+    let body = opens_with_its_password(&program, "/v2/_catalog").await;
+    assert_eq!(body["repositories"], json!([]));
 }

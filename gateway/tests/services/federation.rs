@@ -93,8 +93,8 @@ async fn a_provider_that_keystone_trusts_opens_projects_as_a_password_does() {
     let federated = federated(None, json!({}), &[]).await;
     let acme = &federated.running.acme;
     let mut browser = signed_in(&federated, "alice", "/x").await;
-    let told = browser.open(&format!("{MAIN}/projects/{acme}")).await;
-    assert!(told.body.contains("portico-token"), "{}", told.body);
+    let page = browser.open(&format!("{MAIN}/projects/{acme}")).await;
+    assert!(page.body.contains("portico-token"), "{}", page.body);
     let session_of_alice = session(&federated, &browser).await;
     assert!(session_of_alice.has_keystone());
     assert_eq!(session_of_alice.user.name, "alice");
@@ -148,8 +148,8 @@ async fn a_federated_session_gets_new_keystone_tokens_by_a_refresh_unnoticed() {
     let mut renewed = before.clone();
     for _ in 0..60 {
         tokio::time::sleep(Duration::from_millis(250)).await;
-        let told = browser.open(&project).await;
-        assert!(told.body.contains("portico-token"), "{}", told.body);
+        let page = browser.open(&project).await;
+        assert!(page.body.contains("portico-token"), "{}", page.body);
         renewed = session(&federated, &browser).await;
         if renewed.keystone_expires_at > before.keystone_expires_at {
             break;
@@ -210,10 +210,10 @@ async fn a_jwt_for_our_audience_opens_what_its_groups_open_and_an_id_token_nothi
             .await
     };
     let good = federated.provider.robot_token(API).await.expect("token");
-    let told = call(&good).await;
+    let page = call(&good).await;
     // its groups are good, and no rule of this app names them
-    assert_eq!(told.status, StatusCode::FORBIDDEN, "{}", told.body);
-    assert_eq!(told.json()["error"], "app_refused");
+    assert_eq!(page.status, StatusCode::FORBIDDEN, "{}", page.body);
+    assert_eq!(page.json()["error"], "app_refused");
     let other = federated
         .provider
         .robot_token("https://other.example/api")

@@ -137,18 +137,20 @@ impl Fronted {
             .await;
         self.who_may_not_sees_why().await;
         self.sign_out_ends_it(&mut browser).await;
-        self.nobody_gets_in_without_portico().await;
+        self.no_request_gets_in_without_portico().await;
     }
 
     async fn calls_are_told_401(&self) {
-        let mut nobody = self.browser();
+        let mut anonymous = self.browser();
         for method in [Method::GET, Method::POST, Method::DELETE] {
-            let answer = nobody.call(method.clone(), &self.url("/api/x"), "{}").await;
+            let answer = anonymous
+                .call(method.clone(), &self.url("/api/x"), "{}")
+                .await;
             assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method}");
             assert!(!answer.headers.contains_key(header::LOCATION));
         }
         let plain = [("accept", "application/json")];
-        let answer = nobody
+        let answer = anonymous
             .send(Method::GET, &self.url("/api/x"), &plain, String::new())
             .await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
@@ -175,14 +177,14 @@ impl Fronted {
             ("sec-fetch-mode", "cors"),
             ("sec-fetch-site", "same-origin"),
         ];
-        let told = browser
+        let page = browser
             .send(Method::GET, &self.url("/claims"), &claims, String::new())
             .await;
-        assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-        assert!(!told.body.contains("admin"), "{}", told.body);
-        assert!(!told.body.contains("portico="), "our cookie: {}", told.body);
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        assert!(!page.body.contains("admin"), "{}", page.body);
+        assert!(!page.body.contains("portico="), "our cookie: {}", page.body);
         let headers: Vec<(String, String)> =
-            serde_json::from_value(told.json()["headers"].clone()).expect("headers");
+            serde_json::from_value(page.json()["headers"].clone()).expect("headers");
         let all = |wanted: &str| -> Vec<&str> {
             let found = headers.iter().filter(|(name, _)| name == wanted);
             found.map(|(_, value)| value.as_str()).collect()
@@ -195,18 +197,18 @@ impl Fronted {
             assert_eq!(all("x-auth-request-preferred-username"), ["devi@Default"]);
         }
         // without any of it the same person arrives
-        let told = browser.open(&self.url("/claims?x=1")).await;
-        assert_eq!(told.status, StatusCode::OK);
-        assert_eq!(told.json()["target"], "/claims?x=1");
+        let page = browser.open(&self.url("/claims?x=1")).await;
+        assert_eq!(page.status, StatusCode::OK);
+        assert_eq!(page.json()["target"], "/claims?x=1");
     }
 
     async fn changes_come_from_the_apps_own_pages(&self, browser: &mut Browser) {
-        let told = browser
+        let page = browser
             .call(Method::POST, &self.url("/api/x"), r#"{"a":1}"#)
             .await;
-        assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-        assert_eq!(told.json()["method"], "POST");
-        assert_eq!(told.json()["body"], r#"{"a":1}"#);
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        assert_eq!(page.json()["method"], "POST");
+        assert_eq!(page.json()["body"], r#"{"a":1}"#);
         let asked = self.stack.app.asked();
         let foreign = [
             ("origin", "https://evil.example"),
@@ -238,10 +240,10 @@ impl Fronted {
             let arrived = self.stack.app.asked() > asked;
             assert_eq!(arrived, status == StatusCode::OK, "{method} {path}");
         }
-        let mut nobody = self.browser();
-        let told = nobody.call(Method::GET, &self.url("/open/x"), "").await;
-        assert_eq!(told.status, StatusCode::OK, "{}", told.body);
-        assert!(!told.body.contains("devi"), "{}", told.body);
+        let mut anonymous = self.browser();
+        let page = anonymous.call(Method::GET, &self.url("/open/x"), "").await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        assert!(!page.body.contains("devi"), "{}", page.body);
     }
 
     async fn sockets_pass(&self, browser: &Browser) {
@@ -308,7 +310,7 @@ impl Fronted {
             "{}",
             page.body
         );
-        // somebody who might, until Keystone takes the role away
+        // a user who might, until Keystone takes the role away
         let admin = KeystoneAdmin::sign_in(&self.env).await.expect("admin");
         let user = admin.create_user("fronted").await.expect("user");
         let project = self.env.get("PROJECT_ID_ACME").expect("acme");
@@ -355,15 +357,15 @@ impl Fronted {
         assert_eq!(self.stack.app.asked(), asked, "the app was asked");
     }
 
-    async fn nobody_gets_in_without_portico(&self) {
+    async fn no_request_gets_in_without_portico(&self) {
         let (mut browser, page) = self.signed_in("devi", "/graph").await;
         assert_eq!(page.status, StatusCode::OK);
         self.stack.lifecycle.stop();
         self.stack.lifecycle.drain().await;
         assert!(TcpStream::connect(self.stack.address).await.is_err());
         let asked = self.stack.app.asked();
-        let mut nobody = self.browser();
-        for browser in [&mut browser, &mut nobody] {
+        let mut anonymous = self.browser();
+        for browser in [&mut browser, &mut anonymous] {
             let page = browser.open(&self.url("/graph")).await;
             assert_eq!(
                 page.status,

@@ -1,5 +1,5 @@
-//! The real API server behind the gateway, with `kind = "cluster"`: it answers as whoever is signed
-//! in, by its own RBAC.
+//! The real API server behind the gateway, with `kind = "cluster"`: it answers as the signed-in
+//! user, by its own RBAC.
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn writes(browser: &mut Browser) -> Page {
 }
 
 #[tokio::test]
-async fn the_api_server_answers_as_whoever_is_signed_in() {
+async fn the_api_server_answers_as_the_signed_in_user() {
     let running = in_front_of_the_api_server().await;
     let mut vera = signed_in(&running, "vera").await;
     assert_eq!(taken_for(&mut vera, &[]).await, "vera@Default");

@@ -151,9 +151,9 @@ async fn signs_in(browser: &mut Browser, user: &TestUser) -> Page {
 }
 
 /// The page to which a sign-in has led.
-async fn reported(browser: &mut Browser, told: &Url) -> Page {
-    assert_eq!(told.path(), "/oauth2/failed_attempts");
-    let page = open_from(browser, "192.0.2.50", told.as_str()).await;
+async fn reported(browser: &mut Browser, link: &Url) -> Page {
+    assert_eq!(link.path(), "/oauth2/failed_attempts");
+    let page = open_from(browser, "192.0.2.50", link.as_str()).await;
     assert_eq!(
         page.status,
         StatusCode::SEE_OTHER,
@@ -184,15 +184,15 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
 
     // the browser that its owner has signed in with goes on, and learns of it
     let page = signs_in(&mut own, &user).await;
-    let told = page.location();
-    let page = reported(&mut own, &told).await;
+    let link = page.location();
+    let page = reported(&mut own, &link).await;
     let said = "24 failed attempts to sign in since";
     assert!(page.body.contains(said), "{}", page.body);
     assert!(page.body.contains("href=\"/projects/x\""), "{}", page.body);
     // another session shows nothing of it, and once it was said it is over
     let mut stranger = Browser::new(running.stack.address);
     enter(&mut stranger, "/", "ada", running.password()).await;
-    let elsewhere = stranger.open(told.as_str()).await;
+    let elsewhere = stranger.open(link.as_str()).await;
     assert!(!elsewhere.body.contains(said));
     let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/projects/x");
@@ -232,16 +232,16 @@ async fn finding_s4_mistakes_just_before_a_sign_in_are_not_shown_in_their_browse
     fails(&mut elsewhere).await;
     next_second().await;
     fails(&mut another).await;
-    let told = signs_in(&mut another, &user).await.location();
-    let page = reported(&mut another, &told).await;
+    let link = signs_in(&mut another, &user).await.location();
+    let page = reported(&mut another, &link).await;
     let said = "1 failed attempt to sign in since";
     assert!(page.body.contains(said), "{}", page.body);
     assert!(!page.body.contains("The last one was at"), "{}", page.body);
 
     // what a browser carries from before that sign-in hides nothing that came after it
     fails(&mut browser()).await;
-    let told = signs_in(&mut elsewhere, &user).await.location();
-    let page = reported(&mut elsewhere, &told).await;
+    let link = signs_in(&mut elsewhere, &user).await.location();
+    let page = reported(&mut elsewhere, &link).await;
     assert!(page.body.contains(said), "{}", page.body);
     admin.delete_user(&user.id).await.expect("deleted");
 }
@@ -319,9 +319,9 @@ async fn finding_s11_a_refusal_takes_as_long_whatever_its_reason() {
     let path = format!("/users/{}", disabled.id);
     admin.patch(&path, change).await.expect("disabled");
     let wrong = SecretString::from("wrong-password");
-    let nobody = unique("nobody");
+    let unknown_name = unique("nobody");
     let all = futures::future::join_all([
-        refused_after(&running, &nobody, wrong.expose_secret()),
+        refused_after(&running, &unknown_name, wrong.expose_secret()),
         refused_after(&running, "otto", wrong.expose_secret()),
         refused_after(&running, &disabled.name, disabled.password.expose_secret()),
         refused_after(&running, &disabled.name, wrong.expose_secret()),

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn somebody_of_a_provider_gets_apps_by_group_but_no_clusters() {
+async fn a_user_of_a_provider_gets_apps_by_group_but_no_clusters() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (mut alice, _) = signed_in(&stack, "corp", "alice").await;
@@ -68,7 +68,7 @@ async fn the_sign_in_page_offers_what_the_host_has() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_down_stops_nobody_else_and_is_named() {
+async fn a_provider_that_is_down_stops_no_other_sign_in_and_is_named() {
     let corp = registered("corp").await;
     let down = json!({
         "id": "down", "name": "Gone & Co", "kind": "oidc", "issuer": "http://127.0.0.1:9",

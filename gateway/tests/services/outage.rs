@@ -1,5 +1,5 @@
 //! The store stands still or is killed under a gateway: 503 with a page, no cookie is taken away,
-//! and afterwards everybody is still signed in. On real servers of the test's own.
+//! and afterwards all users are still signed in. On real servers of the test's own.
 use std::time::Duration;
 
 use http::{Method, StatusCode, header};
@@ -114,7 +114,7 @@ async fn ended_session(stack: &Stack) -> String {
 }
 
 #[tokio::test]
-async fn attack_26_a_redis_that_stands_still_signs_nobody_out() {
+async fn attack_26_a_redis_that_stands_still_signs_no_user_out() {
     let server = RedisServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
@@ -128,7 +128,7 @@ async fn attack_26_a_redis_that_stands_still_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn attack_26_a_redis_that_is_killed_signs_nobody_out() {
+async fn attack_26_a_redis_that_is_killed_signs_no_user_out() {
     let mut server = RedisServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;
@@ -144,7 +144,7 @@ async fn attack_26_a_redis_that_is_killed_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn attack_26_a_redis_that_lost_everything_signs_nobody_out_by_itself() {
+async fn attack_26_a_redis_that_lost_everything_signs_no_user_out_by_itself() {
     let server = RedisServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     stack.store.revert_all().await.unwrap();
@@ -156,7 +156,7 @@ async fn attack_26_a_redis_that_lost_everything_signs_nobody_out_by_itself() {
 }
 
 #[tokio::test]
-async fn attack_26_a_postgresql_that_stands_still_signs_nobody_out() {
+async fn attack_26_a_postgresql_that_stands_still_signs_no_user_out() {
     let server = PostgresServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
@@ -170,7 +170,7 @@ async fn attack_26_a_postgresql_that_stands_still_signs_nobody_out() {
 }
 
 #[tokio::test]
-async fn attack_26_a_postgresql_that_is_killed_signs_nobody_out() {
+async fn attack_26_a_postgresql_that_is_killed_signs_no_user_out() {
     let mut server = PostgresServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let ended = ended_session(&stack).await;

@@ -28,9 +28,9 @@ async fn a_password_opens_the_panel_with_the_projects_token() {
     assert_eq!(before, None);
     let page = enter(&mut browser, &path, "ada@Default", running.password()).await;
     assert_eq!(page.location().path(), path);
-    let told = browser.follow(page.location().as_str()).await;
-    assert_eq!(told.json()["target"], path.as_str());
-    assert!(told.body.contains("portico-token"));
+    let page = browser.follow(page.location().as_str()).await;
+    assert_eq!(page.json()["target"], path.as_str());
+    assert!(page.body.contains("portico-token"));
     let first = browser
         .cookie(MAIN_HOST, "portico")
         .expect("session")
@@ -157,8 +157,8 @@ async fn acmes_prometheus_opens_by_role_in_project() {
             let page = browser
                 .submit(MAIN, &format!("{APP}/oauth2/handover"), &fields)
                 .await;
-            let told = browser.open(page.location().as_str()).await;
-            assert_eq!(told.json()["target"], "/graph", "{name}");
+            let page = browser.open(page.location().as_str()).await;
+            assert_eq!(page.json()["target"], "/graph", "{name}");
         } else {
             assert_eq!(page.status, StatusCode::FORBIDDEN, "{name}");
             assert!(page.body.contains("k8s_developer"), "{name}");

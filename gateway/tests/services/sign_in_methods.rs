@@ -1,4 +1,4 @@
-//! Signing in with an application credential or with a token that somebody has already.
+//! Signing in with an application credential or with a token that the user has already.
 use http::{Method, StatusCode};
 use portico_testkit::{KeystoneAdmin, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -94,19 +94,19 @@ async fn an_application_credential_opens_its_project_and_no_other() {
     let right = [("credential", id.as_str()), ("secret", secret)];
     let page = send(&mut browser, CREDENTIAL, &path, &right).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
-    let told = browser.follow(page.location().as_str()).await;
-    assert!(told.body.contains("portico-token"), "{}", told.body);
+    let page = browser.follow(page.location().as_str()).await;
+    assert!(page.body.contains("portico-token"), "{}", page.body);
     let globex = running.env.get("PROJECT_ID_GLOBEX").expect("globex");
-    let told = browser.open(&format!("{MAIN}/projects/{globex}")).await;
-    assert!(!told.body.contains("portico-token"), "{}", told.body);
+    let page = browser.open(&format!("{MAIN}/projects/{globex}")).await;
+    assert!(!page.body.contains("portico-token"), "{}", page.body);
     let auth = format!("{MAIN}/oauth2/auth?app=prometheus");
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
 
     // a check by Keystone neither ends the session nor widens it
     tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
-    let told = browser.open(&format!("{MAIN}/projects/{globex}")).await;
-    assert!(!told.body.contains("portico-token"));
+    let page = browser.open(&format!("{MAIN}/projects/{globex}")).await;
+    assert!(!page.body.contains("portico-token"));
 
     // it goes on with the credential, and only with it
     let page = browser
@@ -219,8 +219,8 @@ async fn with_token(
     let path = format!("/projects/{}", running.acme);
     let page = send(browser, TOKEN, &path, &fields).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
-    let told = browser.follow(page.location().as_str()).await;
-    assert!(told.body.contains("portico-token"), "{}", told.body);
+    let page = browser.follow(page.location().as_str()).await;
+    assert!(page.body.contains("portico-token"), "{}", page.body);
     let store = &running.stack.store;
     let now = jiff::Timestamp::now();
     let sessions = store.sessions().list_of_user(&user.id, now).await;
@@ -276,7 +276,7 @@ async fn the_session_ends_with_the_token_that_it_came_from() {
 }
 
 #[tokio::test]
-async fn a_token_that_stands_for_less_or_for_nobody_is_refused() {
+async fn a_token_that_stands_for_less_or_for_no_user_is_refused() {
     let running = offering().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = developer(&running, &admin).await;

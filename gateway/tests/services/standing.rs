@@ -1,4 +1,4 @@
-//! What changes in Keystone while somebody is signed in.
+//! What changes in Keystone while a user is signed in.
 use http::{Method, StatusCode};
 use portico_assertion::cluster_token;
 use portico_testkit::KeystoneAdmin;
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Keystone is asked every second, so that nobody has to wait for a minute.
+/// Keystone is asked every second, so that no test has to wait for a minute.
 async fn running() -> Running {
     running_with(json!({ "session": { "validate_every": "1s" } })).await
 }

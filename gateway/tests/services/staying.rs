@@ -30,7 +30,7 @@ struct Stay {
 
 const PROJECT: &str = "http://localhost:8080/oauth2/project";
 
-/// Somebody with two projects who has asked to stay signed in, in acme.
+/// A user with two projects who has asked to stay signed in, in acme.
 async fn staying() -> Stay {
     let offered = json!({ "session": { "stay_signed_in": "offered", "validate_every": "1s" } });
     let running = running_with(offered).await;
@@ -163,8 +163,8 @@ async fn a_session_outlives_its_token_in_one_project() {
     // Keystone is asked about it again, too
     tokio::time::sleep(Duration::from_millis(1200)).await;
     for _ in 0..3 {
-        let told = stay.open(&acme).await;
-        assert!(told.body.contains("portico-token"), "{}", told.body);
+        let page = stay.open(&acme).await;
+        assert!(page.body.contains("portico-token"), "{}", page.body);
         tokio::time::sleep(Duration::from_millis(600)).await;
     }
     assert!(!stay.open(&globex).await.body.contains("portico-token"));
@@ -322,7 +322,7 @@ async fn deleting_the_credential_at_keystone_ends_the_session() {
 }
 
 #[tokio::test]
-async fn where_it_is_off_nobody_is_offered_it_and_nobody_gets_it() {
+async fn where_it_is_off_no_user_is_offered_it_and_no_user_gets_it() {
     let running = running().await;
     let mut browser = Browser::new(running.stack.address);
     let page = browser.open(&format!("{MAIN}/oauth2/sign_in")).await;

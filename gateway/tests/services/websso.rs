@@ -43,7 +43,7 @@ async fn start(browser: &mut Browser, rd: &str) -> Page {
     browser.submit(MAIN, &url, &fields).await
 }
 
-/// What Keystone gives somebody at that address.
+/// What Keystone gives the user of this name at that address.
 async fn at_keystone(running: &Running, there: &Page, name: &str) -> String {
     let issuer = running.env.get("FEDERATION_ISSUER").expect("federation");
     let person = FederatedPerson {
@@ -86,8 +86,8 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
     let page = finish(&mut browser, MAIN, &code).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     assert_eq!(page.location().path(), path);
-    let told = browser.follow(page.location().as_str()).await;
-    assert!(told.body.contains("portico-token"), "{}", told.body);
+    let page = browser.follow(page.location().as_str()).await;
+    assert!(page.body.contains("portico-token"), "{}", page.body);
     let auth = format!("{MAIN}/oauth2/auth?app=prometheus");
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
 
@@ -131,7 +131,7 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
 }
 
 #[tokio::test]
-async fn a_token_that_this_browser_did_not_go_and_get_signs_nobody_in() {
+async fn a_token_that_this_browser_did_not_go_and_get_signs_no_user_in() {
     let running = offering().await;
     let mut attacker = Browser::new(running.stack.address);
     let there = start(&mut attacker, "/").await;

@@ -38,7 +38,7 @@ async fn unreachable(tls: bool) {
         assert!(!page.body.contains("portico_"), "{path}: {}", page.body);
         let page = program.browser().call(Method::GET, &url, "").await;
         assert_ne!(page.status, StatusCode::OK, "{path}");
-        // for somebody signed in it is the panel's path like any other, or nothing
+        // for a signed-in user it is the panel's path like any other, or nothing
         let page = signed_in.open(&url).await;
         assert!(!page.body.contains("portico_build_info"), "{path}");
         if page.status == StatusCode::OK {

@@ -226,7 +226,7 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
 }
 
 #[tokio::test]
-async fn attack_92_an_empty_list_lets_nobody_in() {
+async fn attack_92_an_empty_list_lets_no_user_in() {
     let app = |id: &str, allow: &str| {
         format!(
             "[[apps]]\nid = {id:?}\nname = {id:?}\nproject = \"ACME\"\nurl = \"UPSTREAM\"\n{allow}\n"
@@ -267,7 +267,7 @@ async fn attack_92_an_empty_list_lets_nobody_in() {
         assert_eq!(page.status, expected, "{id}: {}", page.body);
     }
     assert_eq!(program.upstream.count("GET /graph"), 1);
-    // with trusted proxies empty nobody's word about an address or a host counts
+    // with trusted proxies empty, no client's word about an address or a host counts
     let headers = [
         ("x-forwarded-for", "203.0.113.9"),
         ("x-forwarded-host", "evil.example"),
@@ -281,7 +281,7 @@ async fn attack_92_an_empty_list_lets_nobody_in() {
 }
 
 #[tokio::test]
-async fn attack_92_who_cannot_be_asked_vouches_for_nobody() {
+async fn attack_92_a_provider_that_cannot_be_asked_vouches_for_no_user() {
     let secret = tempfile::NamedTempFile::new().expect("file");
     std::fs::write(secret.path(), "secret").expect("written");
     // nothing listens there
@@ -314,7 +314,7 @@ async fn attack_92_who_cannot_be_asked_vouches_for_nobody() {
     assert_eq!(page.status, StatusCode::SEE_OTHER);
     assert_eq!(program.upstream.echo.asked(), 0);
 
-    // the control case: whoever can be asked is
+    // the control case: a provider that can be asked does
     let mut browser = program.sign_in("vera").await;
     let page = browser
         .open(&format!("{}/projects/x", program.main()))

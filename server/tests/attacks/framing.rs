@@ -6,7 +6,7 @@ use crate::{
 
 const HIDDEN: &str = "/projects/x/hidden";
 
-/// A request of somebody signed in, to be hidden in another's body.
+/// A request of a signed-in user, to be hidden in another's body.
 fn hidden(program: &Program, cookie: &str) -> String {
     let head = program.head(&format!("GET {HIDDEN}"), cookie);
     format!("{head}\r\n")
@@ -159,7 +159,7 @@ async fn two_readings(tls: bool) {
     let (_, metrics) = program.admin("/metrics").await.expect("metrics");
     assert!(
         !metrics.contains("portico_listener_malformed_requests_total 0"),
-        "nobody counts them"
+        "they are not counted"
     );
 
     // the control case: two plain requests on one connection are two, and what is recorded shows it

@@ -12,7 +12,7 @@ use crate::{
 /// Bounds the growth of memory under an attack, in MiB.
 const MAX_GROWTH_MIB: u64 = 64;
 
-/// The program with somebody signed in, and what memory it needed then.
+/// The program with a signed-in user, and what memory it needed then.
 pub struct SignedInProgram {
     pub program: Program,
     cookie: String,
@@ -267,7 +267,7 @@ async fn floods(tls: bool) {
         }
     }
     let cut = cut || connection.is_over_within(Duration::from_secs(5)).await;
-    assert!(cut, "20,000 requests were taken back, and nobody minds");
+    assert!(cut, "not cut after 20,000 requests were taken back");
     target.others_are_served().await;
     target.memory_is_bounded();
 

@@ -113,7 +113,7 @@ async fn flood(connection: &mut Http2, burst: &[u8], times: usize) {
 }
 
 #[tokio::test]
-async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_nobody() {
+async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_no_other_client() {
     let target = SignedInProgram::open(true).await;
     let fields = target.fields("/slow");
     let begun = frame(HEADERS, 0, 1, &block(&fields));
@@ -141,7 +141,7 @@ async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_nobody() {
             open,
             frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()),
         ),
-        // RFC 9113, 5.5: frames that nobody knows are ignored
+        // RFC 9113, 5.5: frames of unknown types are ignored
         ("unknown frames", Vec::new(), frame(0xbe, 0xff, 0, &[1; 16])),
     ] {
         let mut connection = Http2::open(&target.program).await;
@@ -203,7 +203,7 @@ async fn attack_95_a_client_that_makes_the_server_reset_is_cut() {
             }
         }
         let cut = cut || connection.is_over_within(Duration::from_secs(5)).await;
-        assert!(cut, "{what}: 20,000 requests were reset, and nobody minds");
+        assert!(cut, "{what}: not cut after 20,000 requests were reset");
         target.others_are_served().await;
         target.memory_is_bounded();
     }

@@ -25,7 +25,7 @@ async fn with_app(keys: &str) -> Program {
     .await
 }
 
-/// Somebody at the app's door, with its cookie.
+/// A browser that is signed in to the app, with its cookie.
 async fn at_the_app(program: &Program, name: &str) -> Browser {
     let mut browser = program.sign_in(name).await;
     let offered = browser.follow(&format!("{APP}/graph")).await;
@@ -186,7 +186,7 @@ async fn connections_beyond_the_limit_are_turned_away_at_once() {
         metrics.contains("portico_listener_connections{listener=\"gateway\"} 10"),
         "{metrics}"
     );
-    // who comes from elsewhere gets in, and so does everybody when there is room again
+    // a client from elsewhere gets in, and so does every client when there is room again
     let socket = tokio::net::TcpSocket::new_v4().expect("socket");
     socket
         .bind("127.0.0.2:0".parse().expect("address"))

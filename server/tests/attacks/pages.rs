@@ -115,7 +115,7 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
         is_guarded(what, &stranger.open(&url).await);
     }
 
-    // the callback with a real code: neither in the answer nor told to anybody
+    // the callback with a real code: neither in the answer nor told to another host
     let mut browser = program.browser();
     let page = browser
         .open(&format!("{main}/oauth2/start?provider=corp&rd=/"))

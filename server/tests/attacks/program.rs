@@ -148,7 +148,7 @@ impl Program {
         self.main().split_once("://").expect("an origin").1
     }
 
-    /// A browser of somebody who has not signed in.
+    /// A browser of a user who has not signed in.
     pub fn browser(&self) -> Browser {
         Browser::new(self.plain)
     }
@@ -176,7 +176,7 @@ impl Program {
         browser
     }
 
-    /// The `Cookie` header of somebody who has signed in.
+    /// The `Cookie` header of a user who has signed in.
     pub async fn cookie(&self, name: &str) -> String {
         self.sign_in(name).await.cookie_line(HOST)
     }

@@ -176,7 +176,7 @@ async fn slow_readers(tls: bool) {
         assert!(whole < 64 << 20, "everything came");
     }
 
-    // the control case: whoever reads gets everything, with pauses too
+    // the control case: a client that reads gets everything, with pauses too
     let mut stream = program.connect().await;
     let request = format!("{head}Connection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("sent");

@@ -159,7 +159,7 @@ async fn attack_97_the_host_of_the_request_decides_whatever_the_handshake_names(
         "prometheus.apps.localhost:8443",
         "grafana.apps.localhost:8443",
     );
-    // somebody who may open one app and not the other
+    // a user who may open one app and not the other
     let mut browser = program.sign_in("devi").await;
     let origin = format!("https://{app}");
     let offered = browser.follow(&format!("{origin}/graph")).await;
@@ -217,7 +217,7 @@ async fn attack_97_the_host_of_the_request_decides_whatever_the_handshake_names(
 }
 
 #[tokio::test]
-async fn attack_97_nobody_renegotiates() {
+async fn attack_97_no_client_renegotiates() {
     let program = over_tls("").await;
     let client = async |input: &str| {
         let mut child = Command::new("openssl")

@@ -60,7 +60,7 @@ fn traefik_finds_every_middleware_and_service_that_it_is_told_to_use() {
             assert!(services.contains(name.as_str().unwrap()), "{name}");
         }
     }
-    // the answer's headers replace the client's, and nobody else's word counts
+    // the answer's headers replace the client's, and no other sender's word counts
     for asks in values(http, "forwardAuth") {
         assert_eq!(asks["trustForwardHeader"], false);
         let copied = asks["authResponseHeaders"].as_array().expect("a list");
@@ -80,7 +80,7 @@ fn traefik_finds_every_middleware_and_service_that_it_is_told_to_use() {
 }
 
 #[test]
-fn envoy_finds_every_cluster_and_lets_nobody_in_when_portico_is_away() {
+fn envoy_finds_every_cluster_and_lets_no_request_in_when_portico_is_away() {
     let envoy = shipped("envoy/envoy.yaml");
     let resources = &envoy["static_resources"];
     let clusters: BTreeSet<&str> = resources["clusters"]

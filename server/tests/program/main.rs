@@ -1,4 +1,4 @@
-//! The program itself and what it ships, as far as they need nobody else.
+//! The program itself and what it ships, as far as they need no other service.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! `portico policy`: what an operator learns about the rules of apps before anybody meets them.
+//! `portico policy`: what an operator learns about the rules of apps before they apply to any user.
 use std::{path::PathBuf, process::Command};
 
 use tempfile::TempDir;

@@ -9,7 +9,7 @@ const TAKEN_OVER: &str = "keys reloaded: the new keys are in use";
 const NOT_USABLE: &str = "new keys not usable, the old ones stay in use";
 
 #[tokio::test]
-async fn store_keys_are_replaced_at_two_processes_and_nobody_is_signed_out() {
+async fn store_keys_are_replaced_at_two_processes_and_no_user_is_signed_out() {
     let mut two = two().await;
     let mut before = two.one.sign_in(&two.env, "vera").await;
     let mut before_there = two.other.browser_like(&before);

@@ -136,7 +136,7 @@ async fn while_the_provider_is_slow(database: Database) {
     session.storm(&both, 200).await;
     assert!(
         started.elapsed() < Duration::from_secs(6),
-        "somebody waited"
+        "a request waited"
     );
     session.refreshed_once(Duration::from_secs(12)).await;
     session.at(23).await;
@@ -177,21 +177,21 @@ async fn attack_76_two_processes_on_redis_refresh_once_between_them() {
 }
 
 #[tokio::test]
-async fn attack_76_nobody_waits_at_two_processes_on_postgresql_while_the_provider_is_slow() {
+async fn attack_76_no_request_waits_at_two_processes_on_postgresql_while_the_provider_is_slow() {
     while_the_provider_is_slow(Database::Postgres).await;
 }
 
 #[tokio::test]
-async fn attack_76_nobody_waits_at_two_processes_on_redis_while_the_provider_is_slow() {
+async fn attack_76_no_request_waits_at_two_processes_on_redis_while_the_provider_is_slow() {
     while_the_provider_is_slow(Database::Redis).await;
 }
 
 #[tokio::test]
-async fn attack_76_a_process_on_postgresql_killed_while_it_refreshes_loses_nobody() {
+async fn attack_76_a_process_on_postgresql_killed_while_it_refreshes_loses_no_session() {
     while_the_refreshing_process_is_killed(Database::Postgres).await;
 }
 
 #[tokio::test]
-async fn attack_76_a_process_on_redis_killed_while_it_refreshes_loses_nobody() {
+async fn attack_76_a_process_on_redis_killed_while_it_refreshes_loses_no_session() {
     while_the_refreshing_process_is_killed(Database::Redis).await;
 }

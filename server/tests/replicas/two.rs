@@ -109,7 +109,7 @@ async fn a_killed_process_takes_no_session_with_it() {
     let mut goes = two.one.socket(&here).await;
     two.one.kill().await;
     let mut rest = Vec::new();
-    // without a close frame: nobody was there to send one
+    // without a close frame: no process was there to send one
     let _ = goes.read_to_end(&mut rest).await;
     assert!(rest.is_empty(), "{rest:?}");
     for _ in 0..10 {

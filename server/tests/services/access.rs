@@ -65,7 +65,7 @@ async fn a_grant_is_previewed_made_once_and_taken_back() {
         .await
         .unwrap_err();
     assert_eq!(again.kind, UiErrorKind::Conflict);
-    // somebody else's undo is not theirs to use
+    // another user's undo is not theirs to use
     let devi = stack.panel("devi").await;
     assert!(
         devi.undo(stack.acme(), done.undo.clone().unwrap())

@@ -98,7 +98,7 @@ async fn a_project_that_is_not_accepted_is_told_on_the_page_too() {
 }
 
 #[tokio::test]
-async fn an_administrator_learns_what_somebody_else_may_do() {
+async fn an_administrator_learns_what_another_user_may_do() {
     let stack = Stack::open();
     let own = stack.namespace("identify").await;
     let panel = stack.panel("ada").await;
@@ -165,7 +165,7 @@ async fn the_roles_of_a_tested_user_come_from_keystone_for_those_who_may_read_th
         ..vera(&stack, &own.name)
     };
     let test = panel.user_test(stack.acme(), unchosen.clone()).await;
-    // somebody who has no role in the project: nothing is made up
+    // a user who has no role in the project: nothing is made up
     let stranger = UserTestRequest {
         user_id: "0".repeat(32),
         ..unchosen

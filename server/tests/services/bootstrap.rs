@@ -1,10 +1,10 @@
 //! The reconciler of the pre-defined roles.
 use crate::stack::Stack;
 use k8s_openapi::api::rbac::v1::RoleBinding;
-use server::kube::bootstrap::{Options, VIEWER, run_once};
+use portico_cluster_sync::bootstrap::{Options, VIEWER, run_once};
 
 #[tokio::test]
-async fn what_somebody_deleted_is_reported_and_stays_deleted() {
+async fn a_deleted_binding_is_reported_and_stays_deleted() {
     let stack = Stack::open();
     let own = stack.namespace("bootstrap").await;
     let directory = tempfile::tempdir().unwrap();

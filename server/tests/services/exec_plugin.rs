@@ -227,7 +227,7 @@ async fn twenty_kubectl_at_once_sign_in_once() {
         assert_eq!(said.code, 0, "{}", said.err);
     }
     assert_eq!(fixture.cloud.keystone.sign_ins() - before, 1);
-    // and the next one asks nobody
+    // and the next one sends no request to Keystone
     let requests = fixture.cloud.keystone.requests();
     assert_eq!(kubectl().await.unwrap().code, 0);
     assert_eq!(fixture.cloud.keystone.requests(), requests);

@@ -348,8 +348,8 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
         pad.attention_gaps
     );
 
-    let nobody_knows = devi(&[("alertmanager", AppAccess::Unknown)]).await;
-    let error = nobody_knows
+    let unknown_access = devi(&[("alertmanager", AppAccess::Unknown)]).await;
+    let error = unknown_access
         .alerts("alertmanager".to_owned())
         .await
         .unwrap_err();

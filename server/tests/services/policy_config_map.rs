@@ -124,11 +124,13 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
     let task = tokio::spawn(watch.run(service.clone()));
 
     // the account reads this one ConfigMap and nothing else
-    let limited = server::kube::reconcile::connect(&kubeconfig).await.unwrap();
+    let limited = portico_cluster_sync::reconcile::connect(&kubeconfig)
+        .await
+        .unwrap();
     let others = Api::<ConfigMap>::namespaced(limited, &own.name);
     assert!(others.list(&Default::default()).await.is_err());
 
-    // nobody can say before there is one
+    // there is no policy before there is a ConfigMap
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(service.policy(stack.acme()).is_none());
     let maps = Api::<ConfigMap>::namespaced(own.client.clone(), &own.name);

@@ -8,14 +8,14 @@ use k8s_openapi::api::{
     rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding},
 };
 use kube::{Api, ResourceExt as _, api::Patch};
+use portico_cluster_sync::reconcile::Pruning;
+use portico_cluster_sync::sync::{Options, Outcome, Sync, SyncConfig, SyncError};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::service_account::ServiceAccountConfig;
 use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_testkit::{KeystoneAdmin, TestEnv, TestUser};
 use serde_json::{Value, json};
-use server::kube::reconcile::Pruning;
-use server::kube::sync::{Options, Outcome, Sync, SyncConfig, SyncError};
 use std::path::PathBuf;
 use uuid::Uuid;
 
@@ -203,7 +203,7 @@ impl Own {
             .unwrap();
     }
 
-    /// Whether somebody with this group may read pods in the project's namespace.
+    /// Whether a user with this group may read pods in the project's namespace.
     /// Waits until the API server says so: its authorizer hears of a change a moment later.
     async fn soon_may(&self, namespace: &str, group: &str, allowed: bool) {
         for _ in 0..50 {
@@ -371,7 +371,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
         let _ = originals.delete("operators", &Default::default()).await;
     }
 
-    // what somebody changed of ours is put right
+    // a binding of ours that another client changed is put right
     let foreign = json!({ "subjects": [{ "apiGroup": "rbac.authorization.k8s.io",
         "kind": "Group", "name": "intruders" }] });
     own.bindings()
@@ -388,7 +388,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
     own.soon_may(&own.target(), "intruders", false).await;
     own.soon_may(&own.target(), &group, true).await;
 
-    // a role that nobody has any more is told, and taken back when that is asked for
+    // a role that no user has any more is told, and taken back when that is asked for
     own.revoke().await;
     let outcome = own.sync(NOTHING).await;
     assert!(outcome.done.is_empty());
@@ -408,7 +408,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
         );
     }
 
-    // whoever cannot read Keystone whole does not take that for roles that were taken away
+    // a sync that cannot read all of Keystone does not take that for roles that were taken away
     own.grant().await;
     own.sync(NOTHING).await;
     let options = Options {

@@ -125,7 +125,7 @@ impl Report {
             ),
             (
                 "200 parallel requests when a refresh is due",
-                "one refresh, nobody signed out",
+                "one refresh, no user signed out",
                 format!(
                     "{} requests: {} refreshes, {} signed out",
                     storm.parallel, storm.refreshes, storm.sign_outs

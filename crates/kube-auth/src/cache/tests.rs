@@ -144,7 +144,7 @@ async fn late_uses(answer: Result<TokenDetails, Error>) -> (Known, Known, usize)
 }
 
 #[tokio::test]
-async fn a_token_in_use_is_asked_about_before_anybody_waits() {
+async fn a_token_in_use_is_asked_about_before_any_request_waits() {
     let (late, after, times) = late_uses(Ok(details(LONG))).await;
     assert!(late.cached && late.answer.is_ok());
     assert!(after.cached && after.answer.is_ok());

@@ -249,7 +249,7 @@ fn a_kind_of_token_that_the_record_names_counts_and_no_other() {
         decide(&ruled, &anything, at(NOW)).unwrap_err(),
         Refusal::AccessRules
     );
-    // a cluster that wants a role gets nobody without one
+    // a cluster that wants a role accepts no user without one
     anything.accepted_roles = vec!["k8s_admin-id".to_owned()];
     assert!(decide(&without_project, &anything, at(NOW)).is_err());
 }

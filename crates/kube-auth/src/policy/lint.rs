@@ -111,7 +111,7 @@ pub(super) fn lint(policy: &Policy) -> Vec<Finding> {
         {
             shape(entry, &mut say);
         }
-        let user = somebody(policy, index);
+        let user = matching_user(policy, index);
         let tried = Tried {
             policy,
             index,
@@ -197,7 +197,7 @@ fn shape(entry: &Entry, say: &mut impl FnMut(Severity, String)) {
 }
 
 /// Returns a user to whom the rule applies.
-fn somebody(policy: &Policy, index: usize) -> User {
+fn matching_user(policy: &Policy, index: usize) -> User {
     let mut user = User::default();
     match policy {
         Policy::Reference(rules) => {

@@ -70,7 +70,7 @@ impl Asked {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn attack_43_a_dead_service_token_costs_one_sign_in_and_refuses_nobody() {
+async fn attack_43_a_dead_service_token_costs_one_sign_in_and_refuses_no_user() {
     let asked = Asked::with_role("service").await;
     let world = &asked.world;
     let first = world.sign_in(&world.user("tess").await).await;
@@ -108,13 +108,13 @@ async fn attack_43_a_dead_service_token_costs_one_sign_in_and_refuses_nobody() {
     let reply = api_server
         .review(V1, &seal(key, CLUSTER, &"gAAAAABnothing".into()))
         .await;
-    reply.assert_refused("a token of nobody's");
+    reply.assert_refused("a token of no user");
     assert_eq!(asked.proxy.counted(), 2);
     asked.done().await;
 }
 
 #[tokio::test]
-async fn attack_43_an_account_that_may_not_ask_refuses_nobody_either() {
+async fn attack_43_an_account_that_may_not_ask_refuses_no_user_either() {
     let asked = Asked::with_role("k8s_viewer").await;
     let world = &asked.world;
     let issued = world.sign_in(&world.user("uma").await).await;

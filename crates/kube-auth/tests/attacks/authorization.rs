@@ -76,7 +76,7 @@ async fn attack_46_reading_opens_no_way_into_containers_and_nodes() {
     for (method, path) in DANGEROUS {
         assert!(!is_allowed(&viewer, method, path).await, "{path}");
     }
-    // without the role in this project: nobody
+    // without the role in this project: a user without access
     let stranger = world
         .admin
         .create_user_called("stranger", &world.domain)
@@ -131,7 +131,7 @@ async fn attack_47_a_policy_that_cannot_be_read_changes_nothing() {
         ),
         (
             "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\nrules:\n- name: all\n  subjects: {}\n  resources: [{groups: ['*'], resources: ['*'], verbs: ['*']}]",
-            "everybody",
+            "all users",
         ),
     ];
     for (text, what) in bad {
@@ -197,7 +197,7 @@ async fn attack_49_made_up_extra_gives_nothing_where_ids_decide() {
     let asked = outsider.send(Method::POST, &path, "application/json", Body::from("{}"));
     assert_eq!(asked.await.status, 403);
 
-    // somebody who may impersonate extra, as a careless role would let them
+    // a user who may impersonate extra, as a careless role would let them
     let lab = Lab::start(&world, Some(&strict(&world)), &[]).await;
     let impostor = world
         .admin
@@ -263,7 +263,7 @@ async fn attack_49_made_up_extra_gives_nothing_where_ids_decide() {
 }
 
 #[tokio::test]
-async fn attack_50_a_refusal_names_nobody_and_no_rule() {
+async fn attack_50_a_refusal_names_no_subject_and_no_rule() {
     let world = World::new().await;
     let lab = Lab::start(&world, Some(&strict(&world)), &[]).await;
     let token = lab.token(&world.sign_in(&world.user("viewer").await).await);

@@ -18,7 +18,7 @@ const CACHE_TTL: Duration = Duration::from_secs(30);
 /// What a slow machine may add: kubectl itself starts some times a second.
 const SLACK: Duration = Duration::from_secs(3);
 
-/// Somebody with a project in a domain of their own, so that ending one ends no other.
+/// A user with a project in a domain of their own, so that ending one ends no other.
 struct Person {
     domain: TestDomain,
     project: String,

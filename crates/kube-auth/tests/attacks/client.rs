@@ -95,7 +95,7 @@ async fn attack_52_a_cache_that_others_could_read_or_replace_is_not_used() {
         symlink(&elsewhere, &file).unwrap();
         assert_refused(&credential(&cloud, &person).await, "is a link");
         assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), text);
-        // somebody else's
+        // another user's
         std::fs::remove_file(&file).unwrap();
         std::fs::copy(&elsewhere, &file).unwrap();
         if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
@@ -231,7 +231,7 @@ async fn attack_54_a_kubeconfig_or_an_openrc_cannot_send_a_secret_elsewhere() {
     let other = Person::new().unwrap();
     let unknown = other.portico(&["login", &cloud.gateway.url]).await.unwrap();
     assert_refused(&unknown, "cannot reach");
-    // whoever says so in so many words gets the other Keystone
+    // a user who says so in so many words gets the other Keystone
     person.set("OS_AUTH_URL", &evil.url());
     let repin = person
         .portico(&["login", "--cloud", "envvars", "--repin"])

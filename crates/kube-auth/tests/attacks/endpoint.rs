@@ -33,7 +33,7 @@ fn webhook() -> Webhook {
 }
 
 #[tokio::test]
-async fn attack_28_nobody_gets_in_without_the_clusters_own_certificate() {
+async fn attack_28_no_client_gets_in_without_the_clusters_own_certificate() {
     let served = WebhookServer::open(&webhook()).await;
     let stranger = Authority::new();
     let other = Uuid::from_u128(9);
@@ -367,7 +367,7 @@ async fn told_of_the_canary(answer: Response<Body>, expected: u16) -> String {
 }
 
 #[tokio::test]
-async fn attack_35_no_token_is_ever_told_to_anybody() {
+async fn attack_35_no_token_is_ever_disclosed() {
     let log = Log::start();
     let metrics = Metrics::install().unwrap();
     let sealed = [

@@ -1,4 +1,4 @@
-//! 1 to 12: who somebody is made to look like.
+//! 1 to 12: which user another one is made to look like.
 use crate::lab::eventually;
 use crate::reviews::{CLUSTER, review_of, until, webhook_at};
 use crate::stand_in::{StandIn, token};
@@ -61,7 +61,7 @@ async fn attack_01_no_group_or_role_of_keystones_becomes_a_reserved_group() {
 }
 
 #[tokio::test]
-async fn attack_02_a_user_named_like_kubernetes_own_is_nobody() {
+async fn attack_02_a_user_named_like_kubernetes_own_is_not_authenticated() {
     let world = World::new().await;
     for name in [
         "system:kube-scheduler",
@@ -90,7 +90,7 @@ async fn attack_02_a_user_named_like_kubernetes_own_is_nobody() {
     world.end().await;
 }
 
-/// Binds somebody to a role of Kubernetes' own that no tenant has.
+/// Binds a subject to a role of Kubernetes' own that no tenant has.
 async fn bind_to_drivers(kubectl: &Kubectl, name: &str, subject: &str) {
     let role = "--clusterrole=system:kube-scheduler";
     let arguments = ["create", "clusterrolebinding", name, role, subject];
@@ -120,7 +120,7 @@ async fn attack_03_the_same_name_in_another_domain_is_another_user() {
     assert_ne!(seen[0].0, seen[1].0);
     assert_ne!(seen[0].1, seen[1].1);
 
-    // a binding for one by name, which nobody should make, does not work for the other
+    // a binding for one by name, which no administrator should make, does not work for the other
     let kubectl = Kubectl::admin(&world.env).unwrap();
     let name = format!("attack-{}", own.id);
     let user = format!("--user={}", seen[0].0);
@@ -274,7 +274,7 @@ async fn attack_08_recreated_user_gets_no_old_rights() {
     let world = World::new().await;
     let old = world.user("dave").await;
     let (cluster, _, old_token) = world.at_the_real_cluster(&old).await;
-    // what the panel binds when somebody grants rights to this user
+    // what the panel binds when an administrator grants rights to this user
     let kubectl = Kubectl::admin(&world.env).unwrap();
     let name = format!("attack-{}", old.id);
     let group = format!("--group=portico:user:{}", old.id);
@@ -327,7 +327,7 @@ async fn attack_09_a_project_named_like_the_id_of_another_is_not_that_project() 
 
 /// A real Keystone never gives these answers; one with a broken back end might.
 #[tokio::test]
-async fn attack_10_an_empty_identity_is_nobody() {
+async fn attack_10_an_empty_identity_is_not_authenticated() {
     for pointer in [
         "/token/user/id",
         "/token/user/name",

@@ -76,7 +76,7 @@ async fn attack_15_a_token_without_a_scope_is_refused_and_crashes_nothing() {
     let unscoped = world.client.unscope(&scoped.token).await.unwrap();
     world.review(&unscoped).await.assert_refused("unscoped");
     world.review(&scoped).await.assert_authenticated("scoped");
-    // where the record says so, it is somebody without any project
+    // where the record says so, it is a user without any project
     let reply = world.review_at(LENIENT, &unscoped.token).await;
     reply.assert_authenticated("unscoped, allowed");
     assert_eq!(
@@ -172,7 +172,7 @@ async fn attack_18_delegated_rights_count_only_where_the_record_says_so() {
         }
         strict.assert_refused("a trust");
         lenient.assert_authenticated("a trust, allowed");
-        // marked, whoever it looks like
+        // marked, whichever user it looks like
         let extra = &lenient.user()["extra"];
         assert_eq!(extra["portico.dev/trustor-id"], json!([trustor.id]));
         let marked = json!([impersonation.to_string()]);

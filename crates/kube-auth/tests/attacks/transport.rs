@@ -101,7 +101,7 @@ async fn a_stop_lets_running_reviews_finish_and_takes_no_new_ones() {
 }
 
 #[tokio::test]
-async fn a_new_certificate_counts_within_seconds_and_cuts_nobody_off() {
+async fn a_new_certificate_counts_within_seconds_and_cuts_no_client_off() {
     let (_keystone, webhook, review) = slow_webhook(Duration::ZERO).await;
     let served = WebhookServer::open(&webhook).await;
     let identity = served.authority.api_server(CLUSTER);
@@ -119,7 +119,7 @@ async fn a_new_certificate_counts_within_seconds_and_cuts_nobody_off() {
             break;
         }
         assert!(renewed.elapsed() < Duration::from_secs(15));
-        // nobody is turned away meanwhile
+        // no client is turned away meanwhile
         assert_eq!(
             status(&served.answer_to(Some(&identity), &bytes).await),
             200

@@ -148,7 +148,7 @@ impl World {
         }
     }
 
-    /// A call to Keystone as somebody else than its administrator.
+    /// A call to Keystone as a user other than its administrator.
     pub async fn post_as(&self, token: &SecretString, path: &str, body: Value) -> Value {
         self.admin.as_user(token).post(path, body).await.unwrap()
     }

@@ -81,7 +81,7 @@ fn stack_project(env: &TestEnv) -> String {
 }
 
 #[tokio::test]
-async fn without_keystone_a_known_token_works_until_the_time_to_live_and_then_nobody_can_say() {
+async fn without_keystone_a_known_token_works_until_the_time_to_live_and_then_is_undecided() {
     let keystone_url = TestEnv::load()
         .unwrap()
         .get("KEYSTONE_URL")

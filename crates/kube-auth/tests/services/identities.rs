@@ -63,7 +63,7 @@ async fn each_user_gets_exactly_their_own_identity() {
 }
 
 #[tokio::test]
-async fn a_member_without_a_kubernetes_role_is_somebody_without_rights() {
+async fn a_member_without_a_kubernetes_role_is_a_user_without_rights() {
     let stack = Stack::new(TTL);
     let issued = stack.sign_in_to("nora", "acme").await;
     let api_server = stack.webhook.api_server_of(Uuid::from_u128(1));

@@ -82,7 +82,7 @@ async fn what_it_does_not_allow_is_left_to_others_and_never_denied() {
         pods("shop", "delete"),
         pods("", "list"),
         json!({"nonResourceAttributes": {"verb": "get", "path": "/metrics"}}),
-        // nobody of ours
+        // not a user of ours
         json!({"resourceAttributes": {"verb": "list", "resource": "pods", "namespace": "shop"}, "extra": null}),
     ] {
         let reply = ask(&api_server, V1, attributes).await;
@@ -133,7 +133,7 @@ async fn what_newer_or_careless_api_servers_send_is_understood() {
         let reply = ask(&api_server, V1, attributes).await;
         assert_eq!(reply.body["status"]["allowed"], true, "{}", reply.text);
     }
-    // nobody of ours, and so nothing allowed; the reference crashes on these
+    // not a user of ours, and so nothing allowed; the reference crashes on these
     for missing in ["groups", "extra", "uid"] {
         let mut attributes = pods("shop", "list");
         attributes[missing] = json!(null);
@@ -185,7 +185,7 @@ async fn a_policy_from_a_config_map_counts_from_the_first_good_one_on() {
     );
     let service = &webhook.service;
     let list = || ask(&api_server, V1, pods("shop", "list"));
-    // nobody can say, and nothing is cached
+    // it cannot be decided, and nothing is cached
     service.policy_is_missing(id, "deleted").unwrap();
     assert!(service.set_policy(id, "[{").await.is_err());
     let reply = list().await;
@@ -254,7 +254,7 @@ async fn finding_s1_a_refused_policy_leaves_its_own_and_other_clusters_as_they_w
 }
 
 #[tokio::test]
-async fn one_address_takes_both_reviews_of_whoever_the_certificate_names() {
+async fn one_address_takes_both_reviews_of_the_cluster_that_the_certificate_names() {
     let (_dir, api_server) = with_policy();
     let send = |api_server: ApiServer, body: serde_json::Value| async move {
         let body = Body::from(body.to_string());

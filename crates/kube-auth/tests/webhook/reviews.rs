@@ -111,7 +111,7 @@ async fn an_audience_that_is_not_the_clusters_is_refused() {
 }
 
 #[tokio::test]
-async fn without_keystone_nobody_can_say_and_nothing_is_cached() {
+async fn without_keystone_a_review_cannot_be_decided_and_nothing_is_cached() {
     let webhook = webhook();
     let api_server = webhook.api_server_of(id(1));
     for key in [&webhook.current, &webhook.retired] {
@@ -349,12 +349,12 @@ async fn a_pinned_certificate_replaces_the_name_in_it() {
 #[tokio::test]
 async fn the_published_keys_are_the_ones_that_open() {
     let webhook = webhook();
-    let anybody = ApiServer {
+    let anonymous = ApiServer {
         certificate: None,
         ..webhook.api_server_of(id(1))
     };
     let path = "/.well-known/portico-cluster-keys";
-    let Reply { status, body, .. } = anybody
+    let Reply { status, body, .. } = anonymous
         .send(Method::GET, path, "text/plain", Body::empty())
         .await;
     assert_eq!(status, StatusCode::OK);

@@ -68,7 +68,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn somebody_signs_in_and_is_refreshed_with_rotation() {
+async fn a_user_signs_in_and_is_refreshed_with_rotation() {
     let running = running().await;
     let (authorization, query) = running.answered(&mut OidcPerson::default()).await;
     let verifier = &authorization.flow.verifier;

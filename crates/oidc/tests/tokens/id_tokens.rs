@@ -234,7 +234,7 @@ async fn only_configured_algorithms_count() {
 }
 
 #[tokio::test]
-async fn an_answer_without_an_id_token_signs_nobody_in() {
+async fn an_answer_without_an_id_token_signs_no_user_in() {
     let stand_in = StandIn::start().await;
     *stand_in.says.token.lock().unwrap() = json!({ "access_token": "a", "token_type": "Bearer" });
     let result = redeem(&stand_in.provider()).await.map(drop);

@@ -1,4 +1,4 @@
-//! The provider's keys: rotation, and nobody makes us fetch them at will.
+//! The provider's keys: rotation, and no client makes us fetch them at will.
 use portico_oidc::{Error, Provider, Settings, TokenFault};
 use serde_json::json;
 use std::{sync::atomic::Ordering, time::Duration};

@@ -1,4 +1,4 @@
-//! Federation by header: the stack's Keystone believes whoever reaches its port.
+//! Federation by header: the stack's Keystone believes every client that reaches its port.
 use crate::environment::{client, value};
 use portico_openstack::keystone::{
     Assertion, FederatedProtocol, FederationError, TokenScope, federation::websso_address,
@@ -79,7 +79,7 @@ async fn each_fault_of_a_federation_is_told_apart() {
         refused(&unknown, good).await,
         FederationError::UnknownProvider
     );
-    // there is no web server here that would verify a bearer: nobody is asserted
+    // there is no web server here that would verify a bearer: no user is asserted
     let bearer = Assertion::Bearer(SecretString::from("eyJ.a.b"));
     let error = client().federate(&way(), &bearer).await.unwrap_err();
     assert_eq!(error, FederationError::NotMapped);

@@ -87,7 +87,7 @@ async fn a_hundred_who_wait_sign_in_once() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_costs_one_sign_in_and_nobody_notices() {
+async fn a_revoked_token_costs_one_sign_in_and_no_caller_notices() {
     let own = Own::with_role("reader").await;
     let token = own.account.call(async |_, token| Ok(token)).await.unwrap();
     own.admin.revoke_token(&token).await.unwrap();

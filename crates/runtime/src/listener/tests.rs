@@ -378,7 +378,7 @@ async fn what_can_be_read_in_two_ways_is_told_so_unless_an_answer_may_be_under_w
         "{answer}"
     );
     assert!(text.contains("without a plain name"), "{answer}");
-    // whoever sends the next request before the first is answered hears nothing about it
+    // a client that sends the next request before the first is answered hears nothing about it
     let first = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answer = answer_to(&format!("{first}{unclear}")).await;
     assert!(!answer.contains(" 400 "), "{answer}");
@@ -405,7 +405,7 @@ async fn begin_upload(lifecycle: &Lifecycle, length: u32) -> TcpStream {
 }
 
 #[tokio::test]
-async fn whoever_still_sends_a_body_is_not_cut_off_from_the_answer() {
+async fn a_client_that_still_sends_a_body_is_not_cut_off_from_the_answer() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
     let mut stream = begin_upload(&lifecycle, 100_000).await;
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -454,7 +454,7 @@ async fn frames_that_cross_the_goaway_do_not_reset_the_connection() {
 }
 
 #[tokio::test]
-async fn whoever_sends_on_and_on_is_cut_off() {
+async fn a_client_that_sends_on_and_on_is_cut_off() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
     let mut stream = begin_upload(&lifecycle, 999_999_999).await;
     let piece = vec![b'x'; 1024 * 1024];

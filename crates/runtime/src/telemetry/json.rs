@@ -259,7 +259,7 @@ mod tests {
     fn a_line_names_its_request_once() {
         let id = RequestId(Uuid::from_u128(7));
         let lines = lines_of(|| {
-            tracing::info!("of nobody");
+            tracing::info!("of no request");
             request_id::handled(id, || {
                 tracing::warn!("an upstream did not answer");
                 tracing::info!(request_id = "its own", "one that says so itself");

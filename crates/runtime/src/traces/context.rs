@@ -35,9 +35,9 @@ pub enum Continues {
     /// None: a client that sends a `traceparent` could join other users' traces, and have them
     /// sampled.
     #[default]
-    Nobodys,
+    NoPeer,
     /// All, for listeners that only Portico's own processes reach.
-    Everybodys,
+    AllPeers,
     /// Those peers that the function trusts.
     Peers(Arc<dyn Fn(IpAddr) -> bool + Send + Sync>),
 }
@@ -45,8 +45,8 @@ pub enum Continues {
 impl fmt::Debug for Continues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Nobodys => "Nobodys",
-            Self::Everybodys => "Everybodys",
+            Self::NoPeer => "NoPeer",
+            Self::AllPeers => "AllPeers",
             Self::Peers(_) => "Peers",
         })
     }
@@ -56,8 +56,8 @@ impl Continues {
     /// Returns whether a peer's trace is continued; a peer without an address is not trusted.
     pub fn trusts(&self, peer: Option<IpAddr>) -> bool {
         match self {
-            Self::Nobodys => false,
-            Self::Everybodys => true,
+            Self::NoPeer => false,
+            Self::AllPeers => true,
             Self::Peers(trusts) => peer.is_some_and(|peer| trusts(peer.to_canonical())),
         }
     }

@@ -1,4 +1,4 @@
-//! What someone who has the password of Redis does to the audit log, and how it is found.
+//! What an attacker who has the password of Redis does to the audit log, and how it is found.
 use super::database;
 use super::raw::Raw;
 use crate::suite::Database;

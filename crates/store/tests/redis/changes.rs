@@ -1,4 +1,4 @@
-//! The feed of changes when Redis loses what it has said, and credentials that somebody moves.
+//! The feed of changes when Redis loses what it has said, and credentials that an attacker moves.
 use super::database;
 use super::raw::Raw;
 use crate::suite::fixtures::{at, project, signed_in};
@@ -16,7 +16,7 @@ async fn ended(store: &Store, user: &str) -> Session {
 }
 
 #[tokio::test]
-async fn whoever_read_what_a_failover_lost_is_told_so() {
+async fn a_reader_of_what_a_failover_lost_is_told_so() {
     let database = database().await;
     let store = &database.store;
     let mut raw = Raw::connect(&database.url).await;

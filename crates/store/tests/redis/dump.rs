@@ -1,4 +1,4 @@
-//! Attack: somebody has a copy of everything in Redis, and of its files.
+//! Attack: an attacker has a copy of everything in Redis, and of its files.
 use super::raw::Raw;
 use super::server::database_on;
 use crate::suite::fixtures::{at, new_token, on_app, on_command_line, signed_in};

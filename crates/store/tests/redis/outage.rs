@@ -58,7 +58,7 @@ async fn a_server_that_became_a_replica_is_left() {
     let server = RedisServer::start().unwrap();
     let store = store_on(&server).await;
     let mut raw = Raw::connect(&server.url()).await;
-    // nobody listens there; the server takes no writes from now on
+    // nothing listens there; the server takes no writes from now on
     let _: String = raw.ask(&["REPLICAOF", "127.0.0.1", "9"]).await;
     let new = crate::suite::fixtures::new_session("ada");
     assert!(store.sessions().create(&new, at(0)).await.is_err());

@@ -1,4 +1,4 @@
-//! Redis as somebody sees it who has its password and not our keys.
+//! Redis as an attacker sees it who has its password and not our keys.
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{Client, FromRedisValue, ToRedisArgs, cmd};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! A Redis of one test's own, for what nobody else may share.
+//! A Redis of one test's own, for what no other test may share.
 use crate::suite::{Database, keys};
 use portico_store::Store;
 use portico_testkit::RedisServer;

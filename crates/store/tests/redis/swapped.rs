@@ -1,4 +1,4 @@
-//! Attack 78: somebody can write to Redis and moves entries, or swaps them with another's.
+//! Attack 78: an attacker can write to Redis and moves entries, or swaps them with another's.
 use super::database;
 use super::raw::Raw;
 use crate::suite::Database;

@@ -61,8 +61,8 @@ async fn a_server_with_tls_is_asked_by_its_authority_only() {
 #[tokio::test]
 async fn a_user_needs_its_password_and_its_keys_only() {
     let user = "--user portico on >secret ~portico:* +@all -@admin +info";
-    let nobody = "--user default off";
-    let options: Vec<&str> = user.split(' ').chain(nobody.split(' ')).collect();
+    let default_off = "--user default off";
+    let options: Vec<&str> = user.split(' ').chain(default_off.split(' ')).collect();
     let server = RedisServer::with(&options).unwrap();
     let address = server.address();
     let url = format!("redis://portico:secret@{address}/0");

@@ -1,5 +1,5 @@
-//! What someone who can write to the database does, and how it is found: on SQL databases. Redis has
-//! counterparts in `redis/audit.rs`.
+//! What an attacker who can write to the database does, and how it is found: on SQL databases.
+//! Redis has counterparts in `redis/audit.rs`.
 use super::Database;
 use super::audit::{append, event, newest};
 use super::fixtures::at;

@@ -12,7 +12,7 @@ pub async fn a_mark_is_read_for_its_purpose_only(database: &Database) {
     );
 }
 
-pub async fn a_changed_mark_is_nobodys(database: &Database) {
+pub async fn a_changed_mark_is_not_read(database: &Database) {
     let marks = database.store.browser_marks();
     let mark = marks.issue("rounds", "3");
     for changed in [

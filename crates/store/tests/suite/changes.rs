@@ -99,7 +99,7 @@ pub async fn a_change_that_was_rolled_back_is_not_told(database: &Database) {
     assert_eq!(news.changes[0].kind, ChangeKind::Ended(EndReason::Expired));
 }
 
-pub async fn whoever_was_away_for_too_long_is_told_so(database: &Database) {
+pub async fn a_reader_that_was_away_for_too_long_is_told_so(database: &Database) {
     let store = &database.store;
     let start = store.changes().position().await.unwrap();
     let (_, session) = signed_in(store, "ada").await;

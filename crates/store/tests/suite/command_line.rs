@@ -169,7 +169,7 @@ pub async fn a_lost_answer_is_repeated_within_the_grace(database: &Database) {
     let lost = rotated(store, &first, 1).await.unwrap();
     let second = rotated(store, &first, 21).await.unwrap();
     assert!(rotated(store, &second, 22).await.is_some());
-    // whoever has the lost one cannot get on
+    // a client that has the lost one cannot get on
     assert_eq!(rotated(store, &lost, 23).await, None);
 }
 

@@ -192,7 +192,7 @@ pub async fn a_revocation_is_tried_by_one_replica_at_a_time(database: &Database)
     assert!(claim(2).await.unwrap());
     assert!(!claim(3).await.unwrap());
     assert!(tokens.due_revocations(10, at(3)).await.unwrap().is_empty());
-    // whoever had it has gone
+    // the replica that had it has gone
     assert_eq!(tokens.due_revocations(10, at(17)).await.unwrap().len(), 1);
     assert!(claim(17).await.unwrap());
     tokens.revocation_failed(due[0].id, at(19)).await.unwrap();

@@ -95,7 +95,7 @@ macro_rules! each_test {
             changes: ends_and_renewals_are_told_in_their_order
             changes: changes_made_at_once_are_told_without_a_gap
             changes: a_change_that_was_rolled_back_is_not_told
-            changes: whoever_was_away_for_too_long_is_told_so
+            changes: a_reader_that_was_away_for_too_long_is_told_so
             changes: a_session_used_elsewhere_meanwhile_does_not_expire
             session_credentials: a_session_lives_as_long_as_its_credential_in_its_project_only
             session_credentials: the_secret_goes_with_the_session
@@ -109,7 +109,7 @@ macro_rules! each_test {
             saved_forms: the_oldest_forms_of_a_user_make_room
             saved_forms: a_stolen_database_shows_no_form
             browser_marks: a_mark_is_read_for_its_purpose_only
-            browser_marks: a_changed_mark_is_nobodys
+            browser_marks: a_changed_mark_is_not_read
             command_line: a_device_request_is_approved_once
             command_line: a_device_request_is_denied
             command_line: a_hasty_client_is_slowed_down

@@ -267,7 +267,7 @@ pub async fn a_provider_means_one_session_or_all_of_a_subject(database: &Databas
         meant(Some("ada"), None).await,
         sorted(vec![one.id, two.id, unnamed.id])
     );
-    // somebody else's session is not ended by a token that names another subject
+    // another user's session is not ended by a token that names another subject
     assert_eq!(meant(Some("devi"), Some("s1")).await, Vec::<Uuid>::new());
     assert_eq!(meant(None, None).await, Vec::<Uuid>::new());
     let ended = store

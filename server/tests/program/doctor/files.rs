@@ -111,7 +111,7 @@ async fn finding_o4_doctor_finds_a_store_that_is_damaged_missing_or_of_another_k
     place.is_sound().await;
     assert!(!place.doctor(&[]).await.has("store-not-migrated"));
 
-    sign_in_somebody(&place).await;
+    sign_in_user(&place).await;
     place.is_sound().await;
     let other = place.path("other");
     assert!(
@@ -132,7 +132,7 @@ async fn finding_o4_doctor_finds_a_store_that_is_damaged_missing_or_of_another_k
 }
 
 /// A session in the store, under the keys of the set-up.
-async fn sign_in_somebody(place: &Place) {
+async fn sign_in_user(place: &Place) {
     use portico_runtime::secret_file::read_secret_file;
     use portico_store::{KeyRing, Store};
     let key = read_secret_file(&place.path("keys/store-1.key")).unwrap();

@@ -135,7 +135,7 @@ fn what_the_reference_crashes_on_or_widens_is_refused() {
 }
 
 #[test]
-fn finding_s10_an_empty_value_that_everybody_meets_is_refused() {
+fn finding_s10_an_empty_value_that_every_user_matches_is_refused() {
     let policy = |matches: &str| {
         format!(
             r#"[{{"resource": {{"verbs": ["get"], "resources": ["pods"], "version": "*",
@@ -154,10 +154,10 @@ fn finding_s10_an_empty_value_that_everybody_meets_is_refused() {
             "{error}"
         );
     }
-    // the control case: everybody, said plainly
-    let everybody = policy(r#"[{"type": "user", "values": ["*"]}]"#);
+    // the control case: all users, said plainly
+    let all_users = policy(r#"[{"type": "user", "values": ["*"]}]"#);
     check(
-        &everybody,
+        &all_users,
         &user(&[], "p9", "any"),
         &[("get pods in shop", true)],
     );

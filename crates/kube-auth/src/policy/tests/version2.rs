@@ -108,7 +108,7 @@ fn paths_are_exact_and_verbs_case_sensitive() {
 }
 
 #[test]
-fn whoever_came_in_another_way_is_denied() {
+fn a_user_who_came_in_another_way_is_denied() {
     let policy = r#"[{"match": [{"type": "user", "values": ["*"]}],
         "resource": {"verbs": ["*"], "resources": ["*"], "version": "*", "namespace": "*"}}]"#;
     let stranger = User {
@@ -131,7 +131,7 @@ fn unknown_keys_would_widen_an_entry_and_are_refused() {
 }
 
 #[test]
-fn finding_s10_an_entry_without_users_would_be_about_everybody_and_is_refused() {
+fn finding_s10_an_entry_without_users_would_apply_to_all_users_and_is_refused() {
     for policy in [
         r#"[{"resource_permissions": {"*/*": ["get"]}}]"#,
         r#"[{"nonresource_permissions": {"/healthz": ["get"]}}]"#,
