@@ -34,9 +34,9 @@ pub use identity::{
     AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
 };
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
-pub use limits::{AppLimits, LimitsConfig};
+pub use limits::AppLimits;
+pub use portico_proxy::config::{HealthConfig, LimitsConfig, UpstreamConfig};
 pub use stay::StaySignedIn;
-pub use upstream::UpstreamConfig;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -20,15 +20,16 @@ use crate::{
     authentication::with_cookie,
     bearer::presents_one,
     error_response::{Problem, Source},
-    forward_auth,
     hosts::Site,
     metrics,
+    own_paths::{self, HostKind},
     pages::layout::set_security_headers,
-    proxy::{routes, upgrade},
+    proxy::routes,
     rules::Asked,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
 };
+use portico_proxy::stream::upgrade;
 use portico_request::path;
 
 /// The routes of both kinds of host.
@@ -126,7 +127,8 @@ async fn decide(
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    if !skips_origin_check(site, request.method(), request.uri().path())
+    let own = own_paths::find(site.kind(), request.uri().path());
+    if !own.is_some_and(|own| own.skips_origin_check(request.method()))
         && !is_bearer_request(site, request.headers())
     {
         let checked = origin::check(
@@ -149,7 +151,7 @@ async fn decide(
     let router = match site {
         Site::Main => &dispatcher.main,
         // requests of the app itself need no routing
-        Site::App(_) if !is_under_oauth2(request.uri().path()) => {
+        Site::App(_) if !own_paths::is_under_oauth2(request.uri().path()) => {
             let (gateway, context) = (Arc::clone(&dispatcher.gateway), context.clone());
             let answer = routes::app(State(gateway), Extension(context), request).await;
             return Ok(answer.into_response());
@@ -176,7 +178,7 @@ impl Gateway {
             headers: request.headers(),
             client: context.client,
         };
-        !is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
+        !own_paths::is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
     }
 }
 
@@ -193,58 +195,15 @@ pub(crate) fn is_bearer_request(site: &Site, headers: &HeaderMap) -> bool {
     }
 }
 
-/// Returns whether the endpoint reads no cookie, or checks the origin in a way of its own.
-fn skips_origin_check(site: &Site, method: &Method, path: &str) -> bool {
-    match site {
-        Site::Main => {
-            matches!(
-                path,
-                "/oauth2/token"
-                    | "/oauth2/revoke"
-                    | "/oauth2/backchannel_logout"
-                    | "/ping"
-                    | "/ready"
-            ) || (matches!(path, "/oauth2/device" | "/oauth2/websso") && method == Method::POST)
-                || path.starts_with("/oauth2/static/")
-                || forward_auth::decides(path)
-                || path.starts_with("/.well-known/")
-                || matches!(path, "/api/v1/clusters" | "/api/v1/whoami")
-                || path.starts_with("/api/v1/clusters/")
-        }
-        Site::App(_) => {
-            (path == "/oauth2/handover" && method == Method::POST)
-                || forward_auth::decides(path)
-                || forward_auth::begins_sign_in(method, path)
-                || path.starts_with("/oauth2/static/")
-        }
-    }
-}
-
 /// Returns the route label for the metrics of a request.
 fn route_label<'s>(site: Option<&'s Site>, path: &str) -> &'s str {
-    let own = path.starts_with("/oauth2/");
     match site {
         None => "unknown",
-        Some(_) if own => "gateway",
-        Some(Site::Main) if is_own(path) => "gateway",
+        Some(_) if path.starts_with("/oauth2/") => "gateway",
+        Some(Site::Main) if own_paths::find(HostKind::Main, path).is_some() => "gateway",
         Some(Site::Main) => "panel",
         Some(Site::App(app)) => &app.config.id,
     }
-}
-
-/// Returns whether a path is one of Portico's own endpoints on any host.
-fn is_under_oauth2(path: &str) -> bool {
-    path.strip_prefix("/oauth2")
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// Returns whether the gateway serves a path of the main host itself.
-fn is_own(path: &str) -> bool {
-    matches!(
-        path,
-        "/ping" | "/ready" | "/api/v1/clusters" | "/api/v1/whoami"
-    ) || path.starts_with("/.well-known/")
-        || path.starts_with("/api/v1/clusters/")
 }
 
 fn note(problem: &Problem, route: &str, context: &Context) {

@@ -1,12 +1,13 @@
 //! Reads forms and queries: flat, bounded in size, and without duplicate names.
 use std::{collections::HashMap, time::Duration};
 
-use axum::{body::Body, extract::FromRequest};
-use http::{Request, StatusCode, Uri, header};
+use axum::body::Body;
+use http::{HeaderMap, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use secrecy::SecretString;
 
-use crate::{error_response::Problem, proxy::forward::ForwardError};
+use crate::error_response::Problem;
+use portico_proxy::forward::ForwardError;
 
 /// Bounds the body of a form, in bytes.
 const MAX_FORM_BYTES: usize = 64 << 10;
@@ -56,18 +57,17 @@ impl Fields {
     pub fn secret(&mut self, name: &str) -> SecretString {
         SecretString::from(self.0.remove(name).unwrap_or_default())
     }
-}
 
-impl<S: Sync> FromRequest<S> for Fields {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Problem> {
-        let json = request
-            .headers()
+    /// Reads the fields of a request's body: a form, or a JSON object of strings.
+    ///
+    /// # Errors
+    /// A problem for a body that is too large, too slow, incomplete or not such a form.
+    pub async fn of_body(headers: &HeaderMap, body: Body) -> Result<Self, Problem> {
+        let json = headers
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        let body = Limited::new(request.into_body(), MAX_FORM_BYTES).collect();
+        let body = Limited::new(body, MAX_FORM_BYTES).collect();
         let body = tokio::time::timeout(BODY_TIMEOUT, body)
             .await
             .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(BODY_TIMEOUT)))?

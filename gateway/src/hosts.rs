@@ -5,10 +5,12 @@ use http::{HeaderMap, Uri, header, uri::Authority};
 use url::Url;
 
 use crate::{
-    config::{AppConfig, GatewayConfig},
+    config::{AppConfig, GatewayConfig, LimitsConfig},
     limits::Limits,
-    proxy::upstream::{InvalidUpstream, Upstream},
+    own_paths::HostKind,
 };
+use portico_proxy::headers::path_route::PathRoute;
+use portico_proxy::upstream::{InvalidUpstream, Upstream};
 
 /// The origins that the gateway serves.
 #[derive(Debug)]
@@ -48,11 +50,37 @@ impl App {
     }
 }
 
+/// Returns the upstream of an app, for browsers that request this origin.
+fn upstream_of(
+    app: &AppConfig,
+    origin: &str,
+    limits: &LimitsConfig,
+) -> Result<Upstream, InvalidUpstream> {
+    let urls: Vec<&Url> = app.addresses().collect();
+    let config = &app.upstream;
+    let mut upstream = Upstream::new(&app.id, &app.name, &urls, origin, config, limits)?;
+    upstream.route = app
+        .path
+        .as_deref()
+        .map(|path| PathRoute::new(path, config.strip_prefix.as_deref() == Some(path)));
+    Ok(upstream)
+}
+
 /// The site that a request's host belongs to.
 #[derive(Clone, Debug)]
 pub(crate) enum Site {
     Main,
     App(Arc<App>),
+}
+
+impl Site {
+    /// Returns the kind of host, for the table of the gateway's own paths.
+    pub fn kind(&self) -> HostKind {
+        match self {
+            Self::Main => HostKind::Main,
+            Self::App(_) => HostKind::App,
+        }
+    }
 }
 
 impl Hosts {
@@ -71,7 +99,7 @@ impl Hosts {
             let built = Arc::new(App {
                 config: app.clone(),
                 home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
-                upstream: Upstream::of_app(app, &origin, &config.limits)?,
+                upstream: upstream_of(app, &origin, &config.limits)?,
                 limits: Limits::new(&app.name, &app.limits),
                 origin,
             });
@@ -309,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_contradicting_hosts_are_nobody() {
+    fn foreign_and_contradicting_hosts_are_unknown() {
         for host in [
             "evil.example",
             "apps.example.org",

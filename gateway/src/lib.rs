@@ -19,6 +19,7 @@ mod diagnostics;
 mod dispatch;
 mod endpoints;
 mod error_response;
+mod extract;
 mod federation;
 mod forms;
 mod forward_auth;
@@ -30,6 +31,7 @@ mod identity;
 mod limits;
 mod login;
 mod metrics;
+mod own_paths;
 mod pages;
 mod providers;
 mod proxy;
@@ -85,13 +87,11 @@ use crate::{
     identity::Identities,
     login::refusals::HeldRefusals,
     providers::Providers,
-    proxy::{
-        forward::Forwarder,
-        upstream::{InvalidUpstream, Upstream},
-    },
     rules::Rules,
     session::{assertion::PANEL, cookie::Cookies, registry::Registry, signing::Signing},
 };
+use portico_proxy::forward::Forwarder;
+use portico_proxy::upstream::{InvalidUpstream, Upstream};
 
 /// The dependencies of the gateway, besides its configuration.
 #[derive(Debug)]

@@ -34,14 +34,11 @@ const FEED_FAILURES: &str = "portico_gateway_feed_failures_total";
 const STAY_FETCHES: &str = "portico_gateway_stay_fetches_total";
 const REFRESHES: &str = "portico_gateway_refreshes_total";
 const API_CALLERS: &str = "portico_gateway_api_callers_total";
-const OPEN: &str = "portico_gateway_open_connections";
-const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
 const AUDIT_ENTRIES: &str = "portico_audit_entries";
 const AUDIT_AGE: &str = "portico_audit_oldest_age_seconds";
 const AUDIT_RETENTION: &str = "portico_audit_retention_seconds";
 const UNREADABLE_ADDRESSES: &str = "portico_gateway_unreadable_client_addresses_total";
 const UNHELD_REFUSALS: &str = "portico_gateway_unheld_refusals_total";
-const UPSTREAM_RETRIES: &str = "portico_gateway_upstream_retries_total";
 
 /// The provider of sign-ins at Keystone itself; others are known by their configured ID.
 pub(crate) const KEYSTONE: &str = "keystone";
@@ -129,49 +126,6 @@ impl Outcome {
     }
 }
 
-/// Kinds of connections that stay open for a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    WebSocket,
-    /// Server-sent events.
-    EventStream,
-    /// A response being sent.
-    Response,
-}
-
-impl Kind {
-    const ALL: [Self; 3] = [Self::WebSocket, Self::EventStream, Self::Response];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::WebSocket => "websocket",
-            Self::EventStream => "event_stream",
-            Self::Response => "response",
-        }
-    }
-}
-
-/// Counts a connection as open until dropped.
-#[derive(Debug)]
-pub(crate) struct Open(Kind);
-
-/// Counts a connection that has just been opened.
-pub(crate) fn open(kind: Kind) -> Open {
-    KNOWN.with_borrow_mut(|known| known.open(kind).increment(1.0));
-    Open(kind)
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let kind = self.0;
-        let known = KNOWN.try_with(|known| known.borrow_mut().open(kind).decrement(1.0));
-        if known.is_err() {
-            // the thread is ending
-            metrics::gauge!(OPEN, "kind" => kind.as_str()).decrement(1.0);
-        }
-    }
-}
-
 /// Counts a response. The route is `gateway`, `panel`, `unknown` or an app's ID.
 pub(crate) fn request(route: &str, status: u16, decision: &'static str, took: Duration) {
     KNOWN.with_borrow_mut(|known| known.request(route, status, decision, took));
@@ -185,19 +139,6 @@ pub(crate) fn abandoned(route: &str, decision: &'static str) {
 /// Counts how long an upstream took until its response began.
 pub(crate) fn upstream(id: &str, took: Duration) {
     KNOWN.with_borrow_mut(|known| known.upstream(id, took));
-}
-
-/// Records whether one of an upstream's servers gets requests.
-pub(crate) fn backend(upstream: &str, backend: &str, up: bool) {
-    metrics::gauge!(BACKEND_UP, "upstream" => upstream.to_owned(), "backend" => backend.to_owned())
-        .set(if up { 1.0 } else { 0.0 });
-}
-
-/// Counts a retry of a request, by reason: `connect` (the server accepted no
-/// connection) or `reused_connection` (a connection of the pool was closed).
-pub(crate) fn upstream_retry(upstream: &str, reason: &'static str) {
-    metrics::counter!(UPSTREAM_RETRIES, "upstream" => upstream.to_owned(), "reason" => reason)
-        .increment(1);
 }
 
 /// Counts a refusal or failure by its code, and by where the cause lies.

@@ -1,126 +1,103 @@
-//! The routes of the main host and of the app hosts.
+//! The routes of the main host and of the app hosts: a handler for each path of [`own_paths`].
 use axum::{
     Router,
     response::IntoResponse,
-    routing::{any, get, post},
+    routing::{MethodRouter, any, get, post},
 };
 
 use crate::{
-    audit_trail, cli, dispatch::Dispatcher, endpoints, error_response::Problem, forward_auth,
-    handover, login, pages::assets, providers, proxy::routes, saved_form, sessions, state::Shared,
+    audit_trail, cli,
+    dispatch::Dispatcher,
+    endpoints,
+    error_response::Problem,
+    forward_auth, handover, login,
+    own_paths::{self, Endpoint, HostKind, OAUTH2},
+    pages::assets,
+    providers,
+    proxy::routes,
+    saved_form, sessions,
+    state::Shared,
 };
 
 pub(crate) fn dispatcher(gateway: Shared) -> Dispatcher {
-    let main = main_host(&gateway);
-    let app = app_host(&gateway);
-    Dispatcher { gateway, main, app }
+    let main = own_routes(HostKind::Main).fallback(routes::panel);
+    let app = own_routes(HostKind::App).fallback(routes::app);
+    Dispatcher {
+        main: main.with_state(gateway.clone()),
+        app: app.with_state(gateway.clone()),
+        gateway,
+    }
 }
 
-fn main_host(gateway: &Shared) -> Router {
-    let oauth2 = questions()
-        .route(
-            "/sign_in",
-            get(login::sign_in::get).post(login::sign_in::post),
-        )
-        .route(
-            "/sign_in/application_credential",
-            get(login::application_credential::get)
-                .post(login::application_credential::application_credential),
-        )
-        .route(
-            "/sign_in/token",
-            get(login::application_credential::get).post(login::existing_token::token),
-        )
-        .route("/websso", post(login::websso::arrive))
-        .route("/websso/start", post(login::websso::start))
-        .route("/websso/finish", post(login::websso::finish))
-        .route("/start", get(providers::start::get))
-        .route("/callback/{provider}", get(providers::callback::get))
-        .route("/backchannel_logout", post(providers::logout::post))
-        .route("/signed_out", get(login::sign_out::done))
-        .route("/totp", get(login::totp::get).post(login::totp::post))
-        .route("/failed_attempts", get(login::failed_attempts::get))
-        .route(
-            "/project",
-            get(login::project::get).post(login::project::post),
-        )
-        .route(
-            "/reauthenticate",
-            get(login::reauthenticate::get).post(login::reauthenticate::post),
-        )
-        .route(
-            "/sign_out",
-            get(login::sign_out::get).post(login::sign_out::post),
-        )
-        .route("/audit", get(audit_trail::get))
-        .route("/sessions", get(sessions::list::get))
-        .route(
-            "/sessions/end",
-            get(sessions::end::ask).post(sessions::end::post),
-        )
-        .route(
-            "/kept",
-            get(saved_form::resume::get).post(saved_form::resume::send),
-        )
-        .route("/kept/discard", post(saved_form::resume::discard))
-        .route("/demo/password", get(login::demo::get))
-        .route("/handover", get(handover::offer::get))
-        .route("/open", get(forward_auth::sign_in::open))
-        .route("/userinfo", get(endpoints::userinfo::get))
-        .route(
-            "/authorize",
-            get(cli::authorize::get).post(cli::authorize::post),
-        )
-        .route("/device", get(cli::device::get).post(cli::device::start))
-        .route("/device/decision", post(cli::device::decide))
-        .route("/token", post(cli::token::post))
-        .route("/revoke", post(cli::revoke::post))
-        .route("/static/{file}", get(assets::get))
+/// Returns the gateway's own routes on a kind of host. What is below `/oauth2` goes to nothing else.
+fn own_routes(host: HostKind) -> Router<Shared> {
+    let (mut oauth2, mut others) = (Router::new(), Router::new());
+    for own in own_paths::of(host) {
+        match own.pattern.strip_prefix(OAUTH2) {
+            Some(pattern) => oauth2 = oauth2.route(pattern, handler(own.endpoint)),
+            None => others = others.route(own.pattern, handler(own.endpoint)),
+        }
+    }
+    let oauth2 = oauth2
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method);
-    Router::new()
-        .nest("/oauth2", oauth2)
-        .route("/ping", get(endpoints::health::ping))
-        .route("/ready", get(endpoints::health::ready))
-        .route("/.well-known/jwks.json", get(endpoints::well_known::jwks))
-        .route(
-            "/.well-known/portico-cluster-keys",
-            get(endpoints::well_known::cluster_keys),
-        )
-        .route("/api/v1/whoami", get(cli::whoami::get))
-        .route("/api/v1/clusters", get(cli::clusters::list))
-        .route("/api/v1/clusters/{id}/token", post(cli::clusters::token))
-        .route(
-            "/api/v1/clusters/{id}/sealing-key",
-            get(cli::direct::sealing_key),
-        )
+    others
+        .nest(OAUTH2, oauth2)
         .method_not_allowed_fallback(wrong_method)
-        .fallback(routes::panel)
-        .with_state(gateway.clone())
 }
 
-fn app_host(gateway: &Shared) -> Router {
-    let oauth2 = questions()
-        .route("/handover", post(handover::accept::post))
-        .route("/sign_in", get(forward_auth::sign_in::app_host))
-        .route("/start", get(forward_auth::sign_in::app_host))
-        .route("/sign_out", get(login::sign_out::on_main_host))
-        .route("/static/{file}", get(assets::get))
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(wrong_method);
-    Router::new()
-        .nest("/oauth2", oauth2)
-        .fallback(routes::app)
-        .with_state(gateway.clone())
-}
-
-/// Returns the routes at which other proxies ask for a decision, on every host.
-fn questions() -> Router<Shared> {
-    Router::new()
-        .route("/auth", any(forward_auth::auth::answer))
-        .route("/auth/redirect", any(forward_auth::redirect::answer))
-        .route("/ext_authz/", any(forward_auth::redirect::of_envoy))
-        .route("/ext_authz/{*path}", any(forward_auth::redirect::of_envoy))
+fn handler(endpoint: Endpoint) -> MethodRouter<Shared> {
+    match endpoint {
+        Endpoint::Auth => any(forward_auth::auth::answer),
+        Endpoint::AuthRedirect => any(forward_auth::redirect::answer),
+        Endpoint::ExtAuthz | Endpoint::ExtAuthzPath => any(forward_auth::redirect::of_envoy),
+        Endpoint::Static => get(assets::get),
+        Endpoint::SignIn => get(login::sign_in::get).post(login::sign_in::post),
+        Endpoint::SignInWithApplicationCredential => get(login::application_credential::get)
+            .post(login::application_credential::application_credential),
+        Endpoint::SignInWithToken => {
+            get(login::application_credential::get).post(login::existing_token::token)
+        }
+        Endpoint::WebSso => post(login::websso::arrive),
+        Endpoint::WebSsoStart => post(login::websso::start),
+        Endpoint::WebSsoFinish => post(login::websso::finish),
+        Endpoint::ProviderStart => get(providers::start::get),
+        Endpoint::ProviderCallback => get(providers::callback::get),
+        Endpoint::BackchannelLogout => post(providers::logout::post),
+        Endpoint::SignedOut => get(login::sign_out::done),
+        Endpoint::Totp => get(login::totp::get).post(login::totp::post),
+        Endpoint::FailedAttempts => get(login::failed_attempts::get),
+        Endpoint::Project => get(login::project::get).post(login::project::post),
+        Endpoint::Reauthenticate => {
+            get(login::reauthenticate::get).post(login::reauthenticate::post)
+        }
+        Endpoint::SignOut => get(login::sign_out::get).post(login::sign_out::post),
+        Endpoint::Audit => get(audit_trail::get),
+        Endpoint::Sessions => get(sessions::list::get),
+        Endpoint::EndSessions => get(sessions::end::ask).post(sessions::end::post),
+        Endpoint::SavedForm => get(saved_form::resume::get).post(saved_form::resume::send),
+        Endpoint::DiscardSavedForm => post(saved_form::resume::discard),
+        Endpoint::DemoPassword => get(login::demo::get),
+        Endpoint::OfferHandover => get(handover::offer::get),
+        Endpoint::Open => get(forward_auth::sign_in::open),
+        Endpoint::UserInfo => get(endpoints::userinfo::get),
+        Endpoint::Authorize => get(cli::authorize::get).post(cli::authorize::post),
+        Endpoint::Device => get(cli::device::get).post(cli::device::start),
+        Endpoint::DeviceDecision => post(cli::device::decide),
+        Endpoint::Token => post(cli::token::post),
+        Endpoint::Revoke => post(cli::revoke::post),
+        Endpoint::Ping => get(endpoints::health::ping),
+        Endpoint::Ready => get(endpoints::health::ready),
+        Endpoint::Jwks => get(endpoints::well_known::jwks),
+        Endpoint::ClusterKeys => get(endpoints::well_known::cluster_keys),
+        Endpoint::WhoAmI => get(cli::whoami::get),
+        Endpoint::Clusters => get(cli::clusters::list),
+        Endpoint::ClusterToken => post(cli::clusters::token),
+        Endpoint::SealingKey => get(cli::direct::sealing_key),
+        Endpoint::AcceptHandover => post(handover::accept::post),
+        Endpoint::AppSignIn | Endpoint::AppStart => get(forward_auth::sign_in::app_host),
+        Endpoint::AppSignOut => get(login::sign_out::on_main_host),
+    }
 }
 
 async fn nothing_here() -> impl IntoResponse {

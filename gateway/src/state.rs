@@ -26,10 +26,11 @@ use crate::{
     identity::Identities,
     login::refusals::HeldRefusals,
     providers::Providers,
-    proxy::{forward::Forwarder, upstream::Upstream},
     rules::Rules,
     session::{cookie::Cookies, registry::Registry, signing::Signing},
 };
+use portico_proxy::forward::Forwarder;
+use portico_proxy::upstream::Upstream;
 use portico_request::client_address::{ClientAddress, client_address, is_trusted};
 
 /// A cluster with the key that its tokens are sealed to.

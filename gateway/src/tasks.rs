@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     metrics,
-    proxy::health,
     session::{feed, live::Live},
     state::Shared,
 };
+use portico_proxy::upstream::health;
 
 /// Bounds the concurrent calls of one background task.
 const MAX_CONCURRENT_CALLS: usize = 8;
@@ -22,7 +22,7 @@ const WEBSOCKET_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled; then closes streams that would not end by themselves.
 pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
-    let apps = gateway.hosts.apps().into_iter().cloned().collect();
+    let apps = gateway.hosts.apps();
     let all = async {
         tokio::join!(
             every(feed::READ_INTERVAL, || follow(&gateway)),
@@ -39,7 +39,7 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
             every(Duration::from_secs(5), || read_certificates(&gateway)),
             every(Duration::from_secs(5), || prune(&gateway)),
             every(Duration::from_secs(3), || read_credentials(&gateway)),
-            health::watch(apps),
+            health::watch(apps.iter().map(|app| &app.upstream)),
         )
     };
     tokio::select! {

@@ -2,9 +2,11 @@
 //!
 //! Start with [`cli`] (the commands) and [`config`] (the settings); `cli::serve` combines the
 //! roles.
+pub mod caller;
 pub mod cli;
 pub mod config;
 pub mod kube;
 pub mod panel;
 pub mod service;
+pub mod session_budgets;
 pub mod stream;

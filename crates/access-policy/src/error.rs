@@ -31,7 +31,7 @@ pub enum Fault {
         "who is missing: name whom the rule allows. For everybody who is signed in write [{{ \
          signed_in = true }}]"
     )]
-    Nobody,
+    WhoMissing,
     #[error("{0}: a {1} rule has none")]
     OutOfPlace(&'static str, &'static str),
     #[error("except: it is empty; name who, networks, signed_in_within or factors")]

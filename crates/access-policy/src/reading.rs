@@ -196,7 +196,7 @@ mod tests {
             ("/adm%2523x", "/adm%23x", Some("/adm")),
             ("/adm;x=1%23y", "/adm;x=1#y", Some("/adm")),
             ("/adm.%3f", "/adm.?", Some("/adm")),
-            // a wide number sign is one for whoever takes compatible letters for the same
+            // a wide number sign is one for a server that takes compatible letters for the same
             ("/adm%EF%BC%83x", "/adm\u{ff03}x", Some("/adm")),
             ("/a%20b/%C3%A4", "/a b/\u{e4}", None),
             ("/plain/path", "/plain/path", None),

@@ -89,7 +89,7 @@ impl Rule {
         })
     }
 
-    /// Returns whether the rule applies to the request, whoever the user is.
+    /// Returns whether the rule applies to the request, regardless of the user.
     pub fn names(&self, request: &RequestFacts<'_>) -> bool {
         self.about_method(request.method) && self.about_path(request) && self.about_client(request)
     }
@@ -265,7 +265,7 @@ fn check_places(config: &RuleConfig) -> Result<(), Fault> {
                 out_of_place(&[of_people[0], of_people[1], ("preflight", config.preflight)])
             }
         }
-        Effect::Allow if config.who.is_empty() => Some(Fault::Nobody),
+        Effect::Allow if config.who.is_empty() => Some(Fault::WhoMissing),
         Effect::Allow => out_of_place(&[except]),
     };
     fault.map_or(Ok(()), Err)
@@ -309,7 +309,7 @@ mod tests {
     fn what_an_effect_has_no_use_for_is_an_error() {
         let admin = json!([{ "role": "r", "project": "p" }]);
         assert_eq!(fault(json!({ "effect": "allow", "who": admin })), None);
-        assert_eq!(fault(json!({ "effect": "allow" })), Some(Fault::Nobody));
+        assert_eq!(fault(json!({ "effect": "allow" })), Some(Fault::WhoMissing));
         for (wrong, what) in [
             (json!({ "effect": "public", "who": admin }), "who"),
             (

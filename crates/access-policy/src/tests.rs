@@ -381,13 +381,13 @@ fn every_rule_says_why_it_does_not_decide() {
             FitsToo
         ]
     );
-    let nobody = policy.explain(&super::PolicyQuery {
+    let signed_out = policy.explain(&super::PolicyQuery {
         person: None,
         ..question
     });
-    assert_eq!(nobody.steps[3].2, NotSignedIn);
+    assert_eq!(signed_out.steps[3].2, NotSignedIn);
     assert_eq!(
-        nobody.steps[4].1,
+        signed_out.steps[4].1,
         "deny any method on every path except admin in p1"
     );
 }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_a_fetch_ahead() {
+    async fn no_command_waits_for_a_fetch_ahead() {
         let directory = tempfile::tempdir().unwrap();
         let cache = cache(&directory);
         cache.write(&ending_in(60));

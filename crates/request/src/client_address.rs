@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_trusted_by_default() {
+    fn no_proxy_is_trusted_by_default() {
         assert_eq!(address("192.0.2.7", &["10.0.0.1"], &[]), "192.0.2.7");
         assert_eq!(address("192.0.2.7", &["unknown"], &[]), "192.0.2.7");
     }

@@ -1,16 +1,17 @@
 //! Short signed texts that browsers carry and cannot change.
-use crate::store::Store;
+use crate::sealing::KeyRing;
 use subtle::ConstantTimeEq as _;
 
-/// The marks; see [`Store::browser_marks`]. They are in cookies and URLs, never in the database.
+/// The marks; see [`crate::Store::browser_marks`]. They are in cookies and URLs, never in the
+/// database: they need the keys only.
 #[derive(Clone, Copy)]
-pub struct BrowserMarks<'s>(pub(crate) &'s Store);
+pub struct BrowserMarks<'s>(pub(crate) &'s KeyRing);
 
 impl BrowserMarks<'_> {
     /// Returns `text` with a keyed hash, suitable for cookies and URLs if `text` is. The text can
     /// be read by its holder, so it must not contain secrets.
     pub fn issue(self, purpose: &str, text: &str) -> String {
-        format!("{text}.{}", self.0.keys.hash(&purpose_of(purpose), text))
+        format!("{text}.{}", self.0.hash(&purpose_of(purpose), text))
     }
 
     /// Returns the text of a mark that was issued for this purpose, with any key that is still
@@ -18,7 +19,6 @@ impl BrowserMarks<'_> {
     pub fn read<'m>(self, purpose: &str, mark: &'m str) -> Option<&'m str> {
         let (text, given) = mark.rsplit_once('.')?;
         self.0
-            .keys
             .hashes(&purpose_of(purpose), text)
             .any(|hash| bool::from(hash.as_bytes().ct_eq(given.as_bytes())))
             .then_some(text)

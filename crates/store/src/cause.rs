@@ -1,10 +1,9 @@
 //! Why the store fails: one typed cause for what SQLite, PostgreSQL and Redis report.
-use crate::error::StoreError;
-use crate::reach::Unreachable;
 use portico_transport::TransportFault;
 use redis::{ErrorKind, ServerErrorKind};
+use std::fmt;
 
-/// The cause of a [`StoreError`].
+/// The cause of a [`crate::StoreError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum StoreCause {
     /// The server cannot be reached over the network.
@@ -67,6 +66,31 @@ pub enum StoreCause {
     /// Any other cause; the error's own text has the details.
     #[error("the database reports an error")]
     Other,
+}
+
+/// The reason why no connection can be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Unreachable {
+    pub cause: StoreCause,
+    /// The database's own message, if there is one.
+    pub detail: Option<String>,
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.detail {
+            Some(detail) => f.write_str(detail),
+            None => self.cause.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+impl From<Unreachable> for sqlx::Error {
+    fn from(unreachable: Unreachable) -> Self {
+        Self::Configuration(Box::new(unreachable))
+    }
 }
 
 impl StoreCause {
@@ -217,41 +241,6 @@ impl StoreCause {
     }
 }
 
-impl StoreError {
-    /// Returns the cause, derived from the types of the errors below.
-    pub fn cause(&self) -> StoreCause {
-        match self {
-            Self::Database { error, .. } => StoreCause::of_sql(error),
-            Self::Redis { error, .. } => StoreCause::of_redis(error),
-            Self::RedisTimeout { .. } => StoreCause::Transport(TransportFault::Timeout),
-            Self::File { cause, .. } => *cause,
-            Self::Uninitialised => StoreCause::Uninitialised,
-            Self::OtherKeys { .. } | Self::Unsealable { .. } => StoreCause::OtherKeys,
-            Self::NotMigrated { .. } => StoreCause::NotMigrated,
-            Self::TooNew { .. } => StoreCause::TooNew,
-            Self::Migration(error) => match error {
-                sqlx::migrate::MigrateError::Execute(error)
-                | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => {
-                    StoreCause::of_sql(error)
-                }
-                sqlx::migrate::MigrateError::VersionMissing(_)
-                | sqlx::migrate::MigrateError::VersionMismatch(_) => StoreCause::TooNew,
-                _ => StoreCause::Other,
-            },
-            Self::Key(_) | Self::Url(_) => StoreCause::Configuration,
-            Self::Moved { .. } | Self::Corrupt { .. } => StoreCause::Entry,
-            Self::Audit(error) => error.cause(),
-            Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
-            Self::NotOnRedis { .. } => StoreCause::Other,
-        }
-    }
-
-    /// Returns what an operator should do about it, as an imperative.
-    pub fn next_step(&self) -> &'static str {
-        self.cause().next_step()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,22 +262,6 @@ mod tests {
             ("42P01", StoreCause::Other),
         ] {
             assert_eq!(StoreCause::of_code(code), cause, "{code}");
-        }
-    }
-
-    #[test]
-    fn finding_o3_a_refusal_is_named_once_whatever_wraps_it() {
-        let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-        let sql = StoreError::database("read a session")(sqlx::Error::Io(refused()));
-        let redis = StoreError::redis("read a session")(refused().into());
-        for error in [sql, redis] {
-            assert_eq!(
-                error.cause(),
-                StoreCause::Transport(TransportFault::Refused)
-            );
-            assert_eq!(error.to_string(), "read a session: connection refused");
-            // nothing below that `{:#}` would print a second time
-            assert!(std::error::Error::source(&error).is_none());
         }
     }
 }

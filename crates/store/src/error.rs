@@ -1,4 +1,6 @@
 use crate::cause::StoreCause;
+use portico_transport::TransportFault;
+use sqlx::migrate::MigrateError;
 use std::path::PathBuf;
 
 /// An error of the store. Never holds a secret. [`StoreError::cause`] is the typed cause; the text
@@ -33,9 +35,6 @@ pub enum StoreError {
     /// The store was written by an installation with other keys.
     #[error("{} (it was written with key {})", StoreCause::OtherKeys, found.join(", "))]
     OtherKeys { found: Vec<String> },
-    /// A feature that this version supports on SQL databases only.
-    #[error("{operation}: not on Redis yet; use PostgreSQL for this")]
-    NotOnRedis { operation: &'static str },
     /// An entry was moved, or its references were changed, by another program.
     #[error("an entry of {table} is not as it was written: another program has changed the store")]
     Moved { table: &'static str },
@@ -67,7 +66,7 @@ pub enum StoreError {
     Key(String),
     /// A database migration failed.
     #[error("migration: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
+    Migration(#[from] MigrateError),
     /// The database has not been migrated for this version.
     #[error("the database lacks {missing} migration(s): run `portico migrate`")]
     NotMigrated { missing: usize },
@@ -83,6 +82,38 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the cause, derived from the types of the errors below.
+    pub fn cause(&self) -> StoreCause {
+        match self {
+            Self::Database { error, .. } => StoreCause::of_sql(error),
+            Self::Redis { error, .. } => StoreCause::of_redis(error),
+            Self::RedisTimeout { .. } => StoreCause::Transport(TransportFault::Timeout),
+            Self::File { cause, .. } => *cause,
+            Self::Uninitialised => StoreCause::Uninitialised,
+            Self::OtherKeys { .. } | Self::Unsealable { .. } => StoreCause::OtherKeys,
+            Self::NotMigrated { .. } => StoreCause::NotMigrated,
+            Self::TooNew { .. } => StoreCause::TooNew,
+            Self::Migration(error) => match error {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
+                    StoreCause::of_sql(error)
+                }
+                MigrateError::VersionMissing(_) | MigrateError::VersionMismatch(_) => {
+                    StoreCause::TooNew
+                }
+                _ => StoreCause::Other,
+            },
+            Self::Key(_) | Self::Url(_) => StoreCause::Configuration,
+            Self::Moved { .. } | Self::Corrupt { .. } => StoreCause::Entry,
+            Self::Audit(error) => error.cause(),
+            Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
+        }
+    }
+
+    /// Returns what an operator should do about it, as an imperative.
+    pub fn next_step(&self) -> &'static str {
+        self.cause().next_step()
+    }
+
     /// Returns whether the store answered and refused the request, so that another request may
     /// succeed.
     pub(crate) fn is_refusal(&self) -> bool {
@@ -94,7 +125,7 @@ impl StoreError {
     }
 
     pub(crate) fn database(operation: &'static str) -> impl FnOnce(sqlx::Error) -> Self {
-        move |error| crate::backend::database_error(operation, error)
+        move |error| Self::Database { operation, error }
     }
 
     pub(crate) fn redis(operation: &'static str) -> impl FnOnce(redis::RedisError) -> Self {
@@ -123,5 +154,26 @@ fn with_detail(cause: StoreCause, detail: Option<&str>) -> String {
     match detail {
         Some(detail) => format!("{cause} ({detail})"),
         None => cause.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finding_o3_a_refusal_is_named_once_whatever_wraps_it() {
+        let refused = || std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let sql = StoreError::database("read a session")(sqlx::Error::Io(refused()));
+        let redis = StoreError::redis("read a session")(refused().into());
+        for error in [sql, redis] {
+            assert_eq!(
+                error.cause(),
+                StoreCause::Transport(TransportFault::Refused)
+            );
+            assert_eq!(error.to_string(), "read a session: connection refused");
+            // nothing below that `{:#}` would print a second time
+            assert!(std::error::Error::source(&error).is_none());
+        }
     }
 }

@@ -1,21 +1,122 @@
-//! The Keystone tokens of a session, sealed. Their revocation is in `pending_revocations`.
+//! The Keystone tokens of a session, sealed, and their revocation.
 use crate::error::StoreError;
-use crate::row::{Columns, to_json};
-use crate::sealing::Place;
-use crate::store::Store;
+use crate::pending_revocations::{PendingRevocation, UnfinishedRevocations};
+use async_trait::async_trait;
 use jiff::Timestamp;
 use portico_domain::identity::{Named, Project};
-use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::any::AnyRow;
+use secrecy::SecretString;
 use uuid::Uuid;
 
 pub(crate) const TABLE: &str = "keystone_tokens";
-pub(crate) const COLUMNS: &str = "id, session_id, project, roles, token_sealed, audit_id, expires_at, \
-     revoke_at, revoke_attempts";
 
-/// The Keystone tokens; see [`Store::keystone_tokens`].
-#[derive(Clone, Copy)]
-pub struct KeystoneTokens<'s>(pub(crate) &'s Store);
+/// The Keystone tokens; see [`crate::Store::keystone_tokens`].
+#[async_trait]
+pub trait KeystoneTokens: Send + Sync {
+    /// Stores a token before its first use. Two replicas may each store one for the same project;
+    /// both remain until they are revoked.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read: the token must be revoked and
+    /// not used.
+    async fn store(&self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError>;
+
+    /// Returns the session's token for a project (`None`: the unscoped one) that expires last.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn find(
+        &self,
+        session: Uuid,
+        project_id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<KeystoneToken>, StoreError>;
+
+    /// Returns the session's usable tokens, at least one per project.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn usable(&self, session: Uuid, now: Timestamp)
+    -> Result<Vec<KeystoneToken>, StoreError>;
+
+    /// Returns every token of the session that has not been revoked.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn list(&self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError>;
+
+    /// Stores the roles that Keystone returns for the token now.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn set_roles(&self, id: Uuid, roles: &[Named]) -> Result<(), StoreError>;
+
+    /// Deletes a token that is no longer valid: revoked, or unknown to Keystone.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn forget(&self, id: Uuid) -> Result<(), StoreError>;
+
+    /// Makes a token due for revocation at `at`, because another one has replaced it.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn revoke_later(&self, id: Uuid, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns the tokens that are due for revocation now, oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn due_revocations(
+        &self,
+        limit: i64,
+        now: Timestamp,
+    ) -> Result<Vec<PendingRevocation>, StoreError>;
+
+    /// Returns the tokens of the session and its children that wait for revocation, due or not.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn pending_revocations(
+        &self,
+        session: Uuid,
+    ) -> Result<Vec<PendingRevocation>, StoreError>;
+
+    /// Claims the revocation of a token until `until`; returns false if another replica has tried
+    /// or is trying since the entry was read.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn claim_revocation(
+        &self,
+        pending: &PendingRevocation,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Postpones a failed revocation until `next`.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn revocation_failed(&self, id: Uuid, next: Timestamp) -> Result<(), StoreError>;
+
+    /// Returns the number of tokens whose revocation is due or has failed: those that
+    /// [`Self::unfinished_of_user`] counts, for all users.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn count_unfinished(&self, now: Timestamp) -> Result<i64, StoreError>;
+
+    /// Returns the user's tokens whose revocation is due or has failed; `None` if there are none. A
+    /// revocation that is only planned, because the token was replaced, does not count.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn unfinished_of_user(
+        &self,
+        user_id: &str,
+        now: Timestamp,
+    ) -> Result<Option<UnfinishedRevocations>, StoreError>;
+}
 
 /// A token that Keystone has just issued.
 #[derive(Clone, Debug)]
@@ -50,217 +151,4 @@ pub enum Stored {
     Usable(Uuid),
     /// The session has ended meanwhile: do not use the token. It is due for revocation.
     SessionEnded(Uuid),
-}
-
-impl KeystoneTokens<'_> {
-    /// Stores a token before its first use. Two replicas may each store one for the same project;
-    /// both remain until they are revoked.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read: the token must be revoked and
-    /// not used.
-    pub async fn store(self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.store_token(&self.0.keys, new, now).await;
-        }
-        let failed = || StoreError::database("store a Keystone token");
-        let id = Uuid::new_v4();
-        let row = id.to_string();
-        let sealed = self.0.keys.seal(place(&row), new.token.expose_secret())?;
-        let project = new
-            .project
-            .as_ref()
-            .map(|project| to_json(TABLE, "project", project))
-            .transpose()?;
-        let mut transaction = self.0.pool.begin().await.map_err(failed())?;
-        // the write locks the row: an ending session waits for us, or we see that it has ended
-        let live = sqlx::query(
-            "UPDATE sessions
-             SET keystone_checked_at = keystone_checked_at
-             WHERE id = $1 AND ended_at IS NULL",
-        )
-        .bind(new.session.to_string())
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed())?
-        .rows_affected()
-            > 0;
-        sqlx::query(
-            "INSERT INTO keystone_tokens (
-                 id, session_id, project_id, project, roles, token_sealed, audit_id, created_at,
-                 expires_at, revoke_at, revoke_attempts
-             )
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)",
-        )
-        .bind(row.as_str())
-        .bind(new.session.to_string())
-        .bind(project_key(new.project.as_ref()))
-        .bind(project)
-        .bind(to_json(TABLE, "roles", &new.roles)?)
-        .bind(sealed)
-        .bind(new.audit_id.as_str())
-        .bind(now.as_second())
-        .bind(new.expires_at.as_second())
-        .bind((!live).then(|| now.as_second()))
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed())?;
-        transaction.commit().await.map_err(failed())?;
-        Ok(if live {
-            Stored::Usable(id)
-        } else {
-            Stored::SessionEnded(id)
-        })
-    }
-
-    /// Returns the session's token for a project (`None`: the unscoped one) that expires last.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn find(
-        self,
-        session: Uuid,
-        project_id: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Option<KeystoneToken>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            let project_id = project_id.unwrap_or_default();
-            let found = redis.find_token(&self.0.keys, session, project_id, now);
-            return found.await;
-        }
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM keystone_tokens
-             WHERE session_id = $1 AND project_id = $2 AND revoke_at IS NULL AND expires_at > $3
-             ORDER BY expires_at DESC, created_at DESC, id
-             LIMIT 1"
-        );
-        sqlx::query(&query)
-            .bind(session.to_string())
-            .bind(project_id.unwrap_or_default())
-            .bind(now.as_second())
-            .fetch_optional(&self.0.pool)
-            .await
-            .map_err(StoreError::database("find a Keystone token"))?
-            .map(|row| self.token(&row))
-            .transpose()
-    }
-
-    /// Returns the session's usable tokens, at least one per project.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn usable(
-        self,
-        session: Uuid,
-        now: Timestamp,
-    ) -> Result<Vec<KeystoneToken>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.usable_tokens(&self.0.keys, session, now).await;
-        }
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM keystone_tokens
-             WHERE session_id = $1 AND revoke_at IS NULL AND expires_at > $2
-             ORDER BY created_at, id"
-        );
-        let rows = sqlx::query(&query)
-            .bind(session.to_string())
-            .bind(now.as_second())
-            .fetch_all(&self.0.pool)
-            .await
-            .map_err(StoreError::database("list Keystone tokens"))?;
-        rows.iter().map(|row| self.token(row)).collect()
-    }
-
-    /// Returns every token of the session that has not been revoked.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn list(self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.list_tokens(&self.0.keys, session).await;
-        }
-        let query = format!(
-            "SELECT {COLUMNS}
-             FROM keystone_tokens
-             WHERE session_id = $1
-             ORDER BY created_at, id"
-        );
-        let rows = sqlx::query(&query)
-            .bind(session.to_string())
-            .fetch_all(&self.0.pool)
-            .await
-            .map_err(StoreError::database("list Keystone tokens"))?;
-        rows.iter().map(|row| self.token(row)).collect()
-    }
-
-    /// Stores the roles that Keystone returns for the token now.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn set_roles(self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.set_token_roles(id, roles).await;
-        }
-        sqlx::query(
-            "UPDATE keystone_tokens
-             SET roles = $1
-             WHERE id = $2",
-        )
-        .bind(to_json(TABLE, "roles", roles)?)
-        .bind(id.to_string())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("store roles"))?;
-        Ok(())
-    }
-
-    /// Deletes a token that is no longer valid: revoked, or unknown to Keystone.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn forget(self, id: Uuid) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.forget_token(id).await;
-        }
-        sqlx::query(
-            "DELETE FROM keystone_tokens
-             WHERE id = $1",
-        )
-        .bind(id.to_string())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("forget a Keystone token"))?;
-        Ok(())
-    }
-
-    pub(crate) fn token(self, row: &AnyRow) -> Result<KeystoneToken, StoreError> {
-        let columns = Columns::new(TABLE, row);
-        let id = columns.text("id")?;
-        Ok(KeystoneToken {
-            id: columns.uuid("id")?,
-            session: columns.uuid("session_id")?,
-            project: columns.optional_json("project")?,
-            roles: columns.json("roles")?,
-            token: self
-                .0
-                .keys
-                .open(place(&id), &columns.bytes("token_sealed")?)?,
-            audit_id: columns.text("audit_id")?,
-            expires_at: columns.time("expires_at")?,
-        })
-    }
-}
-
-fn project_key(project: Option<&Project>) -> &str {
-    project.map_or("", |project| project.id.as_str())
-}
-
-fn place(id: &str) -> Place<'_> {
-    Place {
-        table: TABLE,
-        row: id,
-        column: "token_sealed",
-    }
 }

@@ -6,7 +6,8 @@
 //! keyed hash only, and what Portico presents to others (a Keystone token) is sealed; see
 //! [`sealing`]. Nothing here depends on HTTP, Keystone or permissions.
 //!
-//! Start with [`Store`] and [`Sessions`]. Each repository is a small view of the store:
+//! Start with [`Store`] and [`Sessions`]. Each repository is a trait with one implementation for SQL
+//! (`sql`) and one for Redis (`redis`), and the store returns the one of its database:
 //! `store.sessions().find(secret, now)`. Lookups return `None` for entries that do not exist, have
 //! expired or were ended; an error always means that the store could not be queried. The time is
 //! always an argument.
@@ -14,11 +15,11 @@ mod access_tokens;
 mod advice;
 mod audit;
 mod authorization_codes;
-mod backend;
 mod browser_marks;
 mod cause;
 mod changes;
 mod config;
+mod database;
 mod device_codes;
 mod error;
 mod file_identity;
@@ -37,8 +38,10 @@ mod saved_forms;
 pub mod sealing;
 mod session_credentials;
 mod sessions;
+mod shared;
 mod sign_in_accounts;
 mod sign_in_flows;
+mod sql;
 mod store;
 mod sweep;
 mod throttle;

@@ -3,7 +3,7 @@
 //! sqlx's pool retries a refused connection until its timeout, and then reports no more than "pool
 //! timed out". So if an answer is not there within a moment, one connection is made beside the
 //! pool, which finds the cause at once. All waiting statements share its result.
-use crate::cause::StoreCause;
+use crate::cause::{StoreCause, Unreachable};
 use futures::future::{Either, select};
 use sqlx::{AnyConnection, Connection as _, Executor as _};
 use std::fmt;
@@ -26,34 +26,10 @@ pub(crate) struct Reach {
     last: Arc<Mutex<Option<(Instant, Unreachable)>>>,
 }
 
-/// The reason why no connection can be made.
-#[derive(Clone, Debug)]
-pub(crate) struct Unreachable {
-    pub cause: StoreCause,
-    detail: Option<String>,
-}
-
 impl fmt::Debug for Reach {
     // the URL may hold a password
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reach").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Display for Unreachable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.detail {
-            Some(detail) => f.write_str(detail),
-            None => self.cause.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Unreachable {}
-
-impl From<Unreachable> for sqlx::Error {
-    fn from(unreachable: Unreachable) -> Self {
-        Self::Configuration(Box::new(unreachable))
     }
 }
 

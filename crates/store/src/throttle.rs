@@ -4,8 +4,8 @@
 //! concurrent attempts cannot all pass. A place that is not returned, as after a crash, stays
 //! counted.
 use crate::error::StoreError;
-use crate::row::Columns;
-use crate::store::Store;
+use crate::sealing::KeyRing;
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 const PURPOSE: &str = "throttle";
@@ -14,9 +14,32 @@ pub(crate) const MAX_DELAYS: usize = 4;
 /// Earlier than every stored time.
 const BEFORE_ALL: i64 = i64::MIN;
 
-/// The failure counters; see [`Store::throttle`].
-#[derive(Clone, Copy)]
-pub struct Throttle<'s>(pub(crate) &'s Store);
+/// The failure counters; see [`crate::Store::throttle`].
+#[async_trait]
+pub trait Throttle: Send + Sync {
+    /// Reserves a place for an attempt, if the limit has a free one.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn reserve(
+        &self,
+        subject: &str,
+        limit: ThrottleLimit,
+        now: Timestamp,
+    ) -> Result<Reserved, StoreError>;
+
+    /// Returns a place whose attempt did not fail: it succeeded, or its outcome is unknown.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn return_reservation(&self, reservation: &Reservation) -> Result<(), StoreError>;
+
+    /// Deletes all failures of the subject of a place, after a success.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn forget(&self, reservation: &Reservation) -> Result<(), StoreError>;
+}
 
 /// The number of failures that are allowed, and the time in which they count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +121,28 @@ impl ThrottleLimit {
         }
     }
 
+    /// Returns the result of an attempt that was counted if the limit allowed it; `failures` and
+    /// `at` are those of the subject.
+    pub(crate) fn result(
+        self,
+        hash: String,
+        (is_granted, failures, at): (bool, i64, Timestamp),
+        now: Timestamp,
+    ) -> Reserved {
+        if is_granted {
+            return Reserved::Granted(Reservation {
+                hash,
+                limit: self,
+                failures,
+                at,
+            });
+        }
+        let until = self.refused_until(failures, at).unwrap_or(now);
+        Reserved::RefusedUntil(until.max(now + SignedDuration::from_secs(1)))
+    }
+
     /// Returns the time until which a subject with this number of failures is refused.
-    pub(crate) fn refused_until(self, failures: i64, at: Timestamp) -> Option<Timestamp> {
+    fn refused_until(self, failures: i64, at: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Window {
                 failures: most,
@@ -138,155 +181,7 @@ impl Reservation {
     }
 }
 
-impl Throttle<'_> {
-    /// Reserves a place for an attempt, if the limit has a free one.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn reserve(
-        self,
-        subject: &str,
-        limit: ThrottleLimit,
-        now: Timestamp,
-    ) -> Result<Reserved, StoreError> {
-        let hash = self.0.keys.hash(PURPOSE, subject);
-        let bounds = limit.bounds(now);
-        let (given, failures, at) = match self.0.redis() {
-            Some(redis) => redis.reserve_place(&hash, &bounds, now).await?,
-            None => self.count(&hash, &bounds).await?,
-        };
-        if given {
-            return Ok(Reserved::Granted(Reservation {
-                hash,
-                limit,
-                failures,
-                at,
-            }));
-        }
-        let until = limit.refused_until(failures, at).unwrap_or(now);
-        Ok(Reserved::RefusedUntil(
-            until.max(now + SignedDuration::from_secs(1)),
-        ))
-    }
-
-    /// Counts an attempt if the limit allows it; returns whether it did, and the count.
-    async fn count(
-        self,
-        hash: &str,
-        bounds: &Bounds,
-    ) -> Result<(bool, i64, Timestamp), StoreError> {
-        let row = sqlx::query(
-            "INSERT INTO sign_in_throttles (subject_hash, failures, window_started_at)
-             VALUES ($1, 1, $2)
-             ON CONFLICT (subject_hash) DO UPDATE
-             SET failures = CASE
-                     WHEN sign_in_throttles.window_started_at <= $3 THEN 1
-                     ELSE sign_in_throttles.failures + 1
-                 END,
-                 window_started_at = CASE
-                     WHEN sign_in_throttles.window_started_at <= $3 OR $4 = 1
-                         THEN excluded.window_started_at
-                     ELSE sign_in_throttles.window_started_at
-                 END
-             WHERE sign_in_throttles.window_started_at <= $3
-                OR sign_in_throttles.failures < $5
-                OR (sign_in_throttles.failures = $5
-                    AND sign_in_throttles.window_started_at <= $6)
-                OR (sign_in_throttles.failures = $5 + 1
-                    AND sign_in_throttles.window_started_at <= $7)
-                OR (sign_in_throttles.failures = $5 + 2
-                    AND sign_in_throttles.window_started_at <= $8)
-                OR (sign_in_throttles.failures > $5 + 2
-                    AND sign_in_throttles.window_started_at <= $9)
-             RETURNING failures, window_started_at",
-        );
-        let [first, second, third, last] = bounds.before;
-        let row = row
-            .bind(hash)
-            .bind(bounds.now)
-            .bind(bounds.forgotten)
-            .bind(i64::from(bounds.moves))
-            .bind(bounds.free)
-            .bind(first)
-            .bind(second)
-            .bind(third)
-            .bind(last)
-            .fetch_optional(&self.0.pool)
-            .await
-            .map_err(StoreError::database("count a failure"))?;
-        let given = row.is_some();
-        let row = match row {
-            Some(row) => Some(row),
-            None => sqlx::query(
-                "SELECT failures, window_started_at
-                 FROM sign_in_throttles
-                 WHERE subject_hash = $1",
-            )
-            .bind(hash)
-            .fetch_optional(&self.0.pool)
-            .await
-            .map_err(StoreError::database("read a limit"))?,
-        };
-        let Some(row) = row else {
-            // deleted between the two statements: the next attempt gets a place
-            let now = Timestamp::from_second(bounds.now).unwrap_or_default();
-            return Ok((false, 0, now));
-        };
-        let columns = Columns::new("sign_in_throttles", &row);
-        Ok((
-            given,
-            columns.integer("failures")?,
-            columns.time("window_started_at")?,
-        ))
-    }
-
-    /// Returns a place whose attempt did not fail: it succeeded, or its outcome is unknown.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn return_reservation(self, reservation: &Reservation) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.give_back_place(reservation).await;
-        }
-        sqlx::query(
-            "UPDATE sign_in_throttles
-             SET failures = failures - 1,
-                 window_started_at = CASE
-                     WHEN failures = $2 AND window_started_at = $3 THEN $4
-                     ELSE window_started_at
-                 END
-             WHERE subject_hash = $1
-               AND failures > 0
-               AND window_started_at >= $3
-               AND window_started_at <= $5",
-        )
-        .bind(&reservation.hash)
-        .bind(reservation.failures)
-        .bind(reservation.at.as_second())
-        .bind(reservation.reopened().as_second())
-        .bind(reservation.latest())
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("take back a failure"))?;
-        Ok(())
-    }
-
-    /// Deletes all failures of the subject of a place, after a success.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn forget(self, reservation: &Reservation) -> Result<(), StoreError> {
-        if let Some(redis) = self.0.redis() {
-            return redis.forget_failures(&reservation.hash).await;
-        }
-        sqlx::query(
-            "DELETE FROM sign_in_throttles
-             WHERE subject_hash = $1",
-        )
-        .bind(&reservation.hash)
-        .execute(&self.0.pool)
-        .await
-        .map_err(StoreError::database("forget failures"))?;
-        Ok(())
-    }
+/// Returns the hash under which a subject is counted.
+pub(crate) fn hash(keys: &KeyRing, subject: &str) -> String {
+    keys.hash(PURPOSE, subject)
 }

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "gateway",
         &[
             "portico-access-policy",
+            "portico-proxy",
             "portico-request",
             "portico-domain",
             "portico-assertion",
@@ -72,6 +73,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["portico-domain", "portico-openstack", "portico-runtime"],
     ),
     ("portico-request", &["portico-runtime"]),
+    ("portico-proxy", &["portico-request", "portico-runtime"]),
     (
         "portico-access-policy",
         &["portico-domain", "portico-request"],

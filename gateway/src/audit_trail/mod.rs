@@ -7,7 +7,7 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use portico_domain::{access::RoleInProject, identity::Project};
 use portico_store::{AuditEvent, Outcome};
 
@@ -15,6 +15,7 @@ use crate::{
     audit::Event,
     authentication::Interrupt,
     error_response::Problem,
+    extract::SignedIn,
     forms::Fields,
     pages::audit::{Row, Trail, Whose},
     session::live::Caller,
@@ -32,10 +33,9 @@ const MAX_PROJECTS: usize = 20;
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = TrailQuery::read(&Fields::of_query(&uri)?)?;
     let mut filter = query.filter();
     let whose = match &query.project {

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_could_say_is_asked_again_and_an_expired_bearer_never_counts() {
+    async fn an_undecided_bearer_is_verified_again_and_an_expired_one_never_counts() {
         let accepted = Accepted::new().unwrap();
         let token = SecretString::from("t");
         let outage = accepted.verdict("a", &token, async { Err("outage") }).await;

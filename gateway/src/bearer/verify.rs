@@ -158,7 +158,7 @@ pub(crate) fn watch(gateway: Shared, bearer: Arc<Bearer>) {
             let now = Timestamp::now();
             let unconfirmed = token.is_some() && now.duration_since(confirmed) > bound;
             if now >= bearer.expires_at || unconfirmed {
-                live.connections.end(EndReason::Expired);
+                live.connections.end(EndReason::Expired.as_str());
                 break;
             }
             let wait = bearer
@@ -170,7 +170,7 @@ pub(crate) fn watch(gateway: Shared, bearer: Arc<Bearer>) {
             match gateway.keystone.validate(token).await {
                 Ok(_) => confirmed = Timestamp::now(),
                 Err(error) if error.is_refusal() => {
-                    live.connections.end(EndReason::RefusedByKeystone)
+                    live.connections.end(EndReason::RefusedByKeystone.as_str())
                 }
                 Err(_) => {}
             }

@@ -7,7 +7,7 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use portico_store::{NewAuthorizationCode, Outcome};
 use secrecy::ExposeSecret as _;
@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use super::{CLIENT_ID, pkce, project_names, shown_client};
 use crate::{
-    access::csrf,
     audit::Event,
-    authentication::{Interrupt, check_csrf},
+    authentication::Interrupt,
     error_response::Problem,
+    extract::{SignedIn, SignedInForm},
     forms::Fields,
     pages::{cli::Approval, layout::harden},
     state::{Context, Gateway, Shared},
@@ -99,11 +99,11 @@ impl Request {
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
+    signed_in: Result<SignedIn, Interrupt>,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
     let request = Request::read(&Fields::of_query(&uri)?)?;
-    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let SignedIn(caller) = signed_in?;
     let cluster = gateway.cluster_name(&request.cluster);
     let page = Approval {
         user: &caller.session.user.name,
@@ -132,12 +132,8 @@ pub(crate) async fn get(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
-    fields: Fields,
+    SignedInForm { caller, fields }: SignedInForm,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
-    check_csrf(&caller, fields.get(csrf::FIELD))?;
     let request = Request::read(&fields)?;
     let issuer = gateway.hosts.main().to_string();
     let approved = fields.get("decision") == "approve";

@@ -5,7 +5,7 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{DeviceRequest, NewDeviceCode, Outcome, Reserved, ThrottleLimit};
 use secrecy::ExposeSecret as _;
@@ -13,10 +13,10 @@ use serde_json::json;
 
 use super::{CLIENT_ID, project_names, shown_client, token::refused};
 use crate::{
-    access::csrf,
     audit::Event,
-    authentication::{Interrupt, check_csrf},
+    authentication::Interrupt,
     error_response::Problem,
+    extract::{SelfProvingForm, SignedIn, SignedInForm},
     forms::Fields,
     pages::{
         cli::{Approval, decided, enter_code},
@@ -36,7 +36,7 @@ const WRONG_CODE_LIMIT: ThrottleLimit = ThrottleLimit::window(10, 5 * 60);
 pub(crate) async fn start(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    fields: Fields,
+    SelfProvingForm(fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));
@@ -75,11 +75,9 @@ pub(crate) async fn start(
 /// `GET /oauth2/device`: for signed-in users; shows the waiting request, or asks for the code.
 pub(crate) async fn get(
     State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let Some(code) = query.optional("user_code") else {
         return Ok(enter_code("", None, StatusCode::OK).into_response());
@@ -128,12 +126,8 @@ pub(crate) async fn get(
 pub(crate) async fn decide(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
-    fields: Fields,
+    SignedInForm { caller, fields }: SignedInForm,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
-    check_csrf(&caller, fields.get(csrf::FIELD))?;
     let code = fields.get("user_code");
     let approved = fields.get("decision") == "approve";
     let now = Timestamp::now();

@@ -14,7 +14,7 @@ use crate::{
     access::access_log,
     audit::Event,
     authentication::Interrupt,
-    forms::Fields,
+    extract::SelfProvingForm,
     metrics,
     pages::layout::harden,
     state::{Context, Shared},
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    mut fields: Fields,
+    SelfProvingForm(mut fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("token");
     let tokens = gateway.store.access_tokens();

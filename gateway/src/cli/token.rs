@@ -23,6 +23,7 @@ use crate::{
     audit::Event,
     authentication::Interrupt,
     error_response::Problem,
+    extract::SelfProvingForm,
     forms::Fields,
     metrics::{self, TokenOperation},
     pages::layout::harden,
@@ -37,7 +38,7 @@ const ROTATION_GRACE: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    fields: Fields,
+    SelfProvingForm(fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));

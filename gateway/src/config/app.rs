@@ -13,23 +13,10 @@ use super::{
     AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
     is_incomplete, is_label, upstream,
 };
-use crate::session::assertion::PANEL;
+use crate::{own_paths, session::assertion::PANEL};
 
 /// The value for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
-
-/// First segments of the paths that the panel and the gateway serve on the main host.
-const OWN_PATHS: [&str; 9] = [
-    "oauth2",
-    "ping",
-    "ready",
-    ".well-known",
-    "api",
-    "projects",
-    "pkg",
-    "favicon.svg",
-    "robots.txt",
-];
 
 /// `[[apps]]`: a web application behind the gateway, on a host of its own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -314,9 +301,7 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
 /// Returns whether neither the panel nor the gateway serves anything below a path of the main host.
 pub fn is_path_free(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
-    first.is_some_and(|first| {
-        !first.is_empty() && !OWN_PATHS.iter().any(|own| own.eq_ignore_ascii_case(first))
-    })
+    first.is_some_and(|first| !first.is_empty() && !own_paths::is_reserved_segment(first))
 }
 
 /// Checks that each entry of `apps.bearer` is `keystone` or an existing provider that issues tokens

@@ -252,7 +252,7 @@ impl IdentityConfig {
         }
         for role in &self.roles {
             if role.holders.is_empty() || role.holders.iter().any(super::app::is_incomplete_rule) {
-                return Err(IdentityFault::RoleOfNobody(role.value.clone()));
+                return Err(IdentityFault::RoleWithoutHolders(role.value.clone()));
             }
         }
         Ok(())

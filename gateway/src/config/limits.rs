@@ -1,5 +1,5 @@
-//! `[gateway.limits]` and `[apps.limits]`: limits on requests, bodies and waiting times.
-use std::{num::NonZeroU32, time::Duration};
+//! `[apps.limits]`: limits on the requests of one user.
+use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,24 +8,6 @@ use super::{AppConfig, ConfigError};
 
 /// The default burst, in seconds of the rate: a page may fetch dozens of files at once.
 const DEFAULT_BURST_SECONDS: u32 = 10;
-
-/// `[gateway.limits]`: limits on what the reverse proxy accepts and how long it waits.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitsConfig {
-    /// The maximum request body, in bytes.
-    pub body: u64,
-    /// The maximum sum of header names and values, in bytes.
-    pub headers: usize,
-    /// How long to wait for a connection to an upstream.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub connect: Duration,
-    /// How long an upstream may take until its response begins.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub response: Duration,
-}
 
 /// `[apps.limits]`: limits on the requests of one user to an app. Each process counts separately.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,17 +19,6 @@ pub struct AppLimits {
     pub requests_per_second: Option<NonZeroU32>,
     /// Maximum number of requests at once. Without it: ten seconds' worth.
     pub burst: Option<NonZeroU32>,
-}
-
-impl Default for LimitsConfig {
-    fn default() -> Self {
-        Self {
-            body: 1 << 30,
-            headers: 32 << 10,
-            connect: Duration::from_secs(5),
-            response: Duration::from_secs(60),
-        }
-    }
 }
 
 impl AppLimits {

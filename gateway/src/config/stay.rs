@@ -38,7 +38,7 @@ mod tests {
     use crate::config::{ConfigError, GatewayConfig};
 
     #[test]
-    fn nobody_stays_signed_in_for_more_than_a_day() {
+    fn no_session_stays_signed_in_for_more_than_a_day() {
         let mut config: GatewayConfig = serde_json::from_value(serde_json::json!({
             "public_url": "https://a.example",
             "apps_domain": "apps.example",

@@ -6,7 +6,7 @@ use portico_store::StoreError;
 use super::{Problem, Source};
 use portico_request::rewrite::RewriteFault;
 
-use crate::proxy::forward::ForwardError;
+use portico_proxy::forward::ForwardError;
 
 impl Problem {
     /// Returns the problem for any failure of the store. It signs no user out.

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_verified_is_not_said() {
+    fn an_unverified_address_is_not_sent() {
         let mut identity = identity();
         identity.email = Some(Email {
             address: "admin@example.org".to_owned(),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn attack_104_nobody_gets_a_group_by_the_separator_in_a_text() {
+    fn attack_104_no_user_gets_a_group_by_the_separator_in_a_text() {
         let mut identity = identity();
         identity.groups = vec![
             "ops".to_owned(),

@@ -52,7 +52,7 @@ pub(crate) struct FreshWord<'a> {
 pub(crate) enum NoToken {
     /// Not an error: Keystone maps the identity to no user.
     #[error("Keystone has no user for this identity: {0}")]
-    Nobody(String),
+    NotMapped(String),
     /// An error in the configuration, of Portico or of Keystone.
     #[error("Keystone does not trust the provider: {0}")]
     NotTrusted(FederationError),
@@ -98,7 +98,7 @@ impl Federation {
             None => {
                 let identity = word.identity.ok_or(NoToken::NothingSaid)?;
                 let headers = attribute::headers(&self.config.headers, identity)
-                    .map_err(|error| NoToken::Nobody(error.to_string()))?;
+                    .map_err(|error| NoToken::NotMapped(error.to_string()))?;
                 Assertion::Headers(headers)
             }
             Some(CarriedToken::AccessToken) => Assertion::Bearer(word.access_token.clone()),
@@ -108,7 +108,9 @@ impl Federation {
         };
         let issued = self.keystone.federate(&self.way, &assertion).await;
         let issued = issued.map_err(|error| match error {
-            FederationError::NotMapped => NoToken::Nobody("no rule of the mapping fits".to_owned()),
+            FederationError::NotMapped => {
+                NoToken::NotMapped("no rule of the mapping fits".to_owned())
+            }
             FederationError::UnknownProvider | FederationError::UntrustedIssuer => {
                 NoToken::NotTrusted(error)
             }
@@ -118,7 +120,7 @@ impl Federation {
             return Ok(issued);
         }
         // a mapping that sets projects of its own may still issue an unscoped token
-        Err(NoToken::Nobody("the token is not unscoped".to_owned()))
+        Err(NoToken::NotMapped("the token is not unscoped".to_owned()))
     }
 }
 
@@ -147,7 +149,7 @@ impl Gateway {
             .reason(&text);
         self.audit(context, event).await;
         match error {
-            NoToken::Nobody(_) | NoToken::NothingSaid => Ok(None),
+            NoToken::NotMapped(_) | NoToken::NothingSaid => Ok(None),
             NoToken::NotTrusted(_) => {
                 tracing::error!(provider, %error, "a federation is not configured as Keystone's");
                 Err(Problem::downstream(

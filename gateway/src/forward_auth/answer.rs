@@ -4,11 +4,13 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::authorize::{AuthDecision, AuthRequest};
+use portico_proxy::headers::cookies::without_reserved;
+
 use crate::{
     access::rules::Key,
     error_response::Problem,
     pages::layout::harden,
-    session::{cookie, live::Caller},
+    session::live::Caller,
     state::{Context, Gateway},
 };
 
@@ -57,7 +59,7 @@ impl Gateway {
             let cookies = if question.is_from_elsewhere(&app.origin) {
                 None
             } else {
-                cookie::foreign(question.headers)
+                without_reserved(question.headers)
             };
             headers.insert(header::COOKIE, cookies.unwrap_or(EMPTY));
         }

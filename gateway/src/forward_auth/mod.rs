@@ -42,12 +42,6 @@ pub(crate) fn decides(path: &str) -> bool {
     path == AUTH || path == REDIRECT || path.starts_with(EXT_AUTHZ)
 }
 
-/// Returns whether this request to an app's host starts a sign-in. It may be sent in place of a
-/// page, from any origin that the page was requested from, and changes nothing.
-pub(crate) fn begins_sign_in(method: &Method, path: &str) -> bool {
-    SIGN_IN.contains(&path) && matches!(*method, Method::GET | Method::HEAD)
-}
-
 impl Gateway {
     /// Returns the site of a request: that of its `Host`, or, for an authorization request of a
     /// trusted proxy under Portico's own or an internal name, the one that it asks about.

@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderName, header};
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 
 use super::headers_in;
-use crate::proxy::headers::{Trust, clean_request, clean_response};
+use portico_proxy::headers::{Trust, clean_request, clean_response};
 
 const REQUESTS: &str = include_str!("seeds/requests.json");
 const ANSWERS: &str = include_str!("seeds/answers.json");

@@ -13,7 +13,7 @@ use crate::{
     audit::Event,
     authentication::{Interrupt, see_other, with_cookie},
     error_response::Problem,
-    forms::Fields,
+    extract::SelfProvingForm,
     hosts::Site,
     metrics,
     session::cookie::Purpose,
@@ -24,7 +24,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    mut fields: Fields,
+    SelfProvingForm(mut fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());

@@ -14,6 +14,7 @@ use crate::{
     audit::Event,
     authentication::{Interrupt, see_other},
     error_response::Problem,
+    extract::SignedIn,
     forms::Fields,
     hosts::App,
     pages,
@@ -24,6 +25,7 @@ use crate::{
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
+    signed_in: Result<SignedIn, Interrupt>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
@@ -38,7 +40,7 @@ pub(crate) async fn get(
             Problem::bad_request("This link to an app is incomplete. Open the app again.").into(),
         );
     }
-    let caller = gateway.browser(&context, &headers, &uri).await?;
+    let SignedIn(caller) = signed_in?;
     let return_path = ReturnPath::parse(query.get("rd"));
     // access to the destination is decided here already
     let asked = Asked {

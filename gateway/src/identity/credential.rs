@@ -19,8 +19,8 @@ use super::{identity_attributes::Facts, refusal::Refusal};
 use crate::{
     BuildError,
     config::{AppConfig, ConfigError, Fact, IdentityFault},
-    session::lock::Lock,
 };
+use parking_lot::Mutex;
 
 /// A credential, and the files that it is read from.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub(super) struct Credential {
     secret_file: PathBuf,
     /// Whether it is a token, which permits fewer characters than a password.
     is_token: bool,
-    current: Lock<Arc<Content>>,
+    current: Mutex<Arc<Content>>,
     reading: AtomicU64,
-    last: Lock<LastRead>,
+    last: Mutex<LastRead>,
 }
 
 /// The state of the files when they were last read, and any error.
@@ -71,9 +71,9 @@ impl Credential {
             user_file,
             secret_file,
             is_token,
-            current: Lock::new(Arc::new(content)),
+            current: Mutex::new(Arc::new(content)),
             reading: AtomicU64::new(0),
-            last: Lock::new(LastRead::default()),
+            last: Mutex::new(LastRead::default()),
         })
     }
 
@@ -220,7 +220,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn a_name_with_a_colon_is_nobodys_password() {
+    fn a_user_name_with_a_colon_has_no_password() {
         for name in ["ada:secret", "", "a\nb", ":"] {
             assert!(!is_user(name), "{name:?}");
         }

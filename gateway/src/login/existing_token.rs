@@ -13,7 +13,7 @@ use crate::{
     access::return_path::ReturnPath,
     authentication::Interrupt,
     config::KeystoneMethod,
-    forms::Fields,
+    extract::SelfProvingForm,
     pages::sign_in_methods::Attempted,
     state::{Context, Gateway, Shared},
 };
@@ -31,7 +31,7 @@ pub(crate) async fn token(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    mut fields: Fields,
+    SelfProvingForm(mut fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("token");
     let return_path = ReturnPath::from_query(fields.optional("rd"));

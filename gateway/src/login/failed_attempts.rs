@@ -6,7 +6,6 @@
 //! just before do not count; see [`super::own_attempts`]. What it shows is in the URL, signed for
 //! the session.
 use axum::{
-    Extension,
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
@@ -21,9 +20,10 @@ use super::own_attempts::without_own;
 use crate::{
     access::return_path::ReturnPath,
     authentication::{Interrupt, see_other},
+    extract::SignedIn,
     forms::Fields,
     pages::failed_attempts::{FailedAttempts, Reported},
-    state::{Context, Gateway, Shared},
+    state::{Gateway, Shared},
 };
 
 /// From this count on, failures are shown even if all were made in browsers that the account knows.
@@ -32,11 +32,9 @@ const MIN_SHOWN_FAILURES: i64 = 3;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let purpose = purpose(caller.session.id);

@@ -4,13 +4,13 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::HeaderMap;
 use jiff::Timestamp;
 
 use crate::{
-    access::{csrf, return_path::ReturnPath},
-    authentication::{Interrupt, check_csrf, see_other},
+    access::return_path::ReturnPath,
+    authentication::{Interrupt, see_other},
     error_response::Problem,
+    extract::{SignedIn, SignedInForm},
     forms::Fields,
     pages::sign_in::{Projects, STAY_FIELD},
     session::live::Live,
@@ -21,11 +21,9 @@ use secrecy::ExposeSecret as _;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let root = caller.live.root();
     let return_path = ReturnPath::from_query(query.optional("rd"));
@@ -47,12 +45,8 @@ pub(crate) async fn get(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
-    fields: Fields,
+    SignedInForm { caller, fields }: SignedInForm,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
-    check_csrf(&caller, fields.get(csrf::FIELD))?;
     let Some(project) = caller.live.project(fields.get("project")) else {
         return Err(Problem::bad_request("You have no role in this project.").into());
     };

@@ -26,11 +26,12 @@ use super::{
     wording::failure,
 };
 use crate::{
-    access::{csrf, return_path::ReturnPath},
+    access::return_path::ReturnPath,
     audit::Event,
-    authentication::{Interrupt, check_csrf, see_other, with_cookie},
+    authentication::{Interrupt, see_other, with_cookie},
     config::KeystoneMethod,
     error_response::Problem,
+    extract::{SessionForm, SignedIn},
     forms::Fields,
     metrics::{self, TokenOperation},
     pages::reauthenticate::Again,
@@ -57,11 +58,9 @@ impl Proved {
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let root = caller.live.root();
@@ -90,9 +89,9 @@ pub(crate) async fn post(
     Extension(context): Extension<Context>,
     uri: Uri,
     headers: HeaderMap,
-    mut fields: Fields,
+    SessionForm { caller, mut fields }: SessionForm,
 ) -> Result<Response, Interrupt> {
-    let caller = match gateway.lookup(&headers, None).await? {
+    let caller = match caller {
         Ok(caller) => caller,
         Err(missing) => {
             return Err(crate::authentication::sign_in_first(
@@ -100,12 +99,6 @@ pub(crate) async fn post(
             ));
         }
     };
-    let sent = headers
-        .get("x-csrf-token")
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_else(|| fields.get(csrf::FIELD))
-        .to_owned();
-    check_csrf(&caller, &sent)?;
     let started = Instant::now();
     let count = |outcome| metrics::token(TokenOperation::Reauthentication, outcome, started);
     let proved = match gateway

@@ -9,10 +9,9 @@ use portico_store::{EndReason, Outcome};
 use secrecy::ExposeSecret as _;
 
 use crate::{
-    access::csrf,
     audit::Event,
-    authentication::{Interrupt, check_csrf, see_other, with_cookie},
-    forms::Fields,
+    authentication::{Interrupt, see_other, with_cookie},
+    extract::SessionForm,
     pages::sign_out::{confirm, everywhere, signed_out},
     session::cookie::Purpose,
     state::{Context, Shared},
@@ -38,13 +37,11 @@ pub(crate) async fn get(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
-    fields: Fields,
+    form: SessionForm,
 ) -> Result<Response, Interrupt> {
     let mut onward = None;
-    let ended = match gateway.lookup(&headers, None).await? {
+    let ended = match form.caller {
         Ok(caller) => {
-            check_csrf(&caller, fields.get(csrf::FIELD))?;
             // the provider's own sign-out needs its ID token
             let held = gateway.held_of_provider(&caller.session).await?;
             let ended = gateway

@@ -18,7 +18,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     authentication::{Interrupt, see_other, with_cookie},
     error_response::Problem,
-    forms::Fields,
+    extract::SelfProvingForm,
     pages::sign_in::{Notice, totp},
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
@@ -43,7 +43,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    mut fields: Fields,
+    SelfProvingForm(mut fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     let Some((cookie, flow)) = gateway.flow(&headers).await? else {
         return Ok(see_other("/oauth2/sign_in?reason=ended"));

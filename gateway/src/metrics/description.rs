@@ -3,12 +3,11 @@ use metrics::Unit;
 use portico_store::{EndReason, SessionKind};
 
 use super::{
-    API_CALLER_OUTCOMES, API_CALLERS, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, BACKEND_UP,
-    DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Kind, OPEN, Outcome,
-    PENDING, PROBLEMS, REFRESHES, REQUEST_SECONDS, REQUESTS, REVOCATIONS, SESSIONS, SIGN_INS,
-    STARTED, STAY_FETCHES, THROTTLED, THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation,
-    UNHELD_REFUSALS, UNREADABLE_ADDRESSES, UPSTREAM_RETRIES, UPSTREAM_SECONDS, VALIDATIONS,
-    provider,
+    API_CALLER_OUTCOMES, API_CALLERS, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, DECISION_WORDS,
+    DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Outcome, PENDING, PROBLEMS, REFRESHES,
+    REQUEST_SECONDS, REQUESTS, REVOCATIONS, SESSIONS, SIGN_INS, STARTED, STAY_FETCHES, THROTTLED,
+    THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UNHELD_REFUSALS, UNREADABLE_ADDRESSES,
+    UPSTREAM_SECONDS, VALIDATIONS, provider,
 };
 
 /// Registers the help texts, and starts counters at zero.
@@ -30,14 +29,6 @@ pub(crate) fn describe() {
         UPSTREAM_SECONDS,
         Unit::Seconds,
         "Time until an upstream's response begins."
-    );
-    metrics::describe_gauge!(
-        BACKEND_UP,
-        "Whether a server gets requests, where an upstream has several or health checks."
-    );
-    metrics::describe_counter!(
-        UPSTREAM_RETRIES,
-        "Requests that were sent to an upstream again, by reason."
     );
     metrics::describe_counter!(
         PROBLEMS,
@@ -90,7 +81,7 @@ pub(crate) fn describe() {
         PENDING,
         "Tokens of ended sessions that Keystone has not taken back yet."
     );
-    metrics::describe_gauge!(OPEN, "Open connections of sessions, by kind.");
+    portico_proxy::metrics::describe();
     metrics::describe_gauge!(
         FEED_LAG,
         Unit::Seconds,
@@ -142,8 +133,4 @@ fn start_at_zero() {
         }
     }
     metrics::gauge!(PENDING).set(0.0);
-    for kind in Kind::ALL {
-        // shared by all gateways in the process
-        metrics::gauge!(OPEN, "kind" => kind.as_str()).increment(0.0);
-    }
 }

@@ -1,9 +1,9 @@
 //! Caches the metric handles that every request updates, once per thread.
 use std::{cell::RefCell, collections::HashMap, time::Duration};
 
-use metrics::{Counter, Gauge, Histogram};
+use metrics::{Counter, Histogram};
 
-use super::{DECISIONS, Kind, OPEN, REQUEST_SECONDS, REQUESTS, UPSTREAM_SECONDS};
+use super::{DECISIONS, REQUEST_SECONDS, REQUESTS, UPSTREAM_SECONDS};
 
 thread_local! {
     /// The handles for every request: looking one up by its name and labels costs several times
@@ -15,7 +15,6 @@ thread_local! {
 pub(super) struct Known {
     routes: HashMap<String, OfRoute>,
     upstreams: HashMap<String, Histogram>,
-    open: Vec<(Kind, Gauge)>,
 }
 
 struct OfRoute {
@@ -37,14 +36,6 @@ fn listed<K: PartialEq, V>(list: &mut Vec<(K, V)>, key: K, make: impl FnOnce() -
 }
 
 impl Known {
-    pub fn open(&mut self, kind: Kind) -> &Gauge {
-        listed(
-            &mut self.open,
-            kind,
-            || metrics::gauge!(OPEN, "kind" => kind.as_str()),
-        )
-    }
-
     pub fn request(&mut self, route: &str, status: u16, decision: &'static str, took: Duration) {
         let Some(of_route) = self.routes.get_mut(route) else {
             let seconds = metrics::histogram!(REQUEST_SECONDS, "route" => route.to_owned());

@@ -17,14 +17,14 @@ use super::OidcProvider;
 use crate::{
     audit::Event,
     authentication::Interrupt,
-    forms::Fields,
+    extract::SelfProvingForm,
     pages::layout::harden,
     state::{Context, Gateway, Shared},
 };
 
 pub(crate) async fn post(
     State(gateway): State<Shared>,
-    mut fields: Fields,
+    SelfProvingForm(mut fields): SelfProvingForm,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("logout_token");
     let token = token.expose_secret();

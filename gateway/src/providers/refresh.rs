@@ -25,9 +25,10 @@ use crate::{
     error_response::Problem,
     federation::FreshWord,
     metrics,
-    session::{live::Live, lock::Lock, validate::Validity},
+    session::{live::Live, validate::Validity},
     state::{Context, Gateway},
 };
+use parking_lot::Mutex;
 
 /// After a failed refresh, the provider is not called again for this session within this time.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
@@ -45,8 +46,8 @@ type Running = Shared<BoxFuture<'static, Validity>>;
 /// The state of a session's refreshes in memory.
 #[derive(Default)]
 pub(crate) struct Refreshing {
-    running: Lock<Option<Running>>,
-    failed: Lock<Option<Instant>>,
+    running: Mutex<Option<Running>>,
+    failed: Mutex<Option<Instant>>,
 }
 
 impl std::fmt::Debug for Refreshing {

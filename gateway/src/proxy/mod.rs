@@ -1,25 +1,5 @@
-//! The streaming reverse proxy: forwards permitted requests, and adds the user's identity.
-pub(crate) mod address;
-mod backend;
-mod cache_control;
-pub(crate) mod connection_pool;
-pub(crate) mod connections;
-mod connector;
-mod event_stream;
-pub(crate) mod forward;
-pub(crate) mod headers;
-pub(crate) mod health;
-mod inline_connection;
-mod load_balancer;
+//! Decides about each request for the panel or an app, and forwards it with [`portico_proxy`].
 mod panel_audit;
 mod pass_on;
-mod path_route;
 mod project;
-mod request_body;
 pub(crate) mod routes;
-mod send;
-mod trailers;
-pub(crate) mod upgrade;
-pub(crate) mod upstream;
-mod upstream_tls;
-mod websocket_tunnel;

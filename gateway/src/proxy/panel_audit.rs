@@ -11,16 +11,14 @@ use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_store::{Outcome, Session};
 use tracing::Instrument as _;
 
-use super::{
-    connections::Connection,
-    forward::{Added, ForwardError},
-    headers::Trust,
-    upgrade,
-};
 use crate::{
     audit::Event,
     state::{Context, Gateway, Shared},
 };
+use portico_proxy::forward::{Added, ForwardError};
+use portico_proxy::headers::Trust;
+use portico_proxy::stream::connections::Connection;
+use portico_proxy::stream::upgrade;
 
 /// The user for whom a request goes to the panel.
 #[derive(Clone)]

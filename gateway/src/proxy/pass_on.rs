@@ -5,13 +5,7 @@ use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use tracing::{Instrument as _, field::Empty};
 
-use super::{
-    connections::Connection,
-    forward::{Added, ForwardError},
-    headers::Trust,
-    panel_audit::OnBehalf,
-    upstream::Upstream,
-};
+use super::panel_audit::OnBehalf;
 use crate::{
     access::access_log,
     authentication::Interrupt,
@@ -21,6 +15,10 @@ use crate::{
     session::live::Caller,
     state::{Context, Gateway},
 };
+use portico_proxy::forward::{Added, ForwardError};
+use portico_proxy::headers::Trust;
+use portico_proxy::stream::connections::Connection;
+use portico_proxy::upstream::Upstream;
 
 impl Gateway {
     /// Forwards a request to the panel. Returns its response, or the problem.

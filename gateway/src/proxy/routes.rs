@@ -7,7 +7,7 @@ use http::{HeaderMap, Request, Uri, header};
 use jiff::Timestamp;
 use portico_assertion::claims::OpenApps;
 
-use super::{headers::Trust, panel_audit::OnBehalf, project::project_of};
+use super::{panel_audit::OnBehalf, project::project_of};
 use crate::{
     access::origin::OriginFault,
     authentication::{Interrupt, NoSession},
@@ -20,6 +20,7 @@ use crate::{
     session::{assertion::PANEL, live::Caller},
     state::{Context, Gateway, Shared},
 };
+use portico_proxy::headers::Trust;
 
 /// Handles every request to the main host that no other route takes.
 pub(crate) async fn panel(

@@ -10,9 +10,9 @@ use super::metrics;
 use crate::{
     config::{AppConfig, ProviderConfig},
     hosts::App,
-    proxy::connections::{Connection, Connections},
-    session::lock::Lock,
 };
+use parking_lot::Mutex;
+use portico_proxy::stream::connections::{Connection, Connections};
 
 /// A file whose last change is at least this old is complete.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
@@ -28,9 +28,9 @@ pub(crate) struct Rules {
 #[derive(Debug)]
 struct OfApp {
     config: AppPolicy,
-    current: Lock<Arc<RuleSet>>,
+    current: Mutex<Arc<RuleSet>>,
     /// The content hash of the file when it was last read, valid or not; `None` without a file.
-    seen: Lock<Option<FileHash>>,
+    seen: Mutex<Option<FileHash>>,
     /// The open connections of clients that are not signed in.
     connections: Connections,
 }
@@ -59,8 +59,8 @@ impl Rules {
             }
             let (rules, hash) = policy.into_rules();
             let of_app = OfApp {
-                current: Lock::new(Arc::new(rules)),
-                seen: Lock::new(hash),
+                current: Mutex::new(Arc::new(rules)),
+                seen: Mutex::new(hash),
                 connections: Connections::default(),
                 config: app,
             };

@@ -16,7 +16,7 @@ use crate::{
     audit::Event,
     authentication::{Interrupt, check_csrf, see_other, with_cookie},
     error_response::Problem,
-    forms::Fields,
+    extract::{SignedIn, SignedInForm},
     pages::{layout::harden, saved_form},
     session::{cookie::Purpose, live::Caller},
     state::{Context, Gateway, Shared},
@@ -27,11 +27,9 @@ const MAX_BODY_BYTES: usize = (64 << 10) + 256;
 
 pub(crate) async fn get(
     State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
+    SignedIn(caller): SignedIn,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let Some(form) = gateway.saved_form(&headers, &caller).await? else {
         return Ok(saved_form::nothing().into_response());
     };
@@ -84,12 +82,9 @@ pub(crate) async fn send(
 pub(crate) async fn discard(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
-    fields: Fields,
+    SignedInForm { caller, .. }: SignedInForm,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
-    check_csrf(&caller, fields.get(csrf::FIELD))?;
     gateway
         .take(&context, &headers, &caller, "form.discard")
         .await?;

@@ -1,6 +1,8 @@
-//! Reads and writes the gateway's own cookies, and keeps them from upstreams.
+//! Reads and writes the gateway's own cookies. [`portico_proxy::headers::cookies`] keeps them from
+//! upstreams.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, HeaderValue, header};
+use portico_proxy::headers::cookies::{COOKIE_NAME, parts};
 use rand::TryRngCore as _;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
@@ -57,7 +59,7 @@ pub(crate) fn random_secret() -> Result<SecretString, NoRandomness> {
 impl Purpose {
     fn plain_name(self) -> &'static str {
         match self {
-            Purpose::Session => "portico",
+            Purpose::Session => COOKIE_NAME,
             Purpose::SignIn => "portico-sign-in",
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
@@ -193,26 +195,6 @@ impl Cookies {
     }
 }
 
-/// Cookie name prefixes that browsers treat specially, in any case (RFC 6265bis, section 4.1.3).
-const SPECIAL_PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
-
-/// Returns whether a cookie name is one of Portico's, or may become one, in any case.
-pub(crate) fn is_ours(name: &str) -> bool {
-    let name = name.trim();
-    let mut prefixes = SPECIAL_PREFIXES.iter();
-    let plain = prefixes
-        .find_map(|prefix| without(name, prefix))
-        .unwrap_or(name);
-    let rest = without(plain, Purpose::Session.plain_name());
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
-/// Returns what follows a prefix, in any case.
-fn without<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
-    let (head, rest) = name.split_at_checked(beginning.len())?;
-    head.eq_ignore_ascii_case(beginning).then_some(rest)
-}
-
 /// Returns a value if it has the form of Portico's secrets.
 fn secret(value: &str) -> Option<SecretString> {
     let ours = value.len() == 43
@@ -228,28 +210,6 @@ fn slot_of(value: &SecretString) -> String {
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
-/// Returns the request's cookies without Portico's, as one line; `None` when nothing is left.
-pub(crate) fn foreign(headers: &HeaderMap) -> Option<HeaderValue> {
-    let mut line = Vec::new();
-    for value in headers.get_all(header::COOKIE) {
-        for pair in parts(value.as_bytes()) {
-            let name = memchr::memchr(b'=', pair).and_then(|at| pair.get(..at));
-            let name = name.unwrap_or(pair);
-            if pair.is_empty() || std::str::from_utf8(name).is_ok_and(is_ours) {
-                continue;
-            }
-            if !line.is_empty() {
-                line.extend_from_slice(b"; ");
-            }
-            line.extend_from_slice(pair);
-        }
-    }
-    if line.is_empty() {
-        return None;
-    }
-    HeaderValue::from_bytes(&line).ok()
-}
-
 /// Returns names and values. A line with other than visible characters is skipped.
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     headers
@@ -260,20 +220,10 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
 }
 
-/// Returns the parts of a line between semicolons.
-fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let ends = memchr::memchr_iter(b';', line).chain([line.len()]);
-    let mut from = 0;
-    ends.filter_map(move |end| {
-        let part = line.get(from..end);
-        from = end + 1;
-        part.map(<[u8]>::trim_ascii)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_proxy::headers::cookies::{is_reserved, without_reserved};
     use proptest::prelude::*;
 
     const VALUE: &str = "0123456789abcdefghijABCDEFGHIJ0123456789_-x";
@@ -336,7 +286,7 @@ mod tests {
             all.iter().map(|v| v.expose_secret().to_owned()).collect()
         };
         assert_eq!(exposed(&read), exposed(&values));
-        assert!(foreign(&all).is_none(), "they travel on");
+        assert!(without_reserved(&all).is_none(), "they travel on");
         // one under another's name is planted
         let planted = lines[0].replace(values[0].expose_secret(), values[1].expose_secret());
         assert!(
@@ -347,25 +297,6 @@ mod tests {
         let many = lines[0].clone() + &format!("; {}", lines[0]).repeat(100);
         let many = cookies.read_slots(&headers(&[&many]), Purpose::SignIn);
         assert_eq!(many.len(), MAX_SLOTS);
-    }
-
-    #[test]
-    fn ours_never_travel_on() {
-        let headers = headers(&[
-            &format!("portico={VALUE}; theme=dark"),
-            "__host-PORTICO=x; portico-flow=y; portico-handover=z; __Secure-portico=q",
-            "portico-form=v; __Host-portico-rounds=w",
-            "lang=ä; portico_x=kept",
-        ]);
-        assert_eq!(
-            foreign(&headers).expect("some").as_bytes(),
-            "theme=dark; lang=ä; portico_x=kept".as_bytes()
-        );
-    }
-
-    #[test]
-    fn nothing_left_means_no_line() {
-        assert!(foreign(&headers(&["portico=x", ";;; ;"])).is_none());
     }
 
     #[test]
@@ -385,8 +316,8 @@ mod tests {
             let mut headers = HeaderMap::new();
             headers.append(header::COOKIE, HeaderValue::from_bytes(&line).expect("value"));
             let _ = Cookies { secure: true }.read(&headers, Purpose::Session);
-            let left = foreign(&headers);
-            prop_assert!(left.is_none_or(|left| pairs_of(&left).iter().all(|name| !is_ours(name))));
+            let left = without_reserved(&headers);
+            prop_assert!(left.is_none_or(|left| pairs_of(&left).iter().all(|name| !is_reserved(name))));
         }
     }
 

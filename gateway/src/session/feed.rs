@@ -11,7 +11,8 @@ use std::{
 use portico_store::{Change, ChangeKind, Position, StoreError};
 use uuid::Uuid;
 
-use super::{lock::Lock, registry::Registry};
+use super::registry::Registry;
+use parking_lot::Mutex;
 
 /// How often the feed is read.
 pub(crate) const READ_INTERVAL: Duration = Duration::from_millis(200);
@@ -23,10 +24,10 @@ const CHANGE_RETENTION: Duration = Duration::from_secs(30);
 /// The position of this process in the feed.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
-    position: Lock<Option<Position>>,
+    position: Mutex<Option<Position>>,
     /// When the last complete read began.
-    read: Lock<Option<Instant>>,
-    recent: Lock<VecDeque<(Instant, Uuid)>>,
+    read: Mutex<Option<Instant>>,
+    recent: Mutex<VecDeque<(Instant, Uuid)>>,
 }
 
 impl Feed {

@@ -15,8 +15,10 @@ use portico_store::{KeystoneToken, Session};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::{assertion::Signed, lock::Lock};
-use crate::{providers::refresh::Refreshing, proxy::connections::Connections};
+use super::assertion::Signed;
+use crate::providers::refresh::Refreshing;
+use parking_lot::Mutex;
+use portico_proxy::stream::connections::Connections;
 
 /// A Keystone token of the session, scoped to one project.
 #[derive(Clone, Debug)]
@@ -31,14 +33,14 @@ pub(crate) struct ProjectToken {
 /// A browser session with everything that depends on it: one per root, shared by its children.
 #[derive(Debug)]
 pub(crate) struct Live {
-    root: Lock<Arc<Session>>,
+    root: Mutex<Arc<Session>>,
     pub id: Uuid,
     pub connections: Connections,
-    pub projects: Lock<HashMap<String, Arc<ProjectToken>>>,
+    pub projects: Mutex<HashMap<String, Arc<ProjectToken>>>,
     /// Projects that Keystone has refused a token for, and when.
-    pub refused: Lock<HashMap<String, Instant>>,
-    pub signed: Lock<HashMap<SignedKey, Arc<Signed>>>,
-    pub cluster_tokens: Lock<HashMap<ClusterTokenKey, SealedClusterToken>>,
+    pub refused: Mutex<HashMap<String, Instant>>,
+    pub signed: Mutex<HashMap<SignedKey, Arc<Signed>>>,
+    pub cluster_tokens: Mutex<HashMap<ClusterTokenKey, SealedClusterToken>>,
     /// Held while a token is being issued: waiting requests find it in `projects`.
     pub issuing: tokio::sync::Mutex<()>,
     /// Held while the session is being validated at Keystone.
@@ -78,12 +80,12 @@ impl Live {
             last_touched: AtomicI64::new(root.last_seen_at.as_second()),
             last_used: AtomicI64::new(root.last_seen_at.as_second()),
             last_federated: AtomicI64::new(0),
-            root: Lock::new(root),
+            root: Mutex::new(root),
             connections: Connections::default(),
-            projects: Lock::default(),
-            refused: Lock::default(),
-            signed: Lock::default(),
-            cluster_tokens: Lock::default(),
+            projects: Mutex::default(),
+            refused: Mutex::default(),
+            signed: Mutex::default(),
+            cluster_tokens: Mutex::default(),
             issuing: tokio::sync::Mutex::default(),
             validating: tokio::sync::Mutex::default(),
             refreshing: Refreshing::default(),

@@ -5,7 +5,6 @@ pub(crate) mod cookie;
 pub(crate) mod end;
 pub(crate) mod feed;
 pub(crate) mod live;
-pub(crate) mod lock;
 pub(crate) mod registry;
 pub(crate) mod signing;
 pub(crate) mod stay;

@@ -20,8 +20,8 @@ use crate::metrics;
 use super::{
     feed::Feed,
     live::{Caller, Live},
-    lock::Lock,
 };
+use parking_lot::Mutex;
 
 /// Bounds the reads of a session that changes while it is read.
 const MAX_READ_ATTEMPTS: u32 = 3;
@@ -35,13 +35,13 @@ const TOUCH_INTERVAL_SECONDS: i64 = 30;
 pub(crate) struct Registry {
     store: Store,
     idle: Duration,
-    by_secret: Lock<HashMap<[u8; 32], Entry>>,
-    by_root: Lock<HashMap<Uuid, Arc<Live>>>,
+    by_secret: Mutex<HashMap<[u8; 32], Entry>>,
+    by_root: Mutex<HashMap<Uuid, Arc<Live>>>,
     pub(super) feed: Feed,
     /// Set when changes may have been missed: every session with open connections is read again.
     distrusted: AtomicBool,
     /// Sessions with open connections that were changed elsewhere: read again.
-    pub(super) suspects: Lock<HashSet<Uuid>>,
+    pub(super) suspects: Mutex<HashSet<Uuid>>,
 }
 
 #[derive(Debug)]
@@ -70,11 +70,11 @@ impl Registry {
         Self {
             store,
             idle,
-            by_secret: Lock::default(),
-            by_root: Lock::default(),
+            by_secret: Mutex::default(),
+            by_root: Mutex::default(),
             feed: Feed::default(),
             distrusted: AtomicBool::new(false),
-            suspects: Lock::default(),
+            suspects: Mutex::default(),
         }
     }
 
@@ -253,7 +253,7 @@ impl Registry {
     pub fn end(&self, session: Uuid, reason: EndReason) {
         self.feed.note(session);
         if let Some(live) = self.by_root.lock().remove(&session) {
-            live.connections.end(reason);
+            live.connections.end(reason.as_str());
             live.forget_tokens();
         }
         for entry in self.by_secret.lock().values_mut() {

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use portico_assertion::Signer;
 use serde_json::{Value, json};
 
-use super::lock::Lock;
+use parking_lot::Mutex;
 
 #[derive(Debug)]
 pub(crate) struct Signing {
-    current: Lock<Arc<Signer>>,
-    before: Lock<Option<Arc<Signer>>>,
+    current: Mutex<Arc<Signer>>,
+    before: Mutex<Option<Arc<Signer>>>,
 }
 
 impl Signing {
     pub fn new(signer: Signer) -> Self {
         Self {
-            current: Lock::new(Arc::new(signer)),
-            before: Lock::default(),
+            current: Mutex::new(Arc::new(signer)),
+            before: Mutex::default(),
         }
     }
 

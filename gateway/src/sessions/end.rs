@@ -7,7 +7,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures::{StreamExt as _, stream};
-use http::HeaderMap;
 use jiff::Timestamp;
 use portico_domain::identity::User;
 use portico_store::{EndReason, Outcome, Session, SessionKind, StoreError};
@@ -15,10 +14,10 @@ use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
 use crate::{
-    access::csrf,
     audit::Event,
-    authentication::{Interrupt, check_csrf, see_other},
+    authentication::{Interrupt, see_other},
     error_response::Problem,
+    extract::{SignedIn, SignedInForm},
     forms::Fields,
     pages::{sessions::Question, sign_out::Ended},
     session::live::Caller,
@@ -44,10 +43,9 @@ struct Subject {
 pub(crate) async fn ask(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let subject = gateway
         .subject(&context, &caller, query.optional("user"))
@@ -70,12 +68,8 @@ pub(crate) async fn ask(
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
-    fields: Fields,
+    SignedInForm { caller, fields }: SignedInForm,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
-    check_csrf(&caller, fields.get(csrf::FIELD))?;
     let subject = gateway
         .subject(&context, &caller, fields.optional("user"))
         .await?;

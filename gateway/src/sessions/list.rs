@@ -5,7 +5,6 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use http::HeaderMap;
 use jiff::Timestamp;
 use portico_domain::identity::User;
 use portico_store::{Outcome, SessionCredential, StoreError};
@@ -15,6 +14,7 @@ use super::end::Ending;
 use crate::{
     audit::Event,
     authentication::Interrupt,
+    extract::SignedIn,
     forms::Fields,
     pages::sessions::{Search, Sessions, Whose, search},
     session::live::Caller,
@@ -27,10 +27,9 @@ const MAX_SEARCH_CHARS: usize = 255;
 pub(crate) async fn get(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
+    SignedIn(caller): SignedIn,
     OriginalUri(uri): OriginalUri,
-    headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let caller = gateway.browser(&context, &headers, &uri).await?;
     let query = Fields::of_query(&uri)?;
     let typed: String = query
         .get("user")

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_operator_lists_and_ends_what_is_somebodys_and_it_is_recorded() {
+    async fn an_operator_lists_and_ends_the_sessions_of_a_user_and_it_is_recorded() {
         let dir = tempfile::tempdir().unwrap();
         let store = store(&dir).await;
         let (secret, ada) = signed_in(&store, "ada").await;
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_of_that_name_is_said() {
+    async fn an_unknown_user_name_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let store = store(&dir).await;
         let error = list(&store, "nobody", OutputFormat::Table)

@@ -3,6 +3,7 @@
 //! Every role may read the same file; a role needs its own sections only, and opens no secret file
 //! of another role.
 mod changes;
+pub mod panel;
 mod print;
 mod role;
 mod rules;
@@ -28,7 +29,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use url::Url;
 
-use crate::panel::config::PanelConfig;
+use self::panel::PanelConfig;
 
 const FILES_VARIABLE: &str = "PORTICO_CONFIG";
 /// Read if no file is given.

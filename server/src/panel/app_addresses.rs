@@ -1,7 +1,7 @@
 //! Addresses of apps on the panel's host. An app with its own pages is not a page of the panel:
 //! `/apps/prometheus` and `/projects/{project}/apps/prometheus` lead to it, also from a project
 //! that does not own it.
-use super::caller::Caller;
+use crate::caller::Caller;
 use crate::service::Services;
 use axum::{
     extract::{Request, State},

@@ -1,6 +1,6 @@
 //! CSRF protection: every change carries the token of the session's assertion, in a header from
 //! scripts, in a form field without them.
-use super::caller::Caller;
+use crate::caller::Caller;
 use axum::{
     body::{Body, to_bytes},
     extract::Request,

@@ -1,5 +1,5 @@
 //! File downloads.
-use super::caller::{self, Caller};
+use crate::caller::{self, Caller};
 use crate::service::{Services, authentication, error::ServiceError};
 use app::error::UiErrorKind;
 use axum::{

@@ -1,5 +1,5 @@
 //! Response headers of the panel: content security policy, caching and the like.
-use super::caller::origin;
+use crate::caller::origin;
 use axum::{
     extract::Request,
     http::{HeaderName, HeaderValue, header},

@@ -1,11 +1,8 @@
 //! The panel's routes and layers, in order.
-use super::{
-    app_addresses, audit, body_limit,
-    caller::{self, Gatekeeper},
-    config::PanelConfig,
-    csrf, download, forms, headers, ssr,
-    ssr::PageState,
-};
+use super::{app_addresses, body_limit, csrf, download, forms, headers, ssr, ssr::PageState};
+use crate::caller::audit;
+use crate::caller::{self, Gatekeeper};
+use crate::config::panel::PanelConfig;
 use crate::{
     kube::Clusters,
     service::{
@@ -13,7 +10,8 @@ use crate::{
         access::UndoStore,
         authentication::{KubeAuthMetrics, RecentTests},
     },
-    stream::{self, budget::SessionBudgets},
+    session_budgets::SessionBudgets,
+    stream,
 };
 use axum::{
     Json, Router,

@@ -1,5 +1,6 @@
 //! Server-rendered pages and server functions.
-use super::{caller::Caller, headers};
+use super::headers;
+use crate::caller::Caller;
 use crate::service::{PanelService, Services};
 use app::{App, error::UiError, ports::PanelRef, shell};
 use axum::{

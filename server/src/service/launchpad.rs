@@ -7,7 +7,7 @@ use super::{
     },
     overview,
 };
-use crate::panel::caller::Caller;
+use crate::caller::Caller;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,

@@ -21,9 +21,9 @@ pub use apps::Apps;
 pub use panel::PanelService;
 
 use crate::{
+    caller::Caller,
     kube::{Api, Clusters, KubeError},
-    panel::caller::Caller,
-    stream::budget::SessionBudgets,
+    session_budgets::SessionBudgets,
 };
 use access::{Names, UndoStore};
 use authentication::{KubeAuthMetrics, RecentTests};

@@ -4,11 +4,11 @@ use super::{
     rights,
 };
 use crate::{
-    kube::{Api, changes},
-    panel::{
+    caller::{
+        Caller,
         audit::{self, Outcome},
-        caller::Caller,
     },
+    kube::{Api, changes},
 };
 use app::{
     error::{UiError, UiErrorKind},
@@ -91,7 +91,7 @@ impl Panel for PanelService {
 
     async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError> {
         let (api, record) = self.ui(self.api(cluster).await)?;
-        let url = crate::panel::caller::origin(&self.services.public_url);
+        let url = crate::caller::origin(&self.services.public_url);
         Ok(overview::overview(api, record, &url, &self.services.asks_for()).await)
     }
 

@@ -4,11 +4,11 @@ use super::{
     outbox::{Gone, Outbox},
 };
 use crate::{
-    kube::{Api, KubeError, logs, objects, reviews},
-    panel::{
+    caller::{
+        Caller,
         audit::{self, Outcome},
-        caller::Caller,
     },
+    kube::{Api, KubeError, logs, objects, reviews},
     service::{Services, error::ServiceError, health, rights},
 };
 use futures::StreamExt;

@@ -2,7 +2,6 @@
 //!
 //! A stream uses the caller's own token. The gateway closes it when the session ends; rights are
 //! checked again at least every minute; and it ends, with a reason, when its token expires.
-pub mod budget;
 mod live_list;
 mod log_follow;
 mod object_watch;
@@ -11,7 +10,7 @@ pub mod tab;
 pub mod terminal;
 
 use crate::{
-    panel::caller::{Caller, origin},
+    caller::{Caller, origin},
     service::Services,
 };
 use axum::http::{HeaderMap, StatusCode, header};

@@ -1,12 +1,12 @@
 //! Notifies a page when its object changes or is deleted.
 use super::outbox::{Gone, Outbox};
 use crate::{
+    caller::Caller,
     kube::{
         Api, KubeError,
         listing::{self, Selection},
         objects, watch,
     },
-    panel::caller::Caller,
     service::{Services, error::ServiceError},
 };
 use futures::StreamExt;

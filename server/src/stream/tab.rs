@@ -1,12 +1,11 @@
 //! `GET /projects/{project}/stream`: a tab's only event stream (WebSocket, JSON text frames).
 use super::{
-    PING_INTERVAL, TOKEN_EXPIRED,
-    budget::{LimitReached, Resource},
-    check, live_list, log_follow, object_watch,
+    PING_INTERVAL, TOKEN_EXPIRED, check, live_list, log_follow, object_watch,
     outbox::{Gone, Outbox},
     token_over,
 };
-use crate::{panel::caller::Caller, service::Services};
+use crate::session_budgets::{LimitReached, Resource};
+use crate::{caller::Caller, service::Services};
 use axum::{
     extract::{
         Path, State, WebSocketUpgrade,

@@ -3,17 +3,14 @@
 //! Binary frames carry input and output. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
 //! `{"type":"ended","reason":"…","exit_code":0}`.
-use super::{
-    PING_INTERVAL, REVIEW_INTERVAL, TOKEN_EXPIRED,
-    budget::{LimitReached, Resource, Share},
-    check, token_over,
-};
+use super::{PING_INTERVAL, REVIEW_INTERVAL, TOKEN_EXPIRED, check, token_over};
+use crate::session_budgets::{LimitReached, Resource, Share};
 use crate::{
-    kube::{exec, reviews},
-    panel::{
+    caller::{
+        Caller,
         audit::{self, Outcome},
-        caller::Caller,
     },
+    kube::{exec, reviews},
     service::{Services, error::ServiceError, rights},
 };
 use axum::{

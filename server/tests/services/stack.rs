@@ -22,18 +22,16 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use server::{
+    caller::{Caller, Gatekeeper},
+    config::panel::{PanelConfig, StreamLimits},
     kube::Clusters,
-    panel::{
-        PanelParts,
-        caller::{Caller, Gatekeeper},
-        config::{PanelConfig, StreamLimits},
-    },
+    panel::PanelParts,
     service::{
         Apps, PanelService, Services,
         access::UndoStore,
         authentication::{KubeAuthMetrics, RecentTests},
     },
-    stream::budget::SessionBudgets,
+    session_budgets::SessionBudgets,
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use url::Url;

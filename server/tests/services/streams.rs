@@ -6,7 +6,7 @@ use portico_domain::{
     panel::{ListQuery, ListScope, ResourceRef},
     stream::{LogQuery, Message, Request},
 };
-use server::panel::config::StreamLimits;
+use server::config::panel::StreamLimits;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::{

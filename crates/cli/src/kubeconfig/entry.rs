@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_of_somebody_else_is_not_taken() {
+    fn a_context_of_another_program_is_not_taken() {
         let mut document = parsed("contexts: [{name: prod, context: {cluster: x, user: x}}]");
         let cluster = cluster();
         let merged = entry(&cluster, gateway(), false).merge(&mut document, Path::new("f"));

@@ -145,7 +145,7 @@ fn what_is_wanted_is_made_changed_or_left_by_what_is_there() {
 }
 
 #[test]
-fn what_somebody_deleted_comes_back_only_where_it_is_kept() {
+fn what_was_deleted_comes_back_only_where_it_is_kept() {
     for (care, steps) in [(Care::Once, 0), (Care::Always, 1)] {
         let mut observed = cluster(Vec::new());
         observed.made_before.insert(place("shop", "b"));

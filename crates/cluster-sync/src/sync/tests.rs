@@ -207,7 +207,7 @@ fn without_projects_roles_are_bound_only_in_namespaces_that_exist() {
         ["RoleBinding p1/portico-sync-r1: view for portico:project:p1:role:r1"]
     );
     assert_eq!(notes.len(), 1, "{notes:?}");
-    // nobody gave the namespaces up that were made when projects were named
+    // no user gave the namespaces up that were made when projects were named
     assert!(wanted.keep.contains("old"));
 }
 

@@ -1,9 +1,10 @@
 //! Verifying the chain over the audit log.
+use super::Entry;
 use super::chain::{self, BREAK, Head, digest};
 use super::filter::{AuditFilter, Order};
-use super::{Audit, Entry};
+use super::log::{AuditLog, read};
 use crate::error::StoreError;
-use crate::sealing::Signature;
+use crate::sealing::{KeyRing, Signature};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::fmt;
@@ -13,7 +14,7 @@ const PAGE_ENTRIES: i64 = 500;
 /// Maximum number of times that retention may move the start of the chain while it is verified.
 const MAX_RESTARTS: u32 = 8;
 
-/// The result of [`Audit::verify`].
+/// The result of [`crate::Audit::verify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainReport {
     /// Entries whose place and content are unchanged.
@@ -99,103 +100,103 @@ impl fmt::Display for BreakKind {
     }
 }
 
-impl Audit<'_> {
-    /// Verifies every entry from the oldest to the newest and reports the first break. Entries that
-    /// are appended meanwhile are not checked. With `noted`, the head recorded earlier must still
-    /// be in the chain.
-    ///
-    /// # Errors
-    /// If the store cannot be reached or its answer cannot be read.
-    pub async fn verify(self, noted: Option<&ChainMark>) -> Result<ChainReport, StoreError> {
-        let mut restarts = 0;
-        loop {
-            let Some(head) = self.head().await? else {
-                let mut report = ChainReport::of(&Head::default());
-                report.broken(0, None, BreakKind::NoHead);
-                return Ok(report);
-            };
-            let report = self.walk(&head, noted).await?;
-            let start = self.head().await?.unwrap_or_default().start_sequence;
-            // retention ran meanwhile and may have removed the missing entries
-            if start != head.start_sequence && restarts < MAX_RESTARTS {
-                restarts += 1;
-                continue;
-            }
+/// Verifies the chain; see [`super::Audit::verify`].
+pub(super) async fn verify(
+    log: &impl AuditLog,
+    noted: Option<&ChainMark>,
+) -> Result<ChainReport, StoreError> {
+    let mut restarts = 0;
+    loop {
+        let Some(head) = log.head().await? else {
+            let mut report = ChainReport::of(&Head::default());
+            report.broken(0, None, BreakKind::NoHead);
             return Ok(report);
+        };
+        let report = walk(log, &head, noted).await?;
+        let start = log.head().await?.unwrap_or_default().start_sequence;
+        // retention ran meanwhile and may have removed the missing entries
+        if start != head.start_sequence && restarts < MAX_RESTARTS {
+            restarts += 1;
+            continue;
         }
+        return Ok(report);
     }
+}
 
-    async fn walk(self, head: &Head, noted: Option<&ChainMark>) -> Result<ChainReport, StoreError> {
-        let mut report = ChainReport::of(head);
-        let (unchained, outside) = self.outside(head).await?;
-        report.unchained = u64::try_from(unchained).unwrap_or_default();
-        if outside > 0 {
-            report.broken(head.start_sequence, None, BreakKind::Outside);
-        }
-        let mut hash = head.start_hash.clone();
-        let mut sequence = head.start_sequence;
-        // what retention has removed can no longer be compared
-        let mut noted = noted.filter(|mark| mark.sequence > sequence);
-        'chain: while sequence < head.sequence {
-            let filter = AuditFilter {
-                after: Some(sequence),
-                before: head.sequence.checked_add(1),
-                ..AuditFilter::default()
-            };
-            let page = self.read(&filter, Order::OldestFirst, PAGE_ENTRIES).await?;
-            if page.is_empty() {
-                report.broken(sequence + 1, None, BreakKind::Missing);
-                break;
-            }
-            for entry in page {
-                if let Some(kind) = self.check(&entry, sequence, &hash) {
-                    let missing = kind == BreakKind::Missing;
-                    let (place, at) = if missing {
-                        (sequence + 1, None)
-                    } else {
-                        (entry.link.sequence, entry.at())
-                    };
-                    report.broken(place, at, kind);
-                    break 'chain;
-                }
-                sequence = entry.link.sequence;
-                hash.clone_from(&entry.link.hash);
-                report.count(self, &entry);
-                if let Some(mark) = noted.filter(|mark| mark.sequence == sequence) {
-                    if mark.hash != hash {
-                        report.broken(sequence, entry.at(), BreakKind::NotAsNoted);
-                    }
-                    noted = None;
-                }
-            }
-        }
-        if let Some(mark) = noted
-            && report.first_break.is_none()
-        {
-            report.broken(mark.sequence, None, BreakKind::NotAsNoted);
-        }
-        if report.first_break.is_none() && hash != head.hash {
-            report.broken(head.sequence, None, BreakKind::HeadMismatch);
-        }
-        match head.check(&self.0.keys) {
-            Signature::Valid => {}
-            Signature::Invalid => report.broken(head.sequence, None, BreakKind::HeadChanged),
-            Signature::UnknownKey => report.broken(head.sequence, None, BreakKind::HeadUnknownKey),
-        }
-        Ok(report)
+async fn walk(
+    log: &impl AuditLog,
+    head: &Head,
+    noted: Option<&ChainMark>,
+) -> Result<ChainReport, StoreError> {
+    let mut report = ChainReport::of(head);
+    let (unchained, outside) = log.outside(head).await?;
+    report.unchained = u64::try_from(unchained).unwrap_or_default();
+    if outside > 0 {
+        report.broken(head.start_sequence, None, BreakKind::Outside);
     }
+    let mut hash = head.start_hash.clone();
+    let mut sequence = head.start_sequence;
+    // what retention has removed can no longer be compared
+    let mut noted = noted.filter(|mark| mark.sequence > sequence);
+    'chain: while sequence < head.sequence {
+        let filter = AuditFilter {
+            after: Some(sequence),
+            before: head.sequence.checked_add(1),
+            ..AuditFilter::default()
+        };
+        let page = read(log, &filter, Order::OldestFirst, PAGE_ENTRIES).await?;
+        if page.is_empty() {
+            report.broken(sequence + 1, None, BreakKind::Missing);
+            break;
+        }
+        for entry in page {
+            if let Some(kind) = check(log.keys(), &entry, sequence, &hash) {
+                let missing = kind == BreakKind::Missing;
+                let (place, at) = if missing {
+                    (sequence + 1, None)
+                } else {
+                    (entry.link.sequence, entry.at())
+                };
+                report.broken(place, at, kind);
+                break 'chain;
+            }
+            sequence = entry.link.sequence;
+            hash.clone_from(&entry.link.hash);
+            report.count(log.keys(), &entry);
+            if let Some(mark) = noted.filter(|mark| mark.sequence == sequence) {
+                if mark.hash != hash {
+                    report.broken(sequence, entry.at(), BreakKind::NotAsNoted);
+                }
+                noted = None;
+            }
+        }
+    }
+    if let Some(mark) = noted
+        && report.first_break.is_none()
+    {
+        report.broken(mark.sequence, None, BreakKind::NotAsNoted);
+    }
+    if report.first_break.is_none() && hash != head.hash {
+        report.broken(head.sequence, None, BreakKind::HeadMismatch);
+    }
+    match head.check(log.keys()) {
+        Signature::Valid => {}
+        Signature::Invalid => report.broken(head.sequence, None, BreakKind::HeadChanged),
+        Signature::UnknownKey => report.broken(head.sequence, None, BreakKind::HeadUnknownKey),
+    }
+    Ok(report)
+}
 
-    /// Returns the reason why an entry cannot follow `sequence`, or `None`.
-    fn check(self, entry: &Entry, sequence: i64, hash: &str) -> Option<BreakKind> {
-        let link = &entry.link;
-        if link.sequence != sequence + 1 {
-            return Some(BreakKind::Missing);
-        }
-        if digest(hash, link.sequence, &entry.record) != link.hash {
-            return Some(BreakKind::Altered);
-        }
-        (link.check(&self.0.keys, &entry.record) == Signature::Invalid).then_some(BreakKind::Forged)
+/// Returns the reason why an entry cannot follow `sequence`, or `None`.
+fn check(keys: &KeyRing, entry: &Entry, sequence: i64, hash: &str) -> Option<BreakKind> {
+    let link = &entry.link;
+    if link.sequence != sequence + 1 {
+        return Some(BreakKind::Missing);
     }
+    if digest(hash, link.sequence, &entry.record) != link.hash {
+        return Some(BreakKind::Altered);
+    }
+    (link.check(keys, &entry.record) == Signature::Invalid).then_some(BreakKind::Forged)
 }
 
 impl ChainReport {
@@ -214,11 +215,11 @@ impl ChainReport {
         }
     }
 
-    fn count(&mut self, audit: Audit<'_>, entry: &Entry) {
+    fn count(&mut self, keys: &KeyRing, entry: &Entry) {
         self.verified += 1;
         self.adopted += u64::from(entry.record.adopted_millis.is_some());
         self.unknown_key +=
-            u64::from(entry.link.check(&audit.0.keys, &entry.record) == Signature::UnknownKey);
+            u64::from(entry.link.check(keys, &entry.record) == Signature::UnknownKey);
         if entry.record.action == BREAK {
             let detail: Value = serde_json::from_str(&entry.record.detail).unwrap_or_default();
             let reason = detail["reason"].as_str().unwrap_or_default().to_owned();

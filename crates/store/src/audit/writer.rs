@@ -3,9 +3,9 @@
 //! Each batch is one transaction (one script on Redis), so the head of the chain is locked once for
 //! many entries, and an entry is written even if the request that caused it is cancelled meanwhile.
 use super::chain::Record;
+use super::log::AuditLog;
 use crate::error::StoreError;
-use crate::store::Store;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 /// Maximum number of entries in one transaction.
@@ -28,75 +28,67 @@ struct Waiting {
     done: oneshot::Sender<Result<(), Arc<StoreError>>>,
 }
 
-impl Store {
-    /// Queues a record after those that wait, and waits until it is stored.
-    pub(super) async fn write_audit(&self, record: Record) -> Result<(), StoreError> {
-        let (done, written) = oneshot::channel();
-        {
-            let waiting = self.audit_writer.waiting.lock();
-            let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-            if waiting.len() >= MAX_QUEUED_ENTRIES {
-                metrics::counter!(super::LOST).increment(1);
-                return Err(StoreError::AuditOverflow);
-            }
-            waiting.push(Waiting { record, done });
+/// Queues a record after those that wait, and waits until it is stored.
+pub(super) async fn append(log: &impl AuditLog, record: Record) -> Result<(), StoreError> {
+    let (done, written) = oneshot::channel();
+    {
+        let mut waiting = log.writer().waiting();
+        if waiting.len() >= MAX_QUEUED_ENTRIES {
+            metrics::counter!(super::LOST).increment(1);
+            return Err(StoreError::AuditOverflow);
         }
-        let store = self.clone();
-        tokio::spawn(async move { store.write_waiting().await });
-        match written.await {
-            Ok(result) => result.map_err(StoreError::Audit),
-            // the runtime is shutting down
-            Err(_) => Err(StoreError::AuditOverflow),
-        }
+        waiting.push(Waiting { record, done });
     }
+    let log = log.clone();
+    tokio::spawn(async move { write_waiting(&log).await });
+    match written.await {
+        Ok(result) => result.map_err(StoreError::Audit),
+        // the runtime is shutting down
+        Err(_) => Err(StoreError::AuditOverflow),
+    }
+}
 
-    /// Writes the waiting entries; returns at once if another task has done so.
-    async fn write_waiting(&self) {
-        let _writing = self.audit_writer.writing.lock().await;
-        let batch: Vec<Waiting> = {
-            let waiting = self.audit_writer.waiting.lock();
-            let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
-            let count = waiting.len().min(MAX_BATCH);
-            waiting.drain(..count).collect()
-        };
-        if batch.is_empty() {
+/// Writes the waiting entries; returns at once if another task has done so.
+async fn write_waiting(log: &impl AuditLog) {
+    let _writing = log.writer().writing.lock().await;
+    let batch: Vec<Waiting> = {
+        let mut waiting = log.writer().waiting();
+        let count = waiting.len().min(MAX_BATCH);
+        waiting.drain(..count).collect()
+    };
+    if batch.is_empty() {
+        return;
+    }
+    let records: Vec<Record> = batch.iter().map(|one| one.record.clone()).collect();
+    match log.append_records(&records).await {
+        Ok(()) => answer(batch, &Ok(())),
+        // an entry that the database refuses must not fail the others
+        Err(error) if batch.len() > 1 && error.is_refusal() => {
+            for one in batch {
+                let result = log.append_records(std::slice::from_ref(&one.record)).await;
+                answer(vec![one], &result.map_err(Arc::new));
+            }
+        }
+        Err(error) => answer(batch, &Err(Arc::new(error))),
+    }
+}
+
+/// Waits until every queued entry has been written.
+pub(crate) async fn flush(log: &impl AuditLog) {
+    loop {
+        let is_idle = log.writer().waiting().is_empty();
+        if is_idle {
+            // a batch may be in progress
+            drop(log.writer().writing.lock().await);
             return;
         }
-        let records: Vec<Record> = batch.iter().map(|one| one.record.clone()).collect();
-        match self.write_records(&records).await {
-            Ok(()) => answer(batch, &Ok(())),
-            // an entry that the database refuses must not fail the others
-            Err(error) if batch.len() > 1 && error.is_refusal() => {
-                for one in batch {
-                    let result = self.write_records(std::slice::from_ref(&one.record)).await;
-                    answer(vec![one], &result.map_err(Arc::new));
-                }
-            }
-            Err(error) => answer(batch, &Err(Arc::new(error))),
-        }
+        write_waiting(log).await;
     }
+}
 
-    async fn write_records(&self, records: &[Record]) -> Result<(), StoreError> {
-        match self.redis() {
-            Some(redis) => redis.append_records(&self.keys, records).await,
-            None => super::sql::append(self, records).await,
-        }
-    }
-
-    /// Waits until every queued entry has been written.
-    pub(crate) async fn flush_audit(&self) {
-        loop {
-            let waiting = {
-                let waiting = self.audit_writer.waiting.lock();
-                waiting.unwrap_or_else(PoisonError::into_inner).len()
-            };
-            if waiting == 0 {
-                // a batch may be in progress
-                drop(self.audit_writer.writing.lock().await);
-                return;
-            }
-            self.write_waiting().await;
-        }
+impl Writer {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

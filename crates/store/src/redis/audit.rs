@@ -1,17 +1,20 @@
-//! The audit log; see [`crate::Audit`].
+//! The audit log.
 //!
 //! Scripts cannot compute the hashes of the chain, so a writer reads the head, computes the hashes,
 //! and writes with a script that succeeds only if the head is unchanged; otherwise the writer
 //! starts again.
-use super::Redis;
+use super::OnRedis;
 use super::entry::{Entry as Row, Fields, Found};
 use super::scripts::AUDIT;
 use crate::audit::chain::{Head, Link, Record};
 use crate::audit::filter::{AuditFilter, Order};
+use crate::audit::log::AuditLog;
+use crate::audit::writer::Writer;
 use crate::audit::{Entry, MAX_LISTED_ENTRIES, TABLE};
 use crate::error::StoreError;
 use crate::sealing::{KeyRing, Signature};
 use ::redis::ScriptInvocation;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use std::time::Duration;
 
@@ -21,17 +24,22 @@ const MAX_TRIES: u32 = 200;
 /// Number of entries that one read returns.
 const PAGE_ENTRIES: i64 = 500;
 
-impl Redis {
-    /// Appends records.
-    pub async fn append_records(
-        &self,
-        keys: &KeyRing,
-        records: &[Record],
-    ) -> Result<(), StoreError> {
+#[async_trait]
+impl AuditLog for OnRedis {
+    fn keys(&self) -> &KeyRing {
+        &self.shared.keys
+    }
+
+    fn writer(&self) -> &Writer {
+        &self.shared.audit_writer
+    }
+
+    async fn append_records(&self, records: &[Record]) -> Result<(), StoreError> {
         const OPERATION: &str = "append to the audit log";
+        let keys = &self.shared.keys;
         for attempt in 0..MAX_TRIES {
-            let found = self.audit_head().await?;
-            let (mut head, broken) = self.resume(keys, found.clone(), false).await?;
+            let found = self.head().await?;
+            let (mut head, broken) = self.resume(found.clone(), false).await?;
             let mut entries = Vec::with_capacity(records.len() + 1);
             for record in broken.iter().chain(records) {
                 entries.push((head.extend(keys, record), record));
@@ -47,27 +55,26 @@ impl Redis {
         })
     }
 
-    /// Gives a place in the chain to at most `limit` entries that have none; returns their number.
-    pub async fn adopt_events(
+    async fn adopt_entries(
         &self,
-        keys: &KeyRing,
         now: Timestamp,
         limit: u16,
         is_migration: bool,
     ) -> Result<u64, StoreError> {
         const OPERATION: &str = "append older audit events";
+        let keys = &self.shared.keys;
         for attempt in 0..MAX_TRIES {
-            let found = self.audit_head().await?;
-            let mut call = self.call(&AUDIT, "unchained");
+            let found = self.head().await?;
+            let mut call = self.redis.call(&AUDIT, "unchained");
             call.arg(limit);
-            let rows: Vec<Found> = self.script("read the audit log", &call).await?;
+            let rows: Vec<Found> = self.redis.script("read the audit log", &call).await?;
             let is_current = found
                 .as_ref()
                 .is_some_and(|head| keys.is_current(&head.seal));
             if rows.is_empty() && is_current {
                 return Ok(0);
             }
-            let resumed = self.resume(keys, found.clone(), is_migration).await?;
+            let resumed = self.resume(found.clone(), is_migration).await?;
             let (mut head, broken) = resumed;
             let mut records = Vec::with_capacity(rows.len());
             for row in rows.into_iter().filter_map(|row| Row::of(TABLE, row)) {
@@ -91,18 +98,12 @@ impl Redis {
         })
     }
 
-    /// Removes at most `limit` of the oldest entries that are older than `before`; returns their
-    /// number.
-    pub async fn trim_events(
-        &self,
-        keys: &KeyRing,
-        before: Timestamp,
-        limit: u16,
-    ) -> Result<u64, StoreError> {
+    async fn trim_entries(&self, before: Timestamp, limit: u16) -> Result<u64, StoreError> {
         const OPERATION: &str = "delete old audit events";
+        let keys = &self.shared.keys;
         for attempt in 0..MAX_TRIES {
             let oldest = self
-                .read_events(
+                .read_entries(
                     &AuditFilter::default(),
                     Order::OldestFirst,
                     i64::from(limit),
@@ -119,8 +120,8 @@ impl Redis {
             let Some(last) = last else {
                 return Ok(0);
             };
-            let found = self.audit_head().await?;
-            let (mut head, broken) = self.resume(keys, found.clone(), false).await?;
+            let found = self.head().await?;
+            let (mut head, broken) = self.resume(found.clone(), false).await?;
             if let Some(record) = broken {
                 // recorded before the ends of the chain are moved
                 let link = head.extend(keys, &record);
@@ -132,11 +133,11 @@ impl Redis {
             head.start_sequence = last.sequence;
             head.start_hash.clone_from(&last.hash);
             head.seal(keys);
-            let mut call = self.call(&AUDIT, "trim");
+            let mut call = self.redis.call(&AUDIT, "trim");
             head_arguments(&mut call, &found.unwrap_or_default());
             head_arguments(&mut call, &head);
             call.arg(last.sequence);
-            let (done, deleted): (u8, u64) = self.script(OPERATION, &call).await?;
+            let (done, deleted): (u8, u64) = self.redis.script(OPERATION, &call).await?;
             if done == 1 {
                 return Ok(deleted);
             }
@@ -147,8 +148,7 @@ impl Redis {
         })
     }
 
-    /// Reads matching entries.
-    pub async fn read_events(
+    async fn read_entries(
         &self,
         filter: &AuditFilter,
         order: Order,
@@ -168,12 +168,12 @@ impl Redis {
                 Order::NewestFirst => "newest_first",
                 Order::OldestFirst => "oldest_first",
             };
-            let mut call = self.call(&AUDIT, action);
+            let mut call = self.redis.call(&AUDIT, action);
             call.arg(&index)
                 .arg(after.map_or_else(|| "-inf".to_owned(), |n| format!("({n}")))
                 .arg(before.map_or_else(|| "+inf".to_owned(), |n| format!("({n}")))
                 .arg(PAGE_ENTRIES);
-            let page: Vec<Found> = self.script("read the audit log", &call).await?;
+            let page: Vec<Found> = self.redis.script("read the audit log", &call).await?;
             let full = i64::try_from(page.len()).unwrap_or(PAGE_ENTRIES) >= PAGE_ENTRIES;
             let mut last = None;
             for row in page.into_iter().filter_map(|row| Row::of(TABLE, row)) {
@@ -192,8 +192,7 @@ impl Redis {
         Ok(entries)
     }
 
-    /// Reads the head of the chain.
-    pub async fn audit_head(&self) -> Result<Option<Head>, StoreError> {
+    async fn head(&self) -> Result<Option<Head>, StoreError> {
         type Fields = (
             Option<i64>,
             Option<String>,
@@ -201,8 +200,8 @@ impl Redis {
             Option<String>,
             Option<String>,
         );
-        let call = self.call(&AUDIT, "head");
-        let found: Fields = self.script("read the audit log", &call).await?;
+        let call = self.redis.call(&AUDIT, "head");
+        let found: Fields = self.redis.script("read the audit log", &call).await?;
         let (Some(sequence), Some(hash), Some(start_sequence), Some(start_hash), Some(seal)) =
             found
         else {
@@ -217,20 +216,21 @@ impl Redis {
         }))
     }
 
-    /// Counts entries without a place in the chain, and those ahead of its start.
-    pub async fn audit_outside(&self, head: &Head) -> Result<(i64, i64), StoreError> {
-        let mut call = self.call(&AUDIT, "outside");
+    async fn outside(&self, head: &Head) -> Result<(i64, i64), StoreError> {
+        let mut call = self.redis.call(&AUDIT, "outside");
         call.arg(head.start_sequence);
-        self.script("read the audit log", &call).await
+        self.redis.script("read the audit log", &call).await
     }
+}
 
+impl OnRedis {
     /// Decides where to continue, see [`Head::resume`]; a migration may begin a chain.
     async fn resume(
         &self,
-        keys: &KeyRing,
         found: Option<Head>,
         may_begin: bool,
     ) -> Result<(Head, Option<Record>), StoreError> {
+        let keys = &self.shared.keys;
         let good = found
             .as_ref()
             .is_some_and(|head| head.check(keys) == Signature::Valid);
@@ -238,7 +238,7 @@ impl Redis {
             None
         } else {
             let all = AuditFilter::default();
-            let mut newest = self.read_events(&all, Order::NewestFirst, 1).await?;
+            let mut newest = self.read_entries(&all, Order::NewestFirst, 1).await?;
             newest.pop().map(|entry| entry.link)
         };
         if may_begin && last.is_none() && found.is_none() {
@@ -256,7 +256,7 @@ impl Redis {
         head: &Head,
         entries: &[(Link, &Record)],
     ) -> Result<bool, StoreError> {
-        let mut call = self.call(&AUDIT, "write");
+        let mut call = self.redis.call(&AUDIT, "write");
         match &found {
             Some(found) => head_arguments(&mut call, found),
             None => (0..5).for_each(|_| {
@@ -271,7 +271,7 @@ impl Redis {
                 .arg(2 * fields.len());
             fields.append_to(&mut call);
         }
-        let written: u8 = self.script(operation, &call).await?;
+        let written: u8 = self.redis.script(operation, &call).await?;
         Ok(written == 1)
     }
 }

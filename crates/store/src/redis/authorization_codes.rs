@@ -1,25 +1,29 @@
-//! Authorization codes of the command line; see [`crate::AuthorizationCodes`].
-use super::Redis;
+//! Authorization codes of the command line.
+use super::OnRedis;
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields};
-use crate::authorization_codes::{AuthorizationCode, NewAuthorizationCode, PURPOSE};
+use crate::authorization_codes::{
+    AuthorizationCode, AuthorizationCodes, CODE_TTL, NewAuthorizationCode, PURPOSE,
+};
 use crate::error::StoreError;
-use crate::sealing::KeyRing;
+use crate::random::random_secret;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
 const TABLE: &str = "authorization_codes";
 const KIND: &str = "authorization_code";
 
-impl Redis {
-    /// Stores a code.
-    pub async fn create_authorization_code(
+#[async_trait]
+impl AuthorizationCodes for OnRedis {
+    async fn create(
         &self,
-        keys: &KeyRing,
-        code: &SecretString,
         new: &NewAuthorizationCode,
-        expires_at: Timestamp,
-    ) -> Result<(), StoreError> {
+        now: Timestamp,
+    ) -> Result<SecretString, StoreError> {
+        let code = random_secret()?;
+        let expires_at = now + CODE_TTL;
+        let keys = &self.shared.keys;
         let hash = keys.hash(PURPOSE, code.expose_secret());
         let session = new.session.to_string();
         let parts = [&hash, &session, &new.redirect_uri, &new.code_challenge];
@@ -32,25 +36,27 @@ impl Redis {
             .optional("project", new.project.as_ref())
             .time("expires_at", expires_at)
             .with(FIELD, bound);
-        self.put_code(
-            "store an authorization code",
-            (KIND, &hash),
-            &session,
-            expires_at,
-            &fields,
-        )
-        .await
+        self.redis
+            .put_code(
+                "store an authorization code",
+                (KIND, &hash),
+                &session,
+                expires_at,
+                &fields,
+            )
+            .await?;
+        Ok(code)
     }
 
-    /// Redeems a code and deletes it.
-    pub async fn redeem_authorization_code(
+    async fn redeem(
         &self,
-        keys: &KeyRing,
         code: &str,
         now: Timestamp,
     ) -> Result<Option<AuthorizationCode>, StoreError> {
+        let keys = &self.shared.keys;
         for hash in keys.hashes(PURPOSE, code) {
             let found = self
+                .redis
                 .take_code("redeem an authorization code", KIND, &hash)
                 .await?;
             let Some(entry) = Entry::of(TABLE, found) else {

@@ -1,29 +1,28 @@
-//! The feed of changes; see [`crate::Changes`].
-use super::Redis;
+//! The feed of changes.
 use super::scripts::CHANGES;
-use crate::changes::{Change, ChangeKind, MAX_CHANGES, News, Position};
+use super::{OnRedis, Redis};
+use crate::changes::{Change, ChangeKind, Changes, MAX_CHANGES, News, Position, TABLE};
 use crate::error::StoreError;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-const TABLE: &str = "session_changes";
 const READ: &str = "read the feed of changes";
 /// Maximum number of changes that one script deletes: a script blocks all other commands.
 const MAX_DELETED: u64 = 500;
 
-impl Redis {
-    /// Returns the current end of the feed.
-    pub async fn position_of_changes(&self) -> Result<Position, StoreError> {
-        let call = self.call(&CHANGES, "position");
-        let position: i64 = self.script(READ, &call).await?;
+#[async_trait]
+impl Changes for OnRedis {
+    async fn position(&self) -> Result<Position, StoreError> {
+        let call = self.redis.call(&CHANGES, "position");
+        let position: i64 = self.redis.script(READ, &call).await?;
         Ok(Position(position))
     }
 
-    /// Returns the changes after `position`.
-    pub async fn changes_since(&self, position: Position) -> Result<News, StoreError> {
-        let mut call = self.call(&CHANGES, "since");
+    async fn since(&self, position: Position) -> Result<News, StoreError> {
+        let mut call = self.redis.call(&CHANGES, "since");
         call.arg(position.0).arg(MAX_CHANGES);
-        let (last, found): (i64, Vec<String>) = self.script(READ, &call).await?;
+        let (last, found): (i64, Vec<String>) = self.redis.script(READ, &call).await?;
         let mut news = News {
             changes: Vec::with_capacity(found.len()),
             position,
@@ -32,7 +31,7 @@ impl Redis {
         };
         for text in &found {
             let (at, before, change) =
-                change(text, self.origin).ok_or_else(|| StoreError::Corrupt {
+                change(text, self.redis.origin).ok_or_else(|| StoreError::Corrupt {
                     table: TABLE,
                     column: "change",
                     reason: format!("it reads {text:?}"),
@@ -50,24 +49,25 @@ impl Redis {
         Ok(news)
     }
 
-    /// Announces a change.
-    pub async fn announce_change(
+    async fn announce(
         &self,
         session: Uuid,
         kind: ChangeKind,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut call = self.call(&CHANGES, "announce");
+        let mut call = self.redis.call(&CHANGES, "announce");
         call.arg(session.to_string())
             .arg(kind.as_str())
             .arg(kind.reason().unwrap_or_default())
             .arg(now.as_second());
-        let _done: i64 = self.script("announce a change", &call).await?;
+        let _done: i64 = self.redis.script("announce a change", &call).await?;
         Ok(())
     }
+}
 
+impl Redis {
     /// Deletes old changes; returns their number.
-    pub async fn forget_changes_before(&self, before: Timestamp) -> Result<u64, StoreError> {
+    pub(super) async fn forget_changes_before(&self, before: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
             let mut call = self.call(&CHANGES, "forget");

@@ -26,7 +26,7 @@ pub(crate) struct Redis {
     closed: Arc<AtomicBool>,
     pub(super) prefix: Arc<str>,
     /// Distinguishes this process's changes from those of others.
-    pub origin: Uuid,
+    pub(super) origin: Uuid,
 }
 
 impl fmt::Debug for Redis {

@@ -1,26 +1,30 @@
-//! Device codes; see [`crate::DeviceCodes`].
-use super::Redis;
+//! Device codes of the command line.
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found, or_empty};
 use super::scripts::DEVICES;
-use crate::device_codes::{DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL_SECONDS};
+use super::{OnRedis, Redis};
+use crate::device_codes::{
+    DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL_SECONDS, StartedDevice,
+    TABLE, hashes_of_device_code, hashes_of_user_code,
+};
 use crate::error::StoreError;
 use crate::sealing::KeyRing;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-const TABLE: &str = "device_codes";
-
-impl Redis {
-    /// Stores a request under the hashes of its codes.
-    pub async fn start_device(
+#[async_trait]
+impl DeviceCodes for OnRedis {
+    async fn start(
         &self,
         new: &NewDeviceCode,
-        (device_hash, user_hash): (&str, &str),
-        (now, expires_at): (Timestamp, Timestamp),
-    ) -> Result<(), StoreError> {
+        now: Timestamp,
+    ) -> Result<StartedDevice, StoreError> {
+        let started = StartedDevice::new(now)?;
+        let expires_at = started.expires_at;
+        let (device_hash, user_hash) = started.hashes(&self.shared.keys);
         let fields = Fields::default()
-            .with("user_code_hash", user_hash)
+            .with("user_code_hash", &user_hash)
             .with("client", &new.client)
             .with("address", &new.address)
             .optional("project", new.project.as_ref())
@@ -29,14 +33,14 @@ impl Redis {
             .with("poll_interval", POLL_INTERVAL_SECONDS)
             .time("created_at", now)
             .time("expires_at", expires_at);
-        let mut call = self.call(&DEVICES, "start");
-        call.arg(device_hash)
-            .arg(user_hash)
+        let mut call = self.redis.call(&DEVICES, "start");
+        call.arg(&device_hash)
+            .arg(&user_hash)
             .arg(expires_at.as_second());
         fields.append_to(&mut call);
-        let stored: bool = self.script("start a device request", &call).await?;
+        let stored: bool = self.redis.script("start a device request", &call).await?;
         if stored {
-            return Ok(());
+            return Ok(started);
         }
         // a collision, one in 25 thousand million; the client asks again
         Err(StoreError::Corrupt {
@@ -46,18 +50,49 @@ impl Redis {
         })
     }
 
-    /// Returns the pending request of a user code's hash.
-    pub async fn find_device(
+    async fn find(
         &self,
-        user_hash: &str,
+        user_code: &str,
         now: Timestamp,
     ) -> Result<Option<DeviceRequest>, StoreError> {
-        let found = self.undecided(user_hash, now).await?;
-        found.map(|(_, entry)| request(&entry)).transpose()
+        for hash in hashes_of_user_code(&self.shared.keys, user_code) {
+            if let Some((_, entry)) = self.redis.undecided(&hash, now).await? {
+                return request(&entry).map(Some);
+            }
+        }
+        Ok(None)
     }
 
+    async fn decide(
+        &self,
+        user_code: &str,
+        approver: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let keys = &self.shared.keys;
+        for hash in hashes_of_user_code(keys, user_code) {
+            if self.redis.decide_device(keys, &hash, approver, now).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn poll(&self, device_code: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
+        let keys = &self.shared.keys;
+        for hash in hashes_of_device_code(keys, device_code) {
+            let polled = self.redis.poll_device(keys, &hash, now).await?;
+            if !matches!(polled, DevicePoll::Expired) {
+                return Ok(polled);
+            }
+        }
+        Ok(DevicePoll::Expired)
+    }
+}
+
+impl Redis {
     /// Decides a request; returns whether it was still pending.
-    pub async fn decide_device(
+    async fn decide_device(
         &self,
         keys: &KeyRing,
         user_hash: &str,
@@ -84,7 +119,7 @@ impl Redis {
     }
 
     /// Answers the client's poll.
-    pub async fn poll_device(
+    async fn poll_device(
         &self,
         keys: &KeyRing,
         device_hash: &str,

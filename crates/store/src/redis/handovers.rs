@@ -1,24 +1,22 @@
-//! Hand-over codes; see [`crate::Handovers`].
-use super::Redis;
+//! Hand-over codes.
+use super::OnRedis;
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields};
 use crate::error::StoreError;
-use crate::handover::{CODE, Handover, NONCE, NewHandover};
-use crate::sealing::KeyRing;
+use crate::handover::{CODE, CODE_TTL, Handover, Handovers, NONCE, NewHandover};
+use crate::random::random_secret;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
 const TABLE: &str = "handover_codes";
 
-impl Redis {
-    /// Stores a code.
-    pub async fn create_handover(
-        &self,
-        keys: &KeyRing,
-        code: &SecretString,
-        new: &NewHandover,
-        expires_at: Timestamp,
-    ) -> Result<(), StoreError> {
+#[async_trait]
+impl Handovers for OnRedis {
+    async fn create(&self, new: &NewHandover, now: Timestamp) -> Result<SecretString, StoreError> {
+        let code = random_secret()?;
+        let expires_at = now + CODE_TTL;
+        let keys = &self.shared.keys;
         let hash = keys.hash(CODE, code.expose_secret());
         let session = new.session.to_string();
         let nonce_hash = keys.hash(NONCE, new.nonce.expose_secret());
@@ -30,27 +28,29 @@ impl Redis {
             .with("return_path", &new.return_path)
             .time("expires_at", expires_at)
             .with(FIELD, bound);
-        self.put_code(
-            "store a hand-over code",
-            ("handover", &hash),
-            &session,
-            expires_at,
-            &fields,
-        )
-        .await
+        self.redis
+            .put_code(
+                "store a hand-over code",
+                ("handover", &hash),
+                &session,
+                expires_at,
+                &fields,
+            )
+            .await?;
+        Ok(code)
     }
 
-    /// Redeems a code and deletes it in any case.
-    pub async fn redeem_handover(
+    async fn redeem(
         &self,
-        keys: &KeyRing,
         code: &str,
         host: &str,
         nonce: &str,
         now: Timestamp,
     ) -> Result<Option<Handover>, StoreError> {
+        let keys = &self.shared.keys;
         for hash in keys.hashes(CODE, code) {
             let found = self
+                .redis
                 .take_code("redeem a hand-over code", "handover", &hash)
                 .await?;
             let Some(entry) = Entry::of(TABLE, found) else {

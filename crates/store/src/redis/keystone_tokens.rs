@@ -1,29 +1,23 @@
-//! Keystone tokens and their revocation; see [`crate::KeystoneTokens`].
-use super::Redis;
+//! Keystone tokens and their revocation.
 use super::entry::{Entry, Fields, Found};
 use super::scripts::KEYSTONE_TOKENS;
+use super::{OnRedis, Redis};
 use crate::error::StoreError;
-use crate::keystone_tokens::{KeystoneToken, NewKeystoneToken, Stored};
-use crate::pending_revocations::PendingRevocation;
-use crate::pending_revocations::UnfinishedRevocations;
+use crate::keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored, TABLE};
+use crate::pending_revocations::{PendingRevocation, UnfinishedRevocations};
 use crate::row::to_json;
 use crate::sealing::{KeyRing, Place};
+use async_trait::async_trait;
 use jiff::Timestamp;
 use portico_domain::identity::{Named, Project};
 use secrecy::ExposeSecret as _;
 use std::cmp::Reverse;
 use uuid::Uuid;
 
-const TABLE: &str = "keystone_tokens";
-
-impl Redis {
-    /// Stores a token; a token of an ended session is due for revocation at once.
-    pub async fn store_token(
-        &self,
-        keys: &KeyRing,
-        new: &NewKeystoneToken,
-        now: Timestamp,
-    ) -> Result<Stored, StoreError> {
+#[async_trait]
+impl KeystoneTokens for OnRedis {
+    async fn store(&self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
+        let keys = &self.shared.keys;
         let id = Uuid::new_v4();
         let (row, session) = (id.to_string(), new.session.to_string());
         let project_id = new.project.as_ref().map_or("", |project| &project.id);
@@ -45,13 +39,13 @@ impl Redis {
             .time("created_at", now)
             .time("expires_at", new.expires_at)
             .with("revoke_attempts", 0);
-        let mut call = self.call(&KEYSTONE_TOKENS, "store");
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "store");
         call.arg(&row)
             .arg(&session)
             .arg(new.expires_at.as_second())
             .arg(now.as_second());
         fields.append_to(&mut call);
-        let live: bool = self.script("store a Keystone token", &call).await?;
+        let live: bool = self.redis.script("store a Keystone token", &call).await?;
         Ok(if live {
             Stored::Usable(id)
         } else {
@@ -59,16 +53,17 @@ impl Redis {
         })
     }
 
-    /// Returns the session's token for a project that expires last.
-    pub async fn find_token(
+    async fn find(
         &self,
-        keys: &KeyRing,
         session: Uuid,
-        project_id: &str,
+        project_id: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeystoneToken>, StoreError> {
+        let project_id = project_id.unwrap_or_default();
+        let keys = &self.shared.keys;
         let mut good = Vec::new();
         for entry in self
+            .redis
             .tokens("find a Keystone token", "of_session", &session.to_string())
             .await?
         {
@@ -96,27 +91,14 @@ impl Redis {
         Ok(Some(token))
     }
 
-    /// Returns every token of the session that has not been revoked.
-    pub async fn list_tokens(
+    async fn usable(
         &self,
-        keys: &KeyRing,
-        session: Uuid,
-    ) -> Result<Vec<KeystoneToken>, StoreError> {
-        let mut entries = self
-            .tokens("list Keystone tokens", "of_session", &session.to_string())
-            .await?;
-        sort(&mut entries, "created_at")?;
-        entries.iter().map(|entry| token(keys, entry)).collect()
-    }
-
-    /// Returns the session's tokens that may be used, the oldest first.
-    pub async fn usable_tokens(
-        &self,
-        keys: &KeyRing,
         session: Uuid,
         now: Timestamp,
     ) -> Result<Vec<KeystoneToken>, StoreError> {
+        let keys = &self.shared.keys;
         let mut entries = self
+            .redis
             .tokens("list Keystone tokens", "of_session", &session.to_string())
             .await?;
         entries.retain(|entry| entry.optional_text("revoke_at").is_none());
@@ -135,75 +117,57 @@ impl Redis {
         Ok(usable)
     }
 
-    /// Stores a token's roles.
-    pub async fn set_token_roles(&self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "set_roles");
+    async fn list(&self, session: Uuid) -> Result<Vec<KeystoneToken>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut entries = self
+            .redis
+            .tokens("list Keystone tokens", "of_session", &session.to_string())
+            .await?;
+        sort(&mut entries, "created_at")?;
+        entries.iter().map(|entry| token(keys, entry)).collect()
+    }
+
+    async fn set_roles(&self, id: Uuid, roles: &[Named]) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "set_roles");
         call.arg(id.to_string())
             .arg(to_json(TABLE, "roles", roles)?);
-        let _done: i64 = self.script("store roles", &call).await?;
+        let _done: i64 = self.redis.script("store roles", &call).await?;
         Ok(())
     }
 
-    /// Forgets a token.
-    pub async fn forget_token(&self, id: Uuid) -> Result<(), StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "forget");
+    async fn forget(&self, id: Uuid) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "forget");
         call.arg(id.to_string());
-        let _gone: i64 = self.script("forget a Keystone token", &call).await?;
+        let _gone: i64 = self.redis.script("forget a Keystone token", &call).await?;
         Ok(())
     }
 
-    /// Makes a token due at a time; `failures` is the number of attempts that have failed just now.
-    pub async fn revoke_token_at(
-        &self,
-        id: Uuid,
-        at: Timestamp,
-        failures: u8,
-    ) -> Result<(), StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "revoke_at");
-        call.arg(id.to_string()).arg(at.as_second()).arg(failures);
-        let _done: i64 = self.script("queue a revocation", &call).await?;
-        Ok(())
+    async fn revoke_later(&self, id: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        self.redis.revoke_token_at(id, at, 0).await
     }
 
-    /// Claims a revocation until `until`, unless another replica has tried since `attempts`.
-    pub async fn claim_revocation(
+    async fn due_revocations(
         &self,
-        id: Uuid,
-        attempts: i64,
-        until: Timestamp,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "claim");
-        call.arg(id.to_string())
-            .arg(attempts)
-            .arg(until.as_second())
-            .arg(now.as_second());
-        self.script("claim a revocation", &call).await
-    }
-
-    /// Returns the tokens that are due now, oldest first.
-    pub async fn due_revocations(
-        &self,
-        keys: &KeyRing,
         limit: i64,
         now: Timestamp,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "due");
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "due");
         call.arg(limit).arg(now.as_second());
-        let found: Vec<Found> = self.script("list revocations", &call).await?;
+        let found: Vec<Found> = self.redis.script("list revocations", &call).await?;
         entries(found)
             .iter()
             .map(|entry| revocation(keys, entry))
             .collect()
     }
 
-    /// Returns the tokens of a session and its children that wait for revocation.
-    pub async fn pending_revocations(
+    async fn pending_revocations(
         &self,
-        keys: &KeyRing,
         session: Uuid,
     ) -> Result<Vec<PendingRevocation>, StoreError> {
+        let keys = &self.shared.keys;
         let mut waiting = self
+            .redis
             .tokens("list revocations", "of_family", &session.to_string())
             .await?;
         waiting.retain(|entry| entry.optional_text("revoke_at").is_some());
@@ -214,14 +178,38 @@ impl Redis {
             .collect()
     }
 
-    /// Returns the number of the user's tokens that are still valid at Keystone and should not be.
-    pub async fn unfinished_revocations(
+    async fn claim_revocation(
+        &self,
+        pending: &PendingRevocation,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "claim");
+        call.arg(pending.id.to_string())
+            .arg(pending.attempts)
+            .arg(until.as_second())
+            .arg(now.as_second());
+        self.redis.script("claim a revocation", &call).await
+    }
+
+    async fn revocation_failed(&self, id: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        self.redis.revoke_token_at(id, next, 1).await
+    }
+
+    async fn count_unfinished(&self, now: Timestamp) -> Result<i64, StoreError> {
+        let mut call = self.redis.call(&KEYSTONE_TOKENS, "count_unfinished");
+        call.arg(now.as_second());
+        self.redis.script("count pending revocations", &call).await
+    }
+
+    async fn unfinished_of_user(
         &self,
         user_id: &str,
         now: Timestamp,
     ) -> Result<Option<UnfinishedRevocations>, StoreError> {
         let mut unfinished: Option<UnfinishedRevocations> = None;
         for entry in self
+            .redis
             .tokens("count pending revocations", "of_user", user_id)
             .await?
         {
@@ -241,12 +229,20 @@ impl Redis {
         }
         Ok(unfinished)
     }
+}
 
-    /// Returns the number of tokens, of all users, whose revocation is due or has failed.
-    pub async fn count_unfinished_revocations(&self, now: Timestamp) -> Result<i64, StoreError> {
-        let mut call = self.call(&KEYSTONE_TOKENS, "count_unfinished");
-        call.arg(now.as_second());
-        self.script("count pending revocations", &call).await
+impl Redis {
+    /// Makes a token due at a time; `failures` is the number of attempts that have failed just now.
+    async fn revoke_token_at(
+        &self,
+        id: Uuid,
+        at: Timestamp,
+        failures: u8,
+    ) -> Result<(), StoreError> {
+        let mut call = self.call(&KEYSTONE_TOKENS, "revoke_at");
+        call.arg(id.to_string()).arg(at.as_second()).arg(failures);
+        let _done: i64 = self.script("queue a revocation", &call).await?;
+        Ok(())
     }
 
     async fn tokens(

@@ -15,13 +15,15 @@ mod audit;
 mod authorization_codes;
 mod binding;
 mod changes;
+mod codes;
 mod connection;
+mod database;
 mod device_codes;
 mod entry;
-mod flows;
 mod handovers;
 mod keystone_tokens;
 mod labels;
+mod logout_marks;
 mod provider_flows;
 mod provider_tokens;
 mod saved_forms;
@@ -30,8 +32,32 @@ mod scripts;
 mod session_credentials;
 mod session_entry;
 mod sessions;
+mod sign_in_accounts;
+mod sign_in_flows;
 mod sweep;
 mod throttle;
 mod totp_marks;
 
 pub(crate) use connection::Redis;
+
+use crate::error::StoreError;
+use crate::shared::Shared;
+use std::sync::Arc;
+
+/// The store on Redis. Clones share its connection.
+#[derive(Clone, Debug)]
+pub(crate) struct OnRedis {
+    redis: Redis,
+    shared: Arc<Shared>,
+}
+
+impl OnRedis {
+    /// Connects.
+    ///
+    /// # Errors
+    /// If the URL cannot be used, the server does not respond, or it is a cluster.
+    pub async fn connect(url: &str, shared: Arc<Shared>) -> Result<Self, StoreError> {
+        let redis = Redis::connect(url).await?;
+        Ok(Self { redis, shared })
+    }
+}

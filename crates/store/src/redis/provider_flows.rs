@@ -1,24 +1,23 @@
-//! Sign-ins at OIDC providers; see [`crate::ProviderFlows`].
-use super::Redis;
+//! Sign-ins at OIDC providers.
+use super::OnRedis;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::CODES;
 use crate::error::StoreError;
-use crate::provider_flows::{BROWSER, NewProviderFlow, ProviderFlow, STATE};
-use crate::sealing::{KeyRing, Place};
+use crate::provider_flows::{
+    BROWSER, FLOW_TTL, NewProviderFlow, ProviderFlow, ProviderFlows, STATE, TABLE,
+};
+use crate::sealing::Place;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 
-const TABLE: &str = "provider_flows";
 const KIND: &str = "provider_flow";
 
-impl Redis {
-    /// Stores a new sign-in.
-    pub async fn begin_provider_flow(
-        &self,
-        keys: &KeyRing,
-        new: &NewProviderFlow,
-        expires_at: Timestamp,
-    ) -> Result<(), StoreError> {
+#[async_trait]
+impl ProviderFlows for OnRedis {
+    async fn begin(&self, new: &NewProviderFlow, now: Timestamp) -> Result<(), StoreError> {
+        let expires_at = now + FLOW_TTL;
+        let keys = &self.shared.keys;
         let hash = keys.hash(STATE, new.state.expose_secret());
         let bound = bound(&hash, &new.provider);
         let nonce = keys.seal(place(&bound, "nonce_sealed"), new.nonce.expose_secret())?;
@@ -34,26 +33,31 @@ impl Redis {
             .sealed("verifier_sealed", &verifier)
             .with("return_path", &new.return_path)
             .time("expires_at", expires_at);
-        let mut call = self.call(&CODES, "put_free");
+        let mut call = self.redis.call(&CODES, "put_free");
         call.arg(KIND).arg(&hash).arg(expires_at.as_second());
         fields.append_to(&mut call);
-        let _done: i64 = self.script("begin a sign-in at a provider", &call).await?;
+        let _done: i64 = self
+            .redis
+            .script("begin a sign-in at a provider", &call)
+            .await?;
         Ok(())
     }
 
-    /// Takes the sign-in of a `state`, for its provider and its browser only.
-    pub async fn take_provider_flow(
+    async fn take(
         &self,
-        keys: &KeyRing,
         provider: &str,
         state: &str,
         browser: &str,
         now: Timestamp,
     ) -> Result<Option<ProviderFlow>, StoreError> {
+        let keys = &self.shared.keys;
         for hash in keys.hashes(STATE, state) {
             let mut read = ::redis::cmd("HGETALL");
-            read.arg(self.key(KIND, &hash));
-            let found: Found = self.command("find a sign-in at a provider", &read).await?;
+            read.arg(self.redis.key(KIND, &hash));
+            let found: Found = self
+                .redis
+                .command("find a sign-in at a provider", &read)
+                .await?;
             let Some(entry) = Entry::of(TABLE, found) else {
                 continue;
             };
@@ -71,9 +75,12 @@ impl Redis {
                 verifier: open("verifier_sealed")?,
                 return_path: entry.owned("return_path")?,
             };
-            let mut call = self.call(&CODES, "drop");
+            let mut call = self.redis.call(&CODES, "drop");
             call.arg(KIND).arg(&hash);
-            let taken: bool = self.script("take a sign-in at a provider", &call).await?;
+            let taken: bool = self
+                .redis
+                .script("take a sign-in at a provider", &call)
+                .await?;
             return Ok(taken.then_some(flow));
         }
         Ok(None)

@@ -1,25 +1,22 @@
-//! The tokens of OIDC providers and their lease; see [`crate::ProviderTokens`].
-use super::Redis;
+//! The tokens of OIDC providers and their lease.
+use super::OnRedis;
 use super::entry::{Entry, Fields, Found, or_empty};
 use super::scripts::PROVIDER_TOKENS;
 use crate::error::StoreError;
-use crate::provider_tokens::{EndedTokens, HeldTokens, Lease, NewProviderTokens, RefreshedTokens};
+use crate::provider_tokens::{
+    EndedTokens, HeldTokens, Lease, NewProviderTokens, ProviderTokens, RefreshedTokens, TABLE,
+};
 use crate::row::to_json;
 use crate::sealing::{KeyRing, Place};
+use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-const TABLE: &str = "provider_tokens";
-
-impl Redis {
-    /// Stores the tokens of a sign-in.
-    pub async fn store_provider_tokens(
-        &self,
-        keys: &KeyRing,
-        new: &NewProviderTokens,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+#[async_trait]
+impl ProviderTokens for OnRedis {
+    async fn store(&self, new: &NewProviderTokens, now: Timestamp) -> Result<(), StoreError> {
+        let keys = &self.shared.keys;
         let session = new.session.to_string();
         let fields = Fields::default()
             .with("session_id", &session)
@@ -30,22 +27,24 @@ impl Redis {
             .with("revoke_attempts", 0);
         let tokens = (&new.refresh_token, &new.access_token, &new.id_token);
         let fields = with_tokens(keys, fields, &bound(&session, &new.provider), tokens)?;
-        let mut call = self.call(&PROVIDER_TOKENS, "store");
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "store");
         call.arg(&session).arg(now.as_second());
         fields.append_to(&mut call);
-        let _done: i64 = self.script("store a provider's tokens", &call).await?;
+        let _done: i64 = self
+            .redis
+            .script("store a provider's tokens", &call)
+            .await?;
         Ok(())
     }
 
-    /// Returns the tokens of a session.
-    pub async fn find_provider_tokens(
-        &self,
-        keys: &KeyRing,
-        session: Uuid,
-    ) -> Result<Option<HeldTokens>, StoreError> {
+    async fn find(&self, session: Uuid) -> Result<Option<HeldTokens>, StoreError> {
+        let keys = &self.shared.keys;
         let mut read = ::redis::cmd("HGETALL");
-        read.arg(self.key("provider_token", &session.to_string()));
-        let found: Found = self.command("find a provider's tokens", &read).await?;
+        read.arg(self.redis.key("provider_token", &session.to_string()));
+        let found: Found = self
+            .redis
+            .command("find a provider's tokens", &read)
+            .await?;
         let held = Entry::of(TABLE, found).map(|entry| tokens(keys, &entry));
         let held = held.transpose()?;
         if held.as_ref().is_some_and(|held| held.session != session) {
@@ -54,21 +53,23 @@ impl Redis {
         Ok(held)
     }
 
-    /// Acquires the lease of a live session's tokens, unless another replica holds it.
-    pub async fn lease_provider_tokens(
+    async fn lease(
         &self,
-        keys: &KeyRing,
         session: Uuid,
         holder: Uuid,
         life: SignedDuration,
         now: Timestamp,
     ) -> Result<Lease, StoreError> {
-        let mut call = self.call(&PROVIDER_TOKENS, "lease");
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "lease");
         call.arg(session.to_string())
             .arg(holder.to_string())
             .arg((now + life).as_millisecond())
             .arg(now.as_millisecond());
-        let (yours, found): (bool, Found) = self.script("lease a provider's tokens", &call).await?;
+        let (yours, found): (bool, Found) = self
+            .redis
+            .script("lease a provider's tokens", &call)
+            .await?;
         let Some(entry) = Entry::of(TABLE, found) else {
             return Ok(Lease::Gone);
         };
@@ -88,18 +89,16 @@ impl Redis {
         })
     }
 
-    /// Replaces the tokens with those of a refresh, if they still have the version that it started
-    /// with; returns whether it did.
-    pub async fn replace_provider_tokens(
+    async fn replace(
         &self,
-        keys: &KeyRing,
         session: Uuid,
         version: i64,
         new: &RefreshedTokens,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let keys = &self.shared.keys;
         // the provider of a session never changes
-        let Some(held) = self.find_provider_tokens(keys, session).await? else {
+        let Some(held) = self.find(session).await? else {
             return Ok(false);
         };
         let session = session.to_string();
@@ -111,38 +110,34 @@ impl Redis {
         let fields = Fields::default().time("refreshed_at", now);
         let tokens = (&new.refresh_token, &new.access_token, &new.id_token);
         let fields = with_tokens(keys, fields, &bound(&session, &held.provider), tokens)?;
-        let mut call = self.call(&PROVIDER_TOKENS, "replace");
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "replace");
         call.arg(&session)
             .arg(version)
             .arg(or_empty(profile))
             .arg(new.expires_at.as_second())
             .arg(now.as_second());
         fields.append_to(&mut call);
-        self.script("replace a provider's tokens", &call).await
+        self.redis
+            .script("replace a provider's tokens", &call)
+            .await
     }
 
-    /// Releases a lease without new tokens.
-    pub async fn release_provider_tokens(
-        &self,
-        session: Uuid,
-        holder: Uuid,
-    ) -> Result<(), StoreError> {
-        let mut call = self.call(&PROVIDER_TOKENS, "release");
+    async fn release(&self, session: Uuid, holder: Uuid) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "release");
         call.arg(session.to_string()).arg(holder.to_string());
-        let _done: i64 = self.script("release a provider's tokens", &call).await?;
+        let _done: i64 = self
+            .redis
+            .script("release a provider's tokens", &call)
+            .await?;
         Ok(())
     }
 
-    /// Returns the tokens of ended sessions whose next revocation attempt is due.
-    pub async fn ended_provider_tokens(
-        &self,
-        keys: &KeyRing,
-        limit: i64,
-        now: Timestamp,
-    ) -> Result<Vec<EndedTokens>, StoreError> {
-        let mut call = self.call(&PROVIDER_TOKENS, "ended");
+    async fn ended(&self, limit: i64, now: Timestamp) -> Result<Vec<EndedTokens>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "ended");
         call.arg(limit).arg(now.as_second());
         let found: Vec<Found> = self
+            .redis
             .script("list a provider's tokens to revoke", &call)
             .await?;
         found
@@ -157,23 +152,23 @@ impl Redis {
             .collect()
     }
 
-    /// Counts a failed revocation attempt.
-    pub async fn provider_revocation_failed(
-        &self,
-        session: Uuid,
-        next: Timestamp,
-    ) -> Result<(), StoreError> {
-        let mut call = self.call(&PROVIDER_TOKENS, "failed");
+    async fn revocation_failed(&self, session: Uuid, next: Timestamp) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "failed");
         call.arg(session.to_string()).arg(next.as_second());
-        let _done: i64 = self.script("put off a provider's tokens", &call).await?;
+        let _done: i64 = self
+            .redis
+            .script("put off a provider's tokens", &call)
+            .await?;
         Ok(())
     }
 
-    /// Deletes the tokens of a session.
-    pub async fn forget_provider_tokens(&self, session: Uuid) -> Result<(), StoreError> {
-        let mut call = self.call(&PROVIDER_TOKENS, "forget");
+    async fn forget(&self, session: Uuid) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&PROVIDER_TOKENS, "forget");
         call.arg(session.to_string());
-        let _gone: i64 = self.script("forget a provider's tokens", &call).await?;
+        let _gone: i64 = self
+            .redis
+            .script("forget a provider's tokens", &call)
+            .await?;
         Ok(())
     }
 }

@@ -1,26 +1,24 @@
-//! Forms that wait until their user has signed in again; see [`crate::SavedForms`].
-use super::Redis;
+//! Forms that wait until their user has signed in again.
+use super::OnRedis;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
-use crate::saved_forms::{NewSavedForm, PURPOSE, SavedForm};
-use crate::sealing::{KeyRing, Place};
+use crate::random::random_secret;
+use crate::saved_forms::{
+    FORM_TTL, MAX_FORMS_PER_USER, NewSavedForm, PURPOSE, SavedForm, SavedForms, TABLE,
+};
+use crate::sealing::Place;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
-const TABLE: &str = "kept_forms";
-
-impl Redis {
-    /// Stores a form until `expires_at`, and at most `most` of its user's.
-    pub async fn keep_form(
-        &self,
-        keys: &KeyRing,
-        secret: &SecretString,
-        new: &NewSavedForm,
-        most: i64,
-        (now, expires_at): (Timestamp, Timestamp),
-    ) -> Result<(), StoreError> {
+#[async_trait]
+impl SavedForms for OnRedis {
+    async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
+        let secret = random_secret()?;
+        let expires_at = now + FORM_TTL;
+        let keys = &self.shared.keys;
         let id = Uuid::new_v4().to_string();
         let hash = keys.hash(PURPOSE, secret.expose_secret());
         let bound = bound(&id, &new.user_id, &new.target);
@@ -33,30 +31,29 @@ impl Redis {
             .sealed("body_sealed", &sealed)
             .time("created_at", now)
             .time("expires_at", expires_at);
-        let mut call = self.call(&SIGN_IN, "keep_form");
+        let mut call = self.redis.call(&SIGN_IN, "keep_form");
         call.arg(&id)
             .arg(&hash)
             .arg(&new.user_id)
             .arg(now.as_second())
             .arg(expires_at.as_second())
-            .arg(most);
+            .arg(MAX_FORMS_PER_USER);
         fields.append_to(&mut call);
-        let _done: i64 = self.script("keep a form", &call).await?;
-        Ok(())
+        let _done: i64 = self.redis.script("keep a form", &call).await?;
+        Ok(secret)
     }
 
-    /// Returns the form of a browser's cookie, if it is this user's.
-    pub async fn find_form(
+    async fn find(
         &self,
-        keys: &KeyRing,
         secret: &str,
         user_id: &str,
         now: Timestamp,
     ) -> Result<Option<SavedForm>, StoreError> {
+        let keys = &self.shared.keys;
         for hash in keys.hashes(PURPOSE, secret) {
-            let mut call = self.call(&SIGN_IN, "of_secret");
+            let mut call = self.redis.call(&SIGN_IN, "of_secret");
             call.arg("form").arg(&hash);
-            let found: Found = self.script("find a kept form", &call).await?;
+            let found: Found = self.redis.script("find a kept form", &call).await?;
             let Some(entry) = Entry::of(TABLE, found) else {
                 continue;
             };
@@ -77,11 +74,10 @@ impl Redis {
         Ok(None)
     }
 
-    /// Deletes a form; returns whether it existed.
-    pub async fn forget_form(&self, id: Uuid) -> Result<bool, StoreError> {
-        let mut call = self.call(&SIGN_IN, "forget_form");
+    async fn forget(&self, id: Uuid) -> Result<bool, StoreError> {
+        let mut call = self.redis.call(&SIGN_IN, "forget_form");
         call.arg(id.to_string());
-        self.script("forget a kept form", &call).await
+        self.redis.script("forget a kept form", &call).await
     }
 }
 

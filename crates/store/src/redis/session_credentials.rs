@@ -1,13 +1,16 @@
-//! Credentials of sessions that stay signed in; see [`crate::SessionCredentials`].
-use super::Redis;
+//! Credentials of sessions that stay signed in.
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found};
 use super::scripts::CREDENTIALS;
+use super::{OnRedis, Redis};
 use crate::error::StoreError;
 use crate::row::to_json;
 use crate::sealing::KeyRing;
-use crate::session_credentials::{NewSessionCredential, SessionCredential, TABLE, place};
+use crate::session_credentials::{
+    NewSessionCredential, SessionCredential, SessionCredentials, TABLE, place,
+};
 use crate::sweep::CREDENTIAL_RETENTION;
+use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
@@ -17,15 +20,10 @@ use uuid::Uuid;
 const READ: &str = "read sessions' credentials";
 const MAX_DUE: i64 = 50;
 
-impl Redis {
-    /// Stores a credential and extends its session's lifetime to that of the credential; without
-    /// its secret if the session has ended meanwhile.
-    pub async fn store_credential(
-        &self,
-        keys: &KeyRing,
-        new: &NewSessionCredential,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+#[async_trait]
+impl SessionCredentials for OnRedis {
+    async fn store(&self, new: &NewSessionCredential, now: Timestamp) -> Result<bool, StoreError> {
+        let keys = &self.shared.keys;
         let (id, session) = (Uuid::new_v4().to_string(), new.session.to_string());
         let sealed = keys.seal(place(&id), new.secret.expose_secret())?;
         let projects = to_json("sessions", "projects", std::slice::from_ref(&new.project))?;
@@ -47,7 +45,7 @@ impl Redis {
             .time("created_at", now)
             .time("expires_at", new.expires_at)
             .with(FIELD, binding::of(keys, TABLE, &bound));
-        let mut call = self.call(&CREDENTIALS, "store");
+        let mut call = self.redis.call(&CREDENTIALS, "store");
         call.arg(&id)
             .arg(&session)
             .arg(&new.user_id)
@@ -58,22 +56,26 @@ impl Redis {
             .arg(&new.project.id)
             .arg(STANDARD.encode(sealed));
         fields.append_to(&mut call);
-        self.script("store a session's credential", &call).await
+        self.redis
+            .script("store a session's credential", &call)
+            .await
     }
 
-    /// Returns the credential of a live session.
-    pub async fn credential_of_session(
+    async fn of_session(
         &self,
-        keys: &KeyRing,
-        session: Uuid,
+        root: Uuid,
         now: Timestamp,
     ) -> Result<Option<SessionCredential>, StoreError> {
-        let mut entries = self.credentials("of_session", &session.to_string()).await?;
+        let keys = &self.shared.keys;
+        let mut entries = self
+            .redis
+            .credentials("of_session", &root.to_string())
+            .await?;
         entries.retain(|entry| entry.optional_text("ended_at").is_none());
         let mut newest: Option<(i64, SessionCredential)> = None;
         for entry in &entries {
             let (created, found) = (entry.integer("created_at")?, credential(keys, entry)?);
-            if found.session != session {
+            if found.session != root {
                 return Err(StoreError::Moved { table: TABLE });
             }
             let newer = newest.as_ref().is_none_or(|(at, _)| created > *at);
@@ -84,85 +86,80 @@ impl Redis {
         Ok(newest.map(|(_, found)| found))
     }
 
-    /// Returns the credentials of an ended session that still exist in Keystone.
-    pub async fn credentials_left_of_session(
-        &self,
-        keys: &KeyRing,
-        session: Uuid,
-    ) -> Result<Vec<SessionCredential>, StoreError> {
-        let mut left = self.left(keys, "of_session", &session.to_string()).await?;
-        left.retain(|one| one.session == session);
+    async fn left_of_session(&self, root: Uuid) -> Result<Vec<SessionCredential>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut left = self
+            .redis
+            .left(keys, "of_session", &root.to_string())
+            .await?;
+        left.retain(|one| one.session == root);
         Ok(left)
     }
 
-    /// Returns the credentials of all ended sessions of a user that still exist in Keystone.
-    pub async fn credentials_left_of_user(
-        &self,
-        keys: &KeyRing,
-        user_id: &str,
-    ) -> Result<Vec<SessionCredential>, StoreError> {
-        let mut left = self.left(keys, "of_user", user_id).await?;
+    async fn left_of_user(&self, user_id: &str) -> Result<Vec<SessionCredential>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut left = self.redis.left(keys, "of_user", user_id).await?;
         left.retain(|one| one.user_id == user_id);
         Ok(left)
     }
 
-    /// Returns the credentials of live sessions that need a token valid beyond `before`.
-    pub async fn credentials_due(
+    async fn due(
         &self,
-        keys: &KeyRing,
         before: Timestamp,
         now: Timestamp,
     ) -> Result<Vec<SessionCredential>, StoreError> {
-        let mut call = self.call(&CREDENTIALS, "due");
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&CREDENTIALS, "due");
         call.arg(before.as_second())
             .arg(now.as_second())
             .arg(MAX_DUE);
-        let found: Vec<Found> = self.script(READ, &call).await?;
+        let found: Vec<Found> = self.redis.script(READ, &call).await?;
         entries(found)
             .iter()
             .map(|entry| credential(keys, entry))
             .collect()
     }
 
-    /// Claims the right to fetch a token until `until`.
-    pub async fn claim_credential(
-        &self,
-        id: Uuid,
-        until: Timestamp,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut call = self.call(&CREDENTIALS, "claim");
+    async fn claim(&self, id: Uuid, until: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
+        let mut call = self.redis.call(&CREDENTIALS, "claim");
         call.arg(id.to_string())
             .arg(until.as_second())
             .arg(now.as_second());
-        self.script("claim a session's credential", &call).await
+        self.redis
+            .script("claim a session's credential", &call)
+            .await
     }
 
-    /// Releases the claim, and records how the session's tokens are obtained.
-    pub async fn credential_has_fetched(
+    async fn fetched(
         &self,
-        id: Uuid,
-        session: Uuid,
+        credential: &SessionCredential,
         methods: &[String],
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut call = self.call(&CREDENTIALS, "fetched");
-        call.arg(id.to_string())
-            .arg(session.to_string())
+        let mut call = self.redis.call(&CREDENTIALS, "fetched");
+        call.arg(credential.id.to_string())
+            .arg(credential.session.to_string())
             .arg(to_json("sessions", "auth_methods", methods)?)
             .arg(now.as_second());
-        let _done: i64 = self.script("release a session's credential", &call).await?;
+        let _done: i64 = self
+            .redis
+            .script("release a session's credential", &call)
+            .await?;
         Ok(())
     }
 
-    /// Deletes a credential.
-    pub async fn forget_credential(&self, id: Uuid) -> Result<(), StoreError> {
-        let mut call = self.call(&CREDENTIALS, "forget");
+    async fn forget(&self, id: Uuid) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&CREDENTIALS, "forget");
         call.arg(id.to_string());
-        let _gone: i64 = self.script("forget a session's credential", &call).await?;
+        let _gone: i64 = self
+            .redis
+            .script("forget a session's credential", &call)
+            .await?;
         Ok(())
     }
+}
 
+impl Redis {
     /// Returns the credentials of ended sessions, the earliest end first.
     async fn left(
         &self,

@@ -2,12 +2,11 @@
 use super::binding;
 use super::entry::{Entry, Found, or_empty};
 use crate::error::StoreError;
-use crate::sealing::{KeyRing, Place};
-use crate::sessions::{Session, SessionProvider};
+use crate::sealing::KeyRing;
+use crate::sessions::{Session, SessionProvider, TABLE, csrf_place};
 use jiff::Timestamp;
 use portico_domain::identity::{Named, User};
 
-pub(super) const TABLE: &str = "sessions";
 pub(super) const SECRETS: &str = "session secrets";
 
 /// Returns what a secret's hash leads to, bound to the hash so that another user's cookie cannot
@@ -42,10 +41,6 @@ fn with_identity<T>(session: &Session, then: impl FnOnce(&[&str]) -> T) -> T {
             .and_then(|provider| provider.sid.as_deref())
             .unwrap_or_default(),
     ])
-}
-
-pub(super) fn csrf_place(id: &str) -> Place<'_> {
-    crate::sessions::csrf_place(id)
 }
 
 pub(super) fn live(

@@ -1,29 +1,31 @@
-//! Sessions; see [`crate::Sessions`].
-use super::Redis;
+//! Sessions.
 use super::binding::{self, FIELD};
 use super::entry::{Fields, Found, or_empty};
 use super::scripts::SESSIONS;
-use super::session_entry::{SECRETS, TABLE, csrf_place, identity, live, pointer, session};
+use super::session_entry::{SECRETS, identity, live, pointer, session};
+use super::{OnRedis, Redis};
 use crate::error::StoreError;
+use crate::random::random_secret;
 use crate::row::to_json;
-use crate::sealing::KeyRing;
 use crate::sessions::{
-    EndReason, EndedSession, HASH_PURPOSE, ProviderProfile, Renewal, Session, SessionKind,
+    EndReason, EndedSession, HASH_PURPOSE, MAX_USERS, ProviderProfile, Renewal, Session,
+    SessionKind, Sessions, TABLE, csrf_place,
 };
+use async_trait::async_trait;
 use jiff::Timestamp;
-use portico_domain::identity::User;
+use portico_domain::identity::{Project, User};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 use uuid::Uuid;
 
-impl Redis {
-    /// Stores a session; a child of an ended session is not stored.
-    pub async fn insert_session(
+#[async_trait]
+impl Sessions for OnRedis {
+    async fn insert(
         &self,
-        keys: &KeyRing,
         session: &Session,
         secret: Option<&SecretString>,
     ) -> Result<(), StoreError> {
+        let keys = &self.shared.keys;
         let id = session.id.to_string();
         let csrf = keys.seal(csrf_place(&id), session.csrf.expose_secret())?;
         let hash = secret.map(|secret| keys.hash(HASH_PURPOSE, secret.expose_secret()));
@@ -73,7 +75,7 @@ impl Redis {
                 session.authenticated_at.map(Timestamp::as_second),
             )
             .with(FIELD, identity(keys, session));
-        let mut call = self.call(&SESSIONS, "insert");
+        let mut call = self.redis.call(&SESSIONS, "insert");
         call.arg(&id)
             .arg(or_empty(session.parent))
             .arg(&session.user.id)
@@ -81,20 +83,16 @@ impl Redis {
             .arg(hash.unwrap_or_default())
             .arg(pointer.unwrap_or_default());
         fields.append_to(&mut call);
-        let _stored: i64 = self.script("store a session", &call).await?;
+        let _stored: i64 = self.redis.script("store a session", &call).await?;
         Ok(())
     }
 
-    /// Returns the session of a cookie's secret, live or ended.
-    pub async fn find_session(
-        &self,
-        keys: &KeyRing,
-        secret: &str,
-    ) -> Result<Option<Session>, StoreError> {
+    async fn find_even_ended(&self, secret: &str) -> Result<Option<Session>, StoreError> {
+        let keys = &self.shared.keys;
         for hash in keys.hashes(HASH_PURPOSE, secret) {
-            let mut call = self.call(&SESSIONS, "find");
+            let mut call = self.redis.call(&SESSIONS, "find");
             call.arg(&hash);
-            let found: Option<(String, Found)> = self.script("find a session", &call).await?;
+            let found: Option<(String, Found)> = self.redis.script("find a session", &call).await?;
             let Some((pointer, fields)) = found else {
                 continue;
             };
@@ -113,15 +111,11 @@ impl Redis {
         Ok(None)
     }
 
-    /// Returns a session by its public ID.
-    pub async fn get_session(
-        &self,
-        keys: &KeyRing,
-        id: Uuid,
-    ) -> Result<Option<Session>, StoreError> {
-        let mut call = self.call(&SESSIONS, "get");
+    async fn get(&self, id: Uuid) -> Result<Option<Session>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&SESSIONS, "get");
         call.arg(id.to_string());
-        let found: Found = self.script("read a session", &call).await?;
+        let found: Found = self.redis.script("read a session", &call).await?;
         let session = session(keys, found)?;
         if session.as_ref().is_some_and(|found| found.id != id) {
             return Err(StoreError::Moved { table: TABLE });
@@ -129,37 +123,50 @@ impl Redis {
         Ok(session)
     }
 
-    /// Returns the user's live sessions, the most recently used first.
-    pub async fn sessions_of_user(
+    async fn list_of_user(
         &self,
-        keys: &KeyRing,
         user_id: &str,
         now: Timestamp,
     ) -> Result<Vec<Session>, StoreError> {
-        let mut call = self.call(&SESSIONS, "live_of_user");
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&SESSIONS, "live_of_user");
         call.arg(user_id);
-        let found = self.script("list sessions", &call).await?;
+        let found = self.redis.script("list sessions", &call).await?;
         let mut sessions = live(keys, found, now)?;
         sessions.retain(|session| session.user.id == user_id);
         sessions.sort_by_key(|session| (Reverse(session.last_seen_at), session.id));
         Ok(sessions)
     }
 
-    /// Returns the users with a live session whose ID is `text`, or whose name or name and domain
-    /// are.
-    pub async fn users_matching(
+    async fn list_of_provider(
         &self,
-        keys: &KeyRing,
-        text: &str,
-        most: usize,
+        provider: &str,
+        subject: Option<&str>,
+        sid: Option<&str>,
         now: Timestamp,
-    ) -> Result<Vec<User>, StoreError> {
+    ) -> Result<Vec<Session>, StoreError> {
+        let keys = &self.shared.keys;
+        let mut call = self.redis.call(&SESSIONS, "of_provider");
+        call.arg(provider).arg(or_empty(subject)).arg(or_empty(sid));
+        let found = self.redis.script("list sessions", &call).await?;
+        let mut sessions = live(keys, found, now)?;
+        sessions.retain(|session| {
+            let of = session.provider.as_ref();
+            of.is_some_and(|of| of.id == provider)
+                && session.parent.is_none()
+                && session.is_meant(subject, sid)
+        });
+        Ok(sessions)
+    }
+
+    async fn users_matching(&self, text: &str, now: Timestamp) -> Result<Vec<User>, StoreError> {
+        let keys = &self.shared.keys;
         let (name, domain) = text.rsplit_once('@').unwrap_or((text, ""));
-        let mut call = self.call(&SESSIONS, "named");
+        let mut call = self.redis.call(&SESSIONS, "named");
         call.arg(text)
             .arg(text.to_ascii_lowercase())
             .arg(name.to_ascii_lowercase());
-        let found = self.script("find users", &call).await?;
+        let found = self.redis.script("find users", &call).await?;
         let mut users: Vec<User> = live(keys, found, now)?
             .into_iter()
             .map(|session| session.user)
@@ -173,150 +180,102 @@ impl Redis {
             .collect();
         users.sort_by(|one, other| order(one).cmp(&order(other)));
         users.dedup();
-        users.truncate(most);
+        users.truncate(usize::try_from(MAX_USERS).unwrap_or_default());
         Ok(users)
     }
 
-    /// Returns the number of live browser sessions.
-    pub async fn count_sessions(&self, now: Timestamp) -> Result<i64, StoreError> {
+    async fn count(&self, now: Timestamp) -> Result<i64, StoreError> {
         let mut count = ::redis::cmd("ZCOUNT");
         count
-            .arg(format!("{}browsers", self.prefix))
+            .arg(format!("{}browsers", self.redis.prefix))
             .arg(format!("({}", now.as_second()))
             .arg("+inf");
-        self.command("count sessions", &count).await
+        self.redis.command("count sessions", &count).await
     }
 
-    /// Returns the number of live sessions of each kind.
-    pub async fn count_sessions_by_kind(
-        &self,
-        now: Timestamp,
-    ) -> Result<Vec<(SessionKind, i64)>, StoreError> {
-        let mut call = self.call(&SESSIONS, "count_by_kind");
+    async fn count_by_kind(&self, now: Timestamp) -> Result<Vec<(SessionKind, i64)>, StoreError> {
+        let mut call = self.redis.call(&SESSIONS, "count_by_kind");
         for kind in SessionKind::ALL {
             call.arg(kind.as_str());
         }
         call.arg(now.as_second());
-        let counts: Vec<i64> = self.script("count sessions", &call).await?;
+        let counts: Vec<i64> = self.redis.script("count sessions", &call).await?;
         Ok(SessionKind::ALL.into_iter().zip(counts).collect())
     }
 
-    /// Stores a provider's current claims, for the live sessions of a family; returns whether there
-    /// are any.
-    pub async fn set_provider_of_session(
+    async fn set_projects(&self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+        let fields = [("projects", to_json(TABLE, "projects", projects)?)];
+        self.redis
+            .change_family("remember projects", root, &fields, Timestamp::now())
+            .await
+    }
+
+    async fn set_last_project(
+        &self,
+        session: &Session,
+        project_id: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let operation = "remember the project";
+        let fields = [("last_project", project_id.to_owned())];
+        self.redis
+            .change_family(operation, session.root(), &fields, now)
+            .await?;
+        let mut set = ::redis::cmd("SET");
+        set.arg(self.redis.key("last_project", &session.user.id))
+            .arg(project_id);
+        let _done: String = self.redis.command(operation, &set).await?;
+        Ok(())
+    }
+
+    async fn last_project_of_user(&self, user_id: &str) -> Result<Option<String>, StoreError> {
+        let mut get = ::redis::cmd("GET");
+        get.arg(self.redis.key("last_project", user_id));
+        self.redis.command("read the last project", &get).await
+    }
+
+    async fn set_provider(
         &self,
         root: Uuid,
         profile: &ProviderProfile,
         expires_at: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
-        let mut call = self.call(&SESSIONS, "set_provider");
+        let mut call = self.redis.call(&SESSIONS, "set_provider");
         call.arg(root.to_string())
             .arg(to_json(TABLE, "provider_profile", profile)?)
             .arg(or_empty(expires_at.map(Timestamp::as_second)))
             .arg(Timestamp::now().as_second());
-        let live: i64 = self.script("take over a provider's word", &call).await?;
+        let live: i64 = self
+            .redis
+            .script("take over a provider's word", &call)
+            .await?;
         Ok(live > 0)
     }
 
-    /// Returns the browser sessions of a provider's subject or of its own session that have not
-    /// ended.
-    pub async fn sessions_of_provider(
-        &self,
-        keys: &KeyRing,
-        provider: &str,
-        subject: Option<&str>,
-        sid: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Vec<Session>, StoreError> {
-        let mut call = self.call(&SESSIONS, "of_provider");
-        call.arg(provider).arg(or_empty(subject)).arg(or_empty(sid));
-        let found = self.script("list sessions", &call).await?;
-        let mut sessions = live(keys, found, now)?;
-        sessions.retain(|session| {
-            let of = session.provider.as_ref();
-            of.is_some_and(|of| of.id == provider) && session.parent.is_none()
-        });
-        Ok(sessions)
-    }
-
-    /// Sets a field of a session and its children.
-    pub async fn set_of_family(
-        &self,
-        operation: &'static str,
-        root: Uuid,
-        column: &'static str,
-        value: impl ToString,
-    ) -> Result<(), StoreError> {
-        let mut call = self.call(&SESSIONS, "set_family");
-        call.arg(root.to_string())
-            .arg(column)
-            .arg(value.to_string());
-        let _done: i64 = self.script(operation, &call).await?;
-        Ok(())
-    }
-
-    /// Sets fields of a session and its children, and announces the change to every replica.
-    pub async fn change_family(
-        &self,
-        operation: &'static str,
-        root: Uuid,
-        fields: &[(&'static str, String)],
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let mut call = self.call(&SESSIONS, "change_family");
-        call.arg(root.to_string()).arg(now.as_second());
-        for (column, value) in fields {
-            call.arg(*column).arg(value);
-        }
-        let _done: i64 = self.script(operation, &call).await?;
-        Ok(())
-    }
-
-    /// Stores a user's project for the next session.
-    pub async fn set_last_project_of_user(
-        &self,
-        user_id: &str,
-        project_id: &str,
-    ) -> Result<(), StoreError> {
-        let mut set = ::redis::cmd("SET");
-        set.arg(self.key("last_project", user_id)).arg(project_id);
-        let _done: String = self.command("remember the project", &set).await?;
-        Ok(())
-    }
-
-    /// Returns the project that the user used last.
-    pub async fn last_project_of_user(&self, user_id: &str) -> Result<Option<String>, StoreError> {
-        let mut get = ::redis::cmd("GET");
-        get.arg(self.key("last_project", user_id));
-        self.command("read the last project", &get).await
-    }
-
-    /// Extends the idle expiry of the family and records the session's use.
-    pub async fn touch_session(
+    async fn record_use(
         &self,
         id: Uuid,
         family: Uuid,
         idle_expires_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut call = self.call(&SESSIONS, "touch");
+        let mut call = self.redis.call(&SESSIONS, "touch");
         call.arg(id.to_string())
             .arg(family.to_string())
             .arg(idle_expires_at.as_second())
             .arg(now.as_second());
-        let touched: i64 = self.script("touch a session", &call).await?;
+        let touched: i64 = self.redis.script("touch a session", &call).await?;
         Ok(touched > 0)
     }
 
-    /// Sets new times for the family and a new secret for the session; returns whether it was live.
-    pub async fn renew_session(
+    async fn renew(
         &self,
-        keys: &KeyRing,
         root: Uuid,
-        secret: &SecretString,
         renewal: &Renewal,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<SecretString>, StoreError> {
+        let secret = random_secret()?;
+        let keys = &self.shared.keys;
         let id = root.to_string();
         let hash = keys.hash(HASH_PURPOSE, secret.expose_secret());
         let idle = renewal.idle_expires_at.min(renewal.absolute_expires_at);
@@ -333,19 +292,27 @@ impl Redis {
                 "authenticated_at",
                 renewal.authenticated_at.map(Timestamp::as_second),
             );
-        let mut call = self.call(&SESSIONS, "renew");
+        let mut call = self.redis.call(&SESSIONS, "renew");
         call.arg(&id)
             .arg(&hash)
             .arg(pointer(keys, &hash, &id))
             .arg(now.as_second());
         fields.append_to(&mut call);
-        let renewed: i64 = self.script("renew a session", &call).await?;
-        Ok(renewed > 0)
+        let renewed: i64 = self.redis.script("renew a session", &call).await?;
+        Ok((renewed > 0).then_some(secret))
     }
 
-    /// Stores the expiry of new Keystone tokens for the live sessions of a family; returns whether
-    /// there are any.
-    pub async fn set_keystone_expires_of_session(
+    async fn set_keystone_checked(&self, root: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        let mut call = self.redis.call(&SESSIONS, "set_family");
+        call.arg(root.to_string())
+            .arg("keystone_checked_at")
+            .arg(at.as_second().to_string());
+        let operation = "note a check by Keystone";
+        let _done: i64 = self.redis.script(operation, &call).await?;
+        Ok(())
+    }
+
+    async fn set_keystone_expires(
         &self,
         root: Uuid,
         expires_at: Timestamp,
@@ -354,31 +321,31 @@ impl Redis {
         let fields = Fields::default()
             .time("keystone_expires_at", expires_at)
             .time("keystone_checked_at", now);
-        let mut call = self.call(&SESSIONS, "renew_tokens");
+        let mut call = self.redis.call(&SESSIONS, "renew_tokens");
         call.arg(root.to_string()).arg(now.as_second());
         fields.append_to(&mut call);
         let live: i64 = self
+            .redis
             .script("take over the end of new tokens", &call)
             .await?;
         Ok(live > 0)
     }
 
-    /// Ends a session and its children, unless only an expired one shall end; their tokens become
-    /// due for revocation, and the change is announced to every replica.
-    pub async fn end_session(
+    async fn end_family(
         &self,
         id: Uuid,
         reason: EndReason,
         only_expired: bool,
         now: Timestamp,
     ) -> Result<Vec<EndedSession>, StoreError> {
-        let mut call = self.call(&SESSIONS, "end");
+        let mut call = self.redis.call(&SESSIONS, "end");
         call.arg(id.to_string())
             .arg(reason.as_str())
             .arg(EndReason::ParentEnded.as_str())
             .arg(now.as_second())
             .arg(i32::from(only_expired));
-        let ended: Vec<(String, String, String)> = self.script("end a session", &call).await?;
+        let ended: Vec<(String, String, String)> =
+            self.redis.script("end a session", &call).await?;
         ended
             .into_iter()
             .map(|(id, kind, user_id)| {
@@ -393,11 +360,29 @@ impl Redis {
             .collect()
     }
 
-    /// Returns the live sessions that have expired, browser sessions first.
-    pub async fn expired_sessions(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
-        let mut call = self.call(&SESSIONS, "expired");
+    async fn expired(&self, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        let mut call = self.redis.call(&SESSIONS, "expired");
         call.arg(now.as_second());
-        self.script("find expired sessions", &call).await
+        self.redis.script("find expired sessions", &call).await
+    }
+}
+
+impl Redis {
+    /// Sets fields of a session and its children, and announces the change to every replica.
+    async fn change_family(
+        &self,
+        operation: &'static str,
+        root: Uuid,
+        fields: &[(&'static str, String)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut call = self.call(&SESSIONS, "change_family");
+        call.arg(root.to_string()).arg(now.as_second());
+        for (column, value) in fields {
+            call.arg(*column).arg(value);
+        }
+        let _done: i64 = self.script(operation, &call).await?;
+        Ok(())
     }
 }
 

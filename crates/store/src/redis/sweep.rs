@@ -1,17 +1,34 @@
-//! Deletion of expired entries; see [`crate::Store::sweep`].
-use super::Redis;
+//! Deletion of expired entries.
 use super::scripts::{SESSIONS, SWEEP};
+use super::{OnRedis, Redis};
 use crate::error::StoreError;
+use crate::sweep::{CHANGE_RETENTION, ENDED_RETENTION, Sweep};
+use async_trait::async_trait;
 use jiff::Timestamp;
 
 /// Maximum number of entries that one script deletes: a script blocks all other commands.
 const MAX_ENTRIES: u64 = 200;
 const OPERATION: &str = "clear away old entries";
 
+#[async_trait]
+impl Sweep for OnRedis {
+    async fn delete_old(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let entries = self
+            .redis
+            .delete_entries(now, now - ENDED_RETENTION)
+            .await?;
+        let changes = self
+            .redis
+            .forget_changes_before(now - CHANGE_RETENTION)
+            .await?;
+        Ok(entries + changes)
+    }
+}
+
 impl Redis {
     /// Deletes what ended before `now`, and sessions that ended before `ended_before`; returns the
     /// number of entries.
-    pub async fn delete_old(
+    async fn delete_entries(
         &self,
         now: Timestamp,
         ended_before: Timestamp,

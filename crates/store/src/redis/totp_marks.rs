@@ -1,29 +1,26 @@
-//! Used TOTP codes and logout tokens; see [`crate::TotpMarks`] and [`crate::LogoutMarks`].
-use super::Redis;
+//! Used TOTP codes.
+use super::OnRedis;
 use super::scripts::CODES;
 use crate::error::StoreError;
+use crate::totp_marks::{TotpMarks, hashes};
+use async_trait::async_trait;
 use jiff::Timestamp;
 
-impl Redis {
-    /// Marks a code as used, by its hash; returns whether this was its first use.
-    pub async fn mark_code(&self, hash: &str, expires_at: Timestamp) -> Result<bool, StoreError> {
-        let mut call = self.call(&CODES, "mark");
-        call.arg("totp").arg(hash).arg(expires_at.as_second());
-        self.script("mark a code", &call).await
-    }
-
-    /// Marks a logout token of a provider as used, by its hash; returns whether this was its first
-    /// use.
-    pub async fn mark_logout(
+#[async_trait]
+impl TotpMarks for OnRedis {
+    async fn mark(
         &self,
-        provider: &str,
-        hash: &str,
+        user_id: &str,
+        code: &str,
         expires_at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let mut call = self.call(&CODES, "mark");
-        call.arg("logout")
-            .arg(format!("{provider}:{hash}"))
-            .arg(expires_at.as_second());
-        self.script("mark a logout token", &call).await
+        let mut first = true;
+        for hash in hashes(&self.shared.keys, user_id, code) {
+            let mut call = self.redis.call(&CODES, "mark");
+            call.arg("totp").arg(&hash).arg(expires_at.as_second());
+            let marked: bool = self.redis.script("mark a code", &call).await?;
+            first &= marked;
+        }
+        Ok(first)
     }
 }

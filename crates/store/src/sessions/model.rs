@@ -1,23 +1,16 @@
-use super::csrf_place;
-use super::provider::{self, SessionProvider};
+//! Sessions as they are stored, and the data of new ones.
+use super::SessionProvider;
 use crate::error::StoreError;
-use crate::row::Columns;
-use crate::sealing::KeyRing;
+use crate::random::random_secret;
+use crate::sealing::Place;
 use jiff::Timestamp;
-use portico_domain::identity::{Named, Project, User};
+use portico_domain::identity::{Project, User};
 use secrecy::SecretString;
-use sqlx::any::AnyRow;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-pub(super) const TABLE: &str = "sessions";
-
-pub(crate) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_name, domain_id, \
-     domain_name, projects, last_project, auth_methods, csrf_sealed, user_agent, address, \
-     created_at, last_seen_at, idle_expires_at, absolute_expires_at, keystone_expires_at, \
-     keystone_checked_at, ended_at, end_reason, provider, provider_subject, provider_sid, \
-     provider_profile, provider_expires_at, authenticated_at";
+pub(crate) const TABLE: &str = "sessions";
 
 /// A session in the store. Its secret is in the cookie only.
 #[derive(Clone, Debug)]
@@ -59,6 +52,69 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns a new browser session and the secret of its cookie.
+    pub(super) fn of_browser(
+        new: &NewSession,
+        provider: Option<SessionProvider>,
+        now: Timestamp,
+    ) -> Result<(SecretString, Self), StoreError> {
+        let secret = random_secret()?;
+        let session = Self {
+            id: Uuid::new_v4(),
+            parent: None,
+            kind: SessionKind::Browser,
+            app: None,
+            client: None,
+            user: new.user.clone(),
+            projects: new.projects.clone(),
+            last_project: new.last_project.clone(),
+            auth_methods: new.auth_methods.clone(),
+            csrf: random_secret()?,
+            user_agent: new.user_agent.clone(),
+            address: new.address.clone(),
+            created_at: now,
+            last_seen_at: now,
+            idle_expires_at: new.idle_expires_at.min(new.absolute_expires_at),
+            absolute_expires_at: new.absolute_expires_at,
+            keystone_expires_at: new.keystone_expires_at,
+            keystone_checked_at: now,
+            ended_at: None,
+            end_reason: None,
+            provider,
+            authenticated_at: new.authenticated_at,
+        };
+        Ok((secret, session))
+    }
+
+    /// Returns a new child of this session, and a secret.
+    pub(super) fn into_child(
+        self,
+        new: &NewChild,
+        now: Timestamp,
+    ) -> Result<(SecretString, Self), StoreError> {
+        let secret = random_secret()?;
+        let (kind, app, client) = match &new.kind {
+            ChildKind::App(app) => (SessionKind::App, Some(app.clone()), None),
+            ChildKind::CommandLine(client) => {
+                (SessionKind::CommandLine, None, Some(client.clone()))
+            }
+        };
+        let child = Self {
+            id: Uuid::new_v4(),
+            parent: Some(self.root()),
+            kind,
+            app,
+            client,
+            csrf: random_secret()?,
+            user_agent: new.user_agent.clone(),
+            address: new.address.clone(),
+            created_at: now,
+            last_seen_at: now,
+            ..self
+        };
+        Ok((secret, child))
+    }
+
     /// Returns the browser session: the one that holds the Keystone tokens.
     pub fn root(&self) -> Uuid {
         self.parent.unwrap_or(self.id)
@@ -243,43 +299,11 @@ pub struct EndedSession {
     pub user_id: String,
 }
 
-pub(crate) fn from_row(keys: &KeyRing, row: &AnyRow) -> Result<Session, StoreError> {
-    let columns = Columns::new(TABLE, row);
-    let id = columns.text("id")?;
-    let end_reason = columns
-        .optional_text("end_reason")?
-        .map(|reason| reason.parse())
-        .transpose()
-        .map_err(|error: String| columns.corrupt("end_reason", error))?;
-    Ok(Session {
-        id: columns.uuid("id")?,
-        parent: columns.optional_uuid("parent")?,
-        kind: columns.parsed("kind")?,
-        app: columns.optional_text("app")?,
-        client: columns.optional_text("client")?,
-        user: User {
-            id: columns.text("user_id")?,
-            name: columns.text("user_name")?,
-            domain: Named {
-                id: columns.text("domain_id")?,
-                name: columns.text("domain_name")?,
-            },
-        },
-        projects: columns.json("projects")?,
-        last_project: columns.optional_text("last_project")?,
-        auth_methods: columns.json("auth_methods")?,
-        csrf: keys.open(csrf_place(&id), &columns.bytes("csrf_sealed")?)?,
-        user_agent: columns.text("user_agent")?,
-        address: columns.text("address")?,
-        created_at: columns.time("created_at")?,
-        last_seen_at: columns.time("last_seen_at")?,
-        idle_expires_at: columns.time("idle_expires_at")?,
-        absolute_expires_at: columns.time("absolute_expires_at")?,
-        keystone_expires_at: columns.time("keystone_expires_at")?,
-        keystone_checked_at: columns.time("keystone_checked_at")?,
-        ended_at: columns.optional_time("ended_at")?,
-        end_reason,
-        provider: provider::read(&columns)?,
-        authenticated_at: columns.optional_time("authenticated_at")?,
-    })
+/// Returns the place of a session's CSRF token.
+pub(crate) fn csrf_place(id: &str) -> Place<'_> {
+    Place {
+        table: TABLE,
+        row: id,
+        column: "csrf_sealed",
+    }
 }

@@ -57,7 +57,7 @@ pub enum IdentityFault {
     #[error(
         "the role {0:?} matches no user: name a role in a project, or a group and its provider"
     )]
-    RoleOfNobody(String),
+    RoleWithoutHolders(String),
     #[error("there is no cluster {0:?}, or several: name the ID of an entry of clusters")]
     Cluster(String),
     #[error("the credential in the files cannot be used in a header: {0}")]

@@ -196,7 +196,7 @@ fn a_token_says_nothing_about_itself_that_was_not_meant() {
 }
 
 #[test]
-fn roles_are_told_and_are_somebodys() {
+fn roles_are_passed_on_and_have_holders() {
     let told = json!({ "kind": "headers", "headers": { "X-Role": "role" } });
     assert_eq!(fault(told), IdentityFault::NoRoles);
     let untold = json!({ "kind": "headers", "headers": { "X-User": "user" }, "roles": [
@@ -204,8 +204,11 @@ fn roles_are_told_and_are_somebodys() {
     ]});
     assert_eq!(fault(untold), IdentityFault::UntoldRoles);
     for holders in [json!([]), json!([{ "role": "", "project": "p" }])] {
-        let nobodys = json!({ "kind": "jwt", "roles": [{ "value": "Admin", "for": holders }] });
-        assert!(matches!(fault(nobodys), IdentityFault::RoleOfNobody(_)));
+        let unheld = json!({ "kind": "jwt", "roles": [{ "value": "Admin", "for": holders }] });
+        assert!(matches!(
+            fault(unheld),
+            IdentityFault::RoleWithoutHolders(_)
+        ));
     }
     let bare = json!({ "kind": "jwt", "roles": [{ "value": "Admin", "for": [{ "role": "r" }] }] });
     assert!(

@@ -6,7 +6,7 @@ use portico_openstack::KeystoneConfig;
 use portico_store::StoreConfig;
 use std::path::PathBuf;
 
-use crate::panel::config::PanelConfig;
+use crate::config::panel::PanelConfig;
 
 /// The configuration and the roles. Checks see a section only if one of its roles is checked:
 /// doctor runs as that role's user, which may not read the files of other roles.

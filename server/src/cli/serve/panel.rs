@@ -19,7 +19,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             "no built site there: pages have no styles and no scripts until `cargo xtask site` ran"
         );
     }
-    crate::stream::budget::describe_metrics();
+    crate::session_budgets::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);
     let router = router(PanelParts {
         keystone: keystone.transpose().context("keystone")?,

@@ -2,7 +2,7 @@
 //! alerts.
 use super::{Apps, MAX_CONCURRENT_CALLS, join, reachable};
 use crate::{
-    panel::caller::Caller,
+    caller::Caller,
     service::{error::ServiceError, overview::reading},
 };
 use app::error::UiErrorKind;

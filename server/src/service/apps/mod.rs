@@ -2,7 +2,7 @@
 mod contents;
 
 use super::error::ServiceError;
-use crate::panel::caller::Caller;
+use crate::caller::Caller;
 use app::error::UiErrorKind;
 use futures::{StreamExt, stream};
 use gateway::config::{AppConfig, AppKind as Kind};

@@ -15,7 +15,7 @@ pub use self_test::self_test;
 pub use user_test::user_test;
 
 use super::{Services, error::ServiceError, overview};
-use crate::panel::caller::{self, Caller};
+use crate::caller::{self, Caller};
 use portico_domain::{
     cluster::ClusterRecord,
     panel::{AuthenticationView, TerminalHelp},

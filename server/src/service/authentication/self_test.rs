@@ -1,8 +1,8 @@
 //! "Test me": a real request with a new cluster token that no API server has seen.
 use super::{accepted, user};
 use crate::{
+    caller::Caller,
     kube::{Api, KubeError, reviews, whoami},
-    panel::caller::Caller,
     service::Services,
 };
 use jiff::Timestamp;

@@ -4,8 +4,8 @@
 //! assignments if the viewer's own token may read them.
 use super::{accepted, user};
 use crate::{
+    caller::Caller,
     kube::{Api, KubeError, namespaces, reviews, reviews::ReviewedSubject},
-    panel::caller::Caller,
     service::{
         Services,
         access::{Names, is_keystone_id, is_keystone_user_id},
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_has_the_groups_that_kube_auth_would_give_them() {
+    fn a_user_has_the_groups_that_kube_auth_would_give_them() {
         with_names(&["r1"], |names| {
             let one = record(&["p1"], &[], &[]);
             let tested = Tested::read(names, &one, &request()).unwrap();

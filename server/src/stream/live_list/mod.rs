@@ -5,12 +5,13 @@ mod watcher;
 
 use super::outbox::{Gone, Outbox};
 use crate::{
+    caller::Caller,
+    config::panel::StreamLimits,
     kube::{
         KubeError, discovery,
         listing::{self, Merged},
         namespaces,
     },
-    panel::{caller::Caller, config::StreamLimits},
     service::{Services, error::ServiceError, lists},
 };
 use app::error::UiErrorKind;

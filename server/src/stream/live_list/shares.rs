@@ -1,8 +1,8 @@
 //! A live list's shares of its session's budget.
 use crate::{
-    panel::caller::Caller,
+    caller::Caller,
     service::Services,
-    stream::budget::{LimitReached, Resource, Share},
+    session_budgets::{LimitReached, Resource, Share},
 };
 
 /// The amount that a list needs, and the limit that prevents it.

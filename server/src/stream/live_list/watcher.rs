@@ -1,7 +1,7 @@
 //! The watch of one place of a live list, a namespace or the whole cluster.
 use crate::{
+    caller::Caller,
     kube::{KubeError, watch},
-    panel::caller::Caller,
     service::{Services, lists},
 };
 use futures::StreamExt;

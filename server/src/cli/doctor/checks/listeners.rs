@@ -1,9 +1,9 @@
 //! Checks which server listens on the addresses of this installation.
+use crate::caller::GATEWAY_ONLY;
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
-use crate::panel::caller::GATEWAY_ONLY;
 use portico_assertion::{Signer, SigningKey};
 use portico_runtime::tls::certificates;
 use reqwest::StatusCode;

@@ -70,9 +70,9 @@ async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> Finding
 async fn try_one(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> anyhow::Result<bool> {
     let before = reviews(metrics, cluster.id).await?;
     let client = http::client(cluster.ca_file.as_deref())?;
-    let nobody = SecretString::from(format!("doctor-{}", Uuid::new_v4()));
+    let unknown = SecretString::from(format!("doctor-{}", Uuid::new_v4()));
     let end = Timestamp::now() + SignedDuration::from_mins(5);
-    known(&client, cluster, &seal(cluster, &nobody, end)?).await?;
+    known(&client, cluster, &seal(cluster, &unknown, end)?).await?;
     // the API server may respond before kube-auth has counted the review
     let asked = Instant::now();
     while asked.elapsed() < Duration::from_secs(2) {

@@ -1,0 +1,12 @@
+//! The streaming reverse proxy: forwards a permitted request to its upstream and the response back.
+//!
+//! [`forward::Forwarder`] cleans the headers ([`headers`]), selects a backend of the [`upstream`] and
+//! one of its pooled connections, and streams both bodies ([`stream`]). It knows neither sessions nor
+//! access rules: the caller decides beforehand, passes the headers to add, and ends a connection
+//! through [`stream::connections`].
+pub mod config;
+pub mod forward;
+pub mod headers;
+pub mod metrics;
+pub mod stream;
+pub mod upstream;

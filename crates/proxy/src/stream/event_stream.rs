@@ -1,0 +1,90 @@
+//! Ends event streams (`text/event-stream`) with an event that gives the reason, between two other
+//! events. Clients that do not know the event ignore it.
+use bytes::Bytes;
+use http::{HeaderMap, header};
+
+use crate::stream::connections::Closing;
+
+/// The type of the event.
+const EVENT: &str = "portico-closed";
+
+/// Whether the last forwarded byte ended an event.
+#[derive(Debug)]
+pub struct EventStream {
+    /// The last bytes; at its beginning, a stream is between events.
+    tail: Vec<u8>,
+}
+
+impl EventStream {
+    /// Follows a response's body, if it is an event stream that events can be added to.
+    pub fn in_answer(headers: &HeaderMap) -> Option<Self> {
+        let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let kind = kind.split(';').next()?.trim();
+        let plain = kind.eq_ignore_ascii_case("text/event-stream")
+            && !headers.contains_key(header::CONTENT_ENCODING)
+            && !headers.contains_key(header::CONTENT_LENGTH);
+        plain.then(|| Self {
+            tail: b"\n\n".to_vec(),
+        })
+    }
+
+    /// Follows bytes that are forwarded.
+    pub fn pass(&mut self, bytes: &[u8]) {
+        self.tail.extend(bytes.iter().rev().take(4).rev());
+        let surplus = self.tail.len().saturating_sub(4);
+        self.tail.drain(..surplus);
+    }
+
+    /// Returns the last event; `None` in the middle of another event, which must not look complete.
+    pub fn last(&self, closing: Closing) -> Option<Bytes> {
+        let between = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"]
+            .iter()
+            .any(|end| self.tail.ends_with(end));
+        between.then(|| Bytes::from(format!("event: {EVENT}\ndata: {}\n\n", closing.as_str())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn stream() -> EventStream {
+        let mut headers = HeaderMap::new();
+        let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
+        headers.insert(header::CONTENT_TYPE, kind);
+        EventStream::in_answer(&headers).expect("an event stream")
+    }
+
+    #[test]
+    fn the_last_event_stands_between_events_only() {
+        for (pieces, between) in [
+            (&[][..], true),
+            (&["data: a\n\n"][..], true),
+            (&["data: a\n", "\n"][..], true),
+            (&["data: a\r\n\r", "\n"][..], true),
+            (&["data: a\n"][..], false),
+            (&["data: a\n\n", "data: b"][..], false),
+            (&["data: a\n\n", ": comment\n"][..], false),
+        ] {
+            let mut events = stream();
+            for piece in pieces {
+                events.pass(piece.as_bytes());
+            }
+            let last = events.last(Closing::Renewed);
+            assert_eq!(last.is_some(), between, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn only_plain_event_streams_are_added_to() {
+        for (name, value) in [("content-encoding", "gzip"), ("content-length", "12")] {
+            let mut headers = HeaderMap::new();
+            let kind = HeaderValue::from_static("text/event-stream");
+            headers.insert(header::CONTENT_TYPE, kind);
+            headers.insert(name, HeaderValue::from_static(value));
+            assert!(EventStream::in_answer(&headers).is_none(), "{name}");
+        }
+        assert!(EventStream::in_answer(&HeaderMap::new()).is_none());
+    }
+}

@@ -1,0 +1,24 @@
+//! The store on SQLite and PostgreSQL, with the same statements.
+mod access_tokens;
+mod audit;
+mod audit_filter;
+mod authorization_codes;
+mod changes;
+mod connection;
+mod database;
+mod device_codes;
+mod handovers;
+mod keystone_tokens;
+mod logout_marks;
+mod provider_flows;
+mod provider_tokens;
+mod saved_forms;
+mod session_credentials;
+mod sessions;
+mod sign_in_accounts;
+mod sign_in_flows;
+mod sweep;
+mod throttle;
+mod totp_marks;
+
+pub(crate) use connection::Sql;

@@ -1,0 +1,111 @@
+//! Extractors of who is asking, and of forms.
+//!
+//! A form is read together with the proof that its sender meant to send it: [`SignedInForm`] and
+//! [`SessionForm`] check the session's CSRF token. A handler whose form proves itself in another way
+//! takes a [`SelfProvingForm`]. [`Fields`] alone are not an extractor, so that the check cannot be
+//! forgotten.
+use axum::{
+    RequestPartsExt as _,
+    body::Body,
+    extract::{FromRequest, FromRequestParts, OriginalUri},
+};
+use http::{HeaderMap, Request, request::Parts};
+
+use crate::{
+    access::csrf,
+    authentication::{Interrupt, NoSession, check_csrf},
+    error_response::Problem,
+    forms::Fields,
+    session::live::Caller,
+    state::{Context, Shared},
+};
+
+/// The header in which scripts send the CSRF token.
+const CSRF_HEADER: &str = "x-csrf-token";
+
+/// The user who opens a page: the browser session of the main host, recently validated by Keystone.
+/// Others are redirected to sign-in and back. Only for methods that change nothing; every other
+/// request is refused, as it needs a [`SignedInForm`].
+pub(crate) struct SignedIn(pub Caller);
+
+impl FromRequestParts<Shared> for SignedIn {
+    type Rejection = Interrupt;
+
+    async fn from_request_parts(parts: &mut Parts, gateway: &Shared) -> Result<Self, Interrupt> {
+        if !parts.method.is_safe() {
+            return Err(Problem::method_not_allowed().into());
+        }
+        Ok(Self(caller(parts, gateway).await?))
+    }
+}
+
+/// The form of a signed-in user, with the session's CSRF token. Without a session, a browser is
+/// redirected to sign-in.
+pub(crate) struct SignedInForm {
+    pub caller: Caller,
+    pub fields: Fields,
+}
+
+impl FromRequest<Shared> for SignedInForm {
+    type Rejection = Interrupt;
+
+    async fn from_request(request: Request<Body>, gateway: &Shared) -> Result<Self, Interrupt> {
+        let (mut parts, body) = request.into_parts();
+        let fields = Fields::of_body(&parts.headers, body).await?;
+        let caller = caller(&mut parts, gateway).await?;
+        check_csrf(&caller, csrf_token(&parts.headers, &fields))?;
+        Ok(Self { caller, fields })
+    }
+}
+
+/// A form that is answered with and without a session; with one, it has the session's CSRF token.
+pub(crate) struct SessionForm {
+    pub caller: Result<Caller, NoSession>,
+    pub fields: Fields,
+}
+
+impl FromRequest<Shared> for SessionForm {
+    type Rejection = Interrupt;
+
+    async fn from_request(request: Request<Body>, gateway: &Shared) -> Result<Self, Interrupt> {
+        let (parts, body) = request.into_parts();
+        let fields = Fields::of_body(&parts.headers, body).await?;
+        let caller = gateway.lookup(&parts.headers, None).await?;
+        if let Ok(caller) = &caller {
+            check_csrf(caller, csrf_token(&parts.headers, &fields))?;
+        }
+        Ok(Self { caller, fields })
+    }
+}
+
+/// A form that proves itself, without a session: by a secret of the sign-in in progress, by a code
+/// that is valid once, or by a credential of its own.
+pub(crate) struct SelfProvingForm(pub Fields);
+
+impl<S: Sync> FromRequest<S> for SelfProvingForm {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        Ok(Self(Fields::of_body(&parts.headers, body).await?))
+    }
+}
+
+async fn caller(parts: &mut Parts, gateway: &Shared) -> Result<Caller, Interrupt> {
+    // the dispatcher adds it to every request
+    let Some(context) = parts.extensions.get::<Context>().cloned() else {
+        return Err(Problem::internal().into());
+    };
+    let OriginalUri(uri) = match parts.extract::<OriginalUri>().await {
+        Ok(uri) => uri,
+        Err(never) => match never {},
+    };
+    gateway.browser(&context, &parts.headers, &uri).await
+}
+
+fn csrf_token<'f>(headers: &'f HeaderMap, fields: &'f Fields) -> &'f str {
+    headers
+        .get(CSRF_HEADER)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_else(|| fields.get(csrf::FIELD))
+}
