@@ -1,5 +1,8 @@
 //! Errors for users: one clear sentence, the next step, and a request ID.
-use crate::api::codec::JsonText;
+#[cfg(feature = "ssr")]
+pub(crate) mod status;
+
+use crate::codec::JsonText;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +101,7 @@ impl FromServerFnError for UiError {
                 .next_step("Reload the page; if it happens again, tell your administrators."),
         };
         #[cfg(feature = "ssr")]
-        crate::api::set_status(&error);
+        status::set_status(&error);
         error
     }
 }

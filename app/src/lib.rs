@@ -10,6 +10,7 @@
 )]
 mod api;
 mod app;
+mod codec;
 mod components;
 mod context;
 pub mod error;

@@ -9,16 +9,13 @@ pub mod session;
 
 mod call;
 mod client;
-pub mod codec;
 mod notice;
 
+pub use crate::codec::Json;
 pub use client::{PanelClient, set_csrf_token, set_project};
-pub use codec::Json;
 pub use notice::FormNotice;
 
 #[cfg(feature = "ssr")]
 mod answer;
-#[cfg(feature = "ssr")]
-pub(crate) use answer::set_status;
 #[cfg(feature = "ssr")]
 use answer::{answer, back_to_part, back_with_notice, panel};

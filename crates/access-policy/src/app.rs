@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use portico_domain::access::{self, GroupOfProvider};
 use portico_request::rewrite::Rewrite;
 
-use super::{error::RulesError, model::RuleConfig, set::RuleSet};
+use super::model::RuleConfig;
 
 /// The settings of an app that decide about requests to it.
 #[derive(Clone, Debug, Default)]
@@ -23,16 +23,6 @@ pub struct AppPolicy {
     pub preflight: bool,
     /// How paths are rewritten for the app: rules apply to both forms.
     pub rewrite: Rewrite,
-}
-
-impl AppPolicy {
-    /// Checks the rules in the configuration, without those of the file.
-    ///
-    /// # Errors
-    /// [`RulesError::Rule`] and [`RulesError::Many`].
-    pub fn check(&self) -> Result<(), RulesError> {
-        RuleSet::compile(self, &[]).map(drop)
-    }
 }
 
 /// An OIDC provider, as far as rules about its groups depend on it.

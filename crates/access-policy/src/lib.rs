@@ -25,6 +25,7 @@ mod request_context;
 mod rule;
 mod set;
 mod test_case;
+mod test_runner;
 
 pub use app::{AppPolicy, GroupError, GroupSource, check_group};
 pub use error::{Fault, RuleError, RulesError};

@@ -65,26 +65,6 @@ pub struct Subject {
 }
 
 impl Policy {
-    /// Reads the rules of an app and runs the tests of its file.
-    ///
-    /// # Errors
-    /// Like [`Self::read`], and [`RulesError::File`] for the first test that fails.
-    pub fn load(app: &AppPolicy, providers: &[GroupSource]) -> Result<Self, RulesError> {
-        Self::read(app, providers)?.tested()
-    }
-
-    /// Runs the tests of the file.
-    ///
-    /// # Errors
-    /// [`RulesError::File`] for the first test that fails.
-    pub fn tested(self) -> Result<Self, RulesError> {
-        let failure = self.failures().next();
-        match failure {
-            Some((index, message)) => Err(self.failed_test(index, message)),
-            None => Ok(self),
-        }
-    }
-
     /// Reads the rules of an app without running the tests.
     ///
     /// # Errors
@@ -164,32 +144,6 @@ impl Policy {
     /// Returns the number of tests in the file.
     pub fn tests(&self) -> usize {
         self.file.tests.len()
-    }
-
-    /// Returns the failing tests: the index of each, and the actual decision.
-    pub fn failures(&self) -> impl Iterator<Item = (usize, String)> {
-        let tests = self.file.tests.iter().enumerate();
-        tests.filter_map(|(index, test)| {
-            let why = test.fails(self)?;
-            let (name, expected) = (&test.name, test.expect);
-            let expected = match &test.rule {
-                Some(rule) => format!("{expected:?} by the rule {rule:?}"),
-                None => format!("{expected:?}"),
-            };
-            Some((
-                index,
-                format!("test {name:?}: expected {expected}, but {why}"),
-            ))
-        })
-    }
-
-    fn failed_test(&self, index: usize, message: String) -> RulesError {
-        RulesError::File {
-            app: self.app.id.clone(),
-            path: self.app.rules_file.clone().unwrap_or_default(),
-            line: self.file.line_of_test(index),
-            message,
-        }
     }
 
     /// Returns the line of a test in the file.

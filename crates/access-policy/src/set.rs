@@ -289,6 +289,16 @@ impl RuleSet {
     }
 }
 
+impl AppPolicy {
+    /// Checks the rules in the configuration, without those of the file.
+    ///
+    /// # Errors
+    /// [`RulesError::Rule`] and [`RulesError::Many`].
+    pub fn check(&self) -> Result<(), RulesError> {
+        RuleSet::compile(self, &[]).map(drop)
+    }
+}
+
 /// Returns the entry of `who` that matches, a role first.
 fn entry(rule: &Rule, person: &dyn Person) -> Option<usize> {
     let fits = |who: &Who| is_meant(who, person, Names::Exactly) == Fit::Yes;

@@ -1,14 +1,12 @@
 //! HPKE in base mode (RFC 9180), with a single suite.
-use crate::keys::{PrivateKey, PublicKey};
+use crate::keys::{Kem, PrivateKey, PublicKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hpke::aead::AesGcm128;
 use hpke::kdf::HkdfSha256;
-use hpke::kem::X25519HkdfSha256;
 use hpke::{Deserializable as _, OpModeR, OpModeS, Serializable as _};
 use zeroize::Zeroizing;
 
-pub(crate) type Kem = X25519HkdfSha256;
 const ENCAPSULATED_KEY_BYTES: usize = 32;
 
 /// Seals and encodes: base64url of the encapsulated key and the ciphertext.

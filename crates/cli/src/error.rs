@@ -1,5 +1,5 @@
 //! Errors of the commands for users, with their remedies.
-use super::direct::DirectError;
+use super::direct_error::DirectError;
 use crate::exit_code;
 use std::path::PathBuf;
 

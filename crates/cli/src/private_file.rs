@@ -3,6 +3,8 @@
 //! foreign files and files that others can read are refused and never followed.
 use super::error::CommandError;
 use rustix::fs::OFlags;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serializer;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{
@@ -248,6 +250,11 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)
+}
+
+/// Serializes a secret, for files that only their owner can read.
+pub fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(secret.expose_secret())
 }
 
 #[cfg(test)]

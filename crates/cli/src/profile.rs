@@ -1,6 +1,9 @@
 //! The profile of one gateway: its address, its pinned authority, and the session of `portico
 //! login`. A kubeconfig or `KUBERNETES_EXEC_INFO` never changes it.
-use super::{error::CommandError, private_file, token_cache::expose};
+use super::{
+    error::CommandError,
+    private_file::{self, expose},
+};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

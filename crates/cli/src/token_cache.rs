@@ -3,7 +3,7 @@
 use super::{error::CommandError, private_file, profile, terminal::say};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// How long before its expiry a token is renewed; for short-lived ones, a third of the lifetime.
@@ -16,18 +16,13 @@ const RETRY_DELAY_SECONDS: i64 = 15;
 /// A token in the cache.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Cached {
-    #[serde(serialize_with = "expose")]
+    #[serde(serialize_with = "crate::private_file::expose")]
     pub token: SecretString,
     pub expires_at: Timestamp,
     pub fetched_at: Timestamp,
     /// When a renewal last failed.
     #[serde(default)]
     tried_at: Option<Timestamp>,
-}
-
-/// Serializes a secret, for files that only their owner can read.
-pub fn expose<S: Serializer>(secret: &SecretString, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(secret.expose_secret())
 }
 
 impl Cached {

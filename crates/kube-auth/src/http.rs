@@ -52,6 +52,14 @@ enum Rejection {
     CannotSay,
 }
 
+impl KubeAuth {
+    /// Returns the routes, for a listener that requires client certificates
+    /// ([`KubeAuthConfig::tls_files`]).
+    pub fn router(&self) -> Router {
+        router(self.clone())
+    }
+}
+
 impl Rejection {
     fn status(self) -> StatusCode {
         match self {

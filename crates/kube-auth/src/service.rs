@@ -8,12 +8,11 @@ use crate::audit::{self, Decision, Subject};
 use crate::binding::{Binding, Certificates};
 use crate::cache::Validations;
 use crate::config::{InvalidConfig, KubeAuthConfig};
+use crate::metrics;
 use crate::opened::OpenedTokens;
 use crate::policy::Policy;
 use crate::review::{Answer, Review};
 use crate::validator::Validator;
-use crate::{http, metrics};
-use axum::Router;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
@@ -173,12 +172,6 @@ pub(crate) enum PeerBinding {
 }
 
 impl KubeAuth {
-    /// Returns the routes, for a listener that requires client certificates
-    /// ([`KubeAuthConfig::tls_files`]).
-    pub fn router(&self) -> Router {
-        http::router(self.clone())
-    }
-
     /// Puts a policy in force for a cluster that takes it from a ConfigMap. A text that is refused
     /// is logged and counted, and the last valid policy stays in force. Other clusters are not
     /// affected.

@@ -14,12 +14,13 @@ use portico_request::rewrite::RewriteFault;
 
 use crate::headers::{self, Trust};
 use crate::metrics;
+use crate::request_body::{RequestBody, StalledSide, TransferProgress};
 use crate::stream::connections::{Connection, GuardedBody};
 use crate::stream::event_stream::EventStream;
-use crate::stream::request_body::{RequestBody, StalledSide, TransferProgress};
-use crate::stream::upgrade;
+use crate::stream::upgrade::{self, UpgradeError};
 use crate::upstream::Upstream;
 use crate::upstream::connection_pool::Lease;
+use crate::upstream::connection_pool::seldom_has_body;
 use crate::upstream::connector::BoxError;
 use crate::upstream::send::{Causes, Head, SendError};
 use portico_request::client_address::ClientAddress;
@@ -154,7 +155,14 @@ impl Forwarder {
 
         if response.status() == http::StatusCode::SWITCHING_PROTOCOLS {
             let handshake = handshake.ok_or(ForwardError::UnaskedSwitch)?;
-            return handshake.join(response, trust, connection, self, limits.stream_idle);
+            return Ok(handshake.join(
+                response,
+                trust,
+                connection,
+                &self.draining,
+                &self.relays,
+                limits.stream_idle,
+            )?);
         }
         headers::clean_response(response.headers_mut(), trust);
         if let Some(route) = &upstream.route {
@@ -209,6 +217,15 @@ async fn overdue(flow: Option<Arc<TransferProgress>>, after: Duration) -> Forwar
     }
 }
 
+impl From<UpgradeError> for ForwardError {
+    fn from(error: UpgradeError) -> Self {
+        match error {
+            UpgradeError::BadHandshake => Self::BadUpgrade,
+            UpgradeError::UnaskedSwitch => Self::UnaskedSwitch,
+        }
+    }
+}
+
 impl From<SendError> for ForwardError {
     fn from(error: SendError) -> Self {
         match error {
@@ -240,11 +257,6 @@ fn known(error: &BoxError) -> Option<ForwardError> {
         cause = error.source();
     }
     None
-}
-
-/// Returns whether servers expect no body with this method, and some do not read it.
-pub(crate) fn seldom_has_body(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
 }
 
 /// Ensures that the body of a GET or HEAD arrives as a body. Without a length the HTTP library

@@ -8,5 +8,6 @@ pub mod config;
 pub mod forward;
 pub mod headers;
 pub mod metrics;
+mod request_body;
 pub mod stream;
 pub mod upstream;

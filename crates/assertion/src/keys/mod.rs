@@ -7,6 +7,7 @@ pub(crate) mod signing;
 use std::path::PathBuf;
 
 pub use published::{PublishedKey, PublishedKeys};
+pub(crate) use sealing::Kem;
 pub use sealing::{PrivateKey, PublicKey};
 pub use signing::SigningKey;
 

@@ -1,13 +1,16 @@
 //! X25519 keys to which tokens are sealed.
 use super::{InvalidKey, KeyError, file};
-use crate::sealing::Kem;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use hpke::kem::X25519HkdfSha256;
 use hpke::{Deserializable as _, Kem as _, Serializable as _};
 use sha2::{Digest as _, Sha256};
 use std::fmt::{self, Write as _};
 use std::path::Path;
 use zeroize::Zeroizing;
+
+/// The key encapsulation mechanism of the keys (RFC 9180).
+pub(crate) type Kem = X25519HkdfSha256;
 
 /// A public key, with which tokens are sealed.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! `clouds.yaml` and `secure.yaml`, found and merged as by openstacksdk.
-use super::error::DirectError;
+use crate::direct_error::DirectError;
 use crate::private_file;
 use portico_runtime::yaml;
 use serde_norway::{Mapping, Value};

@@ -1,6 +1,6 @@
 //! Authentication methods, by the names that OpenStack's clients use.
-use super::error::DirectError;
 use super::settings::Settings;
+use crate::direct_error::DirectError;
 use portico_openstack::keystone::{Scope, UserRef};
 use secrecy::SecretString;
 

@@ -3,7 +3,6 @@
 //!
 //! [`pin`] alone determines the addresses; [`settings`] determine who signs in.
 mod clouds_yaml;
-mod error;
 mod method;
 mod pin;
 mod refusals;
@@ -11,13 +10,13 @@ mod session;
 mod settings;
 mod sign_in;
 
-pub use error::DirectError;
+pub use crate::direct_error::DirectError;
 pub use pin::{Pin, PinnedCluster};
 
 use super::{
     error::CommandError,
     exec_info::ExecInfo,
-    login::LoginArgs,
+    login_arguments::LoginArgs,
     private_file, profile,
     refresh_detection::{TokenHolder, TokenHolders},
     terminal::{is_interactive, say},

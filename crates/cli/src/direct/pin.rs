@@ -1,7 +1,7 @@
 //! The pinned profile of a cloud: where Keystone and the gateway are, who signed their
 //! certificates, and the clusters with their sealing keys. `portico login --cloud` writes it; no
 //! kubeconfig, `KUBERNETES_EXEC_INFO`, environment or `clouds.yaml` changes it. It holds no secret.
-use super::error::DirectError;
+use crate::direct_error::DirectError;
 use crate::{
     api::{Cluster, Gateway},
     error::CommandError,

@@ -1,6 +1,6 @@
 //! Credentials that Keystone has refused recently: kubectl runs its plugin repeatedly, and Keystone
 //! locks accounts.
-use super::error::DirectError;
+use crate::direct_error::DirectError;
 use crate::{private_file, profile};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

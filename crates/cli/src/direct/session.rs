@@ -1,9 +1,14 @@
 //! The cached Keystone token of direct mode: one sign-in serves every cluster of the project until
 //! the token expires.
-use super::error::DirectError;
 use super::refusals::Refusals;
 use super::sign_in::SignIn;
-use crate::{error::CommandError, private_file, profile, terminal::say, token_cache::expose};
+use crate::direct_error::DirectError;
+use crate::{
+    error::CommandError,
+    private_file::{self, expose},
+    profile,
+    terminal::say,
+};
 use jiff::Timestamp;
 use portico_openstack::keystone::IssuedToken;
 use secrecy::SecretString;

@@ -1,6 +1,6 @@
 //! The settings of one cloud and its user, from `clouds.yaml` or the `OS_*` variables.
 use super::clouds_yaml::{self, Variables};
-use super::error::DirectError;
+use crate::direct_error::DirectError;
 use crate::profile;
 use secrecy::{ExposeSecret, SecretString};
 use serde_norway::{Mapping, Value};

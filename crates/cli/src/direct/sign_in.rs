@@ -1,9 +1,9 @@
 //! One sign-in at the pinned Keystone.
-use super::error::DirectError;
 use super::method::{self, CredentialRef, Method};
 use super::pin::Pin;
 use super::refusals::Refusals;
 use super::settings::Settings;
+use crate::direct_error::DirectError;
 use crate::{error::CommandError, terminal};
 use portico_domain::cluster::SERVICE_TYPE;
 use portico_openstack::KeystoneConfig;

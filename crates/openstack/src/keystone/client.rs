@@ -7,7 +7,7 @@ use super::login::{ApplicationCredential, Login, Scope};
 use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
-use crate::config::{InvalidConfig, KeystoneConfig};
+use crate::keystone::config::{InvalidConfig, KeystoneConfig};
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::identity::{Named, Project};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

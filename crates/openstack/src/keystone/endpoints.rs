@@ -2,7 +2,7 @@
 use super::circuit::{Change, Circuit};
 use super::error::Error;
 use super::metrics;
-use crate::config::KeystoneConfig;
+use crate::keystone::config::KeystoneConfig;
 use reqwest::Url;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@ use super::client::Client;
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::token::IssuedToken;
-use crate::config::{InvalidConfig, KeystoneConfig};
+use crate::keystone::config::{InvalidConfig, KeystoneConfig};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
 use schemars::JsonSchema;

@@ -7,6 +7,7 @@ pub mod assignments;
 mod call;
 mod circuit;
 mod client;
+pub mod config;
 mod endpoints;
 pub mod error;
 pub mod federation;

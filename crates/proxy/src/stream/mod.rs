@@ -1,6 +1,5 @@
 //! Bodies and connections that stay open: until they end, or the gateway closes them.
 pub mod connections;
 pub mod event_stream;
-pub(crate) mod request_body;
 pub mod upgrade;
 mod websocket_tunnel;

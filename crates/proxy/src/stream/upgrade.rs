@@ -12,13 +12,12 @@ use hyper::{
     upgrade::{OnUpgrade, Upgraded},
 };
 use hyper_util::rt::TokioIo;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::forward::{ForwardError, Forwarder};
 use crate::headers::{self, Trust};
 use crate::metrics;
+use crate::request_body::TransferProgress;
 use crate::stream::connections::Connection;
-use crate::stream::request_body::TransferProgress;
 use crate::stream::websocket_tunnel::{Ending, tunnel};
 
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
@@ -51,6 +50,15 @@ async fn overdue(draining: &CancellationToken) {
     tokio::time::sleep(UPGRADE_TIMEOUT).await;
 }
 
+/// Why a connection is not upgraded.
+#[derive(Debug, thiserror::Error)]
+pub enum UpgradeError {
+    #[error("the upgrade is not a WebSocket handshake")]
+    BadHandshake,
+    #[error("the upstream switched protocols without being asked")]
+    UnaskedSwitch,
+}
+
 /// A client that has requested a WebSocket and waits for the response.
 pub struct Handshake {
     client: OnUpgrade,
@@ -58,11 +66,11 @@ pub struct Handshake {
 
 impl Handshake {
     /// Takes the client's half out of the request.
-    pub fn take(request: &mut Request<Body>) -> Result<Self, ForwardError> {
+    pub fn take(request: &mut Request<Body>) -> Result<Self, UpgradeError> {
         if request.method() != Method::GET
             || !request.headers().contains_key(header::SEC_WEBSOCKET_KEY)
         {
-            return Err(ForwardError::BadUpgrade);
+            return Err(UpgradeError::BadHandshake);
         }
         let client = hyper::upgrade::on(request);
         Ok(Self { client })
@@ -82,21 +90,22 @@ impl Handshake {
         mut response: Response<Incoming>,
         trust: Trust,
         connection: Connection,
-        forwarder: &Forwarder,
+        draining: &CancellationToken,
+        relays: &TaskTracker,
         idle: Option<Duration>,
-    ) -> Result<Response<Body>, ForwardError> {
+    ) -> Result<Response<Body>, UpgradeError> {
         let websocket = response
             .headers()
             .get(header::UPGRADE)
             .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
         if !websocket {
-            return Err(ForwardError::UnaskedSwitch);
+            return Err(UpgradeError::UnaskedSwitch);
         }
         let upstream = hyper::upgrade::on(&mut response);
         let client = self.client;
         let open = metrics::open(metrics::Kind::WebSocket);
-        let draining = forwarder.draining.clone();
-        forwarder.relays.spawn(async move {
+        let draining = draining.clone();
+        relays.spawn(async move {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
                 _ = connection.closed() => return,

@@ -16,8 +16,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::request_body::TransferProgress;
 use crate::stream::connections::{Closing, Connection};
-use crate::stream::request_body::TransferProgress;
 
 /// Small, because most WebSockets are idle most of the time.
 const BUFFER_BYTES: usize = 4096;

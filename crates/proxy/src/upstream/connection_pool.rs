@@ -13,12 +13,11 @@ use std::{
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::{Request, Response, Uri};
+use http::{Method, Request, Response, Uri};
 use http_body::{Body as _, Frame};
 use hyper::{body::Incoming, client::conn::http1::Builder};
 use tokio::sync::oneshot;
 
-use crate::forward::seldom_has_body;
 use crate::upstream::connector::{BoxError, Connector};
 use crate::upstream::inline_connection::InlineConnection;
 use parking_lot::Mutex;
@@ -204,6 +203,11 @@ fn in_origin_form(request: &mut Request<Body>) {
     if let Some(target) = uri.into_parts().path_and_query {
         *request.uri_mut() = Uri::from(target);
     }
+}
+
+/// Returns whether servers expect no body with this method, and some do not read it.
+pub(crate) fn seldom_has_body(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use hyper::body::{Body as _, Incoming};
 
 use crate::config::HostHeader;
 use crate::metrics;
-use crate::stream::request_body::Lender;
+use crate::request_body::Lender;
 use crate::upstream::Upstream;
 use crate::upstream::backend::Backend;
 use crate::upstream::connection_pool::{Lease, RequestError};

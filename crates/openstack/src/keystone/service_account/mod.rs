@@ -11,7 +11,7 @@ pub(crate) use config::Credentials;
 pub use config::{InvalidServiceAccount, ServiceAccountConfig};
 
 use super::{Client, Error};
-use crate::config::KeystoneConfig;
+use crate::keystone::config::KeystoneConfig;
 use metrics::Reason;
 use portico_domain::identity::Named;
 use secrecy::SecretString;

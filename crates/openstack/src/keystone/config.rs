@@ -1,5 +1,5 @@
 //! The configuration section `[keystone]`.
-use crate::keystone::service_account::{InvalidServiceAccount, ServiceAccountConfig};
+use super::service_account::{InvalidServiceAccount, ServiceAccountConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
