@@ -22,7 +22,7 @@ async function apiStatus(token: string): Promise<number> {
   return answer.status;
 }
 
-test("Keystone away: it is said, what can work works, no user is signed out, and it comes back", async ({ page, browser }) => {
+test("while Keystone does not respond, pages say so, the rest works, no user is signed out, and it recovers", async ({ page, browser }) => {
   await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
   const storefront = page.getByRole("link", { name: /^storefront-/ }).first();
   await expect(storefront).toBeVisible();

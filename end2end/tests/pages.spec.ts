@@ -7,7 +7,7 @@ import { routes } from "../support/routes";
 import { unique } from "../support/workloads";
 
 /** A user whom Keystone knows, and who has no role anywhere. */
-const withoutRole = { name: unique("nobody"), password: `pass-${unique("word")}` };
+const withoutRole = { name: unique("without-role"), password: `pass-${unique("word")}` };
 let withoutRoleId: string;
 const viewers = new Viewers(withoutRole);
 // every page is photographed in each state anyway, and a trace of it all would take twice as long

@@ -44,7 +44,7 @@ test("both providers and the cloud stand on one page, and each leads in", async 
   await partner.context().close();
 });
 
-test("a user without an account in the cloud gets apps by group and is told why there are no clusters", async ({ browser }) => {
+test("a user without an account in the cloud gets apps by group and sees why there are no clusters", async ({ browser }) => {
   // carol is in no group, and the cloud does not know her
   const page = await signedInWith(browser, "Partner", "carol");
   await expect(page.getByText("You see no clusters here")).toBeVisible();

@@ -36,7 +36,7 @@ async fn at_app_on(url: &str) -> (Stack, Browser) {
     (stack, browser)
 }
 
-/// An app, and a client that asks `/oauth2/auth`, are told 503 while the store does not answer.
+/// Requests to an app and to `/oauth2/auth` get 503 while the store does not respond.
 async fn nothing_opens(stack: &Stack, browser: &mut Browser, stop: impl FnOnce()) {
     assert_eq!(ask(browser, "/x").await.status, StatusCode::OK, "before");
     let asked = stack.app.asked();

@@ -25,7 +25,7 @@ fn seen(page: &Page, name: &str) -> String {
 async fn attack_56_an_unknown_user_and_a_wrong_password_look_alike() {
     let running = running().await;
     let mut browser = Browser::new(running.stack.address);
-    let unknown_name = unique("nobody");
+    let unknown_name = unique("unknown");
     let unknown = enter(&mut browser, "/", &unknown_name, "wrong-password").await;
     let wrong = enter(&mut browser, "/", "otto", "wrong-password").await;
     assert_eq!(unknown.status, StatusCode::UNAUTHORIZED);

@@ -140,7 +140,7 @@ async fn attack_103_no_other_token_and_no_other_browser_begins_a_session() {
         ("a token of a project", scoped.expose_secret()),
         ("an application credential's", credential.expose_secret()),
         ("the administrator's", admin.token().expose_secret()),
-        ("no user's", "gAAAAAB-nobody"),
+        ("a token of no user", "gAAAAAB-unknown"),
         ("one of ours", "portico_v1.AAAA.BBBB"),
         ("a JWT", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0."),
     ] {

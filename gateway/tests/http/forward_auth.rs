@@ -307,7 +307,7 @@ async fn an_error_page_begins_the_sign_in_and_comes_back_to_the_page() {
             format!("{APP}/graph?a=b&a=c"),
             "{url}"
         );
-        // a user with a session goes on at once
+        // a user with a session is redirected at once
         let page = browser
             .send(Method::GET, &url, &headers, String::new())
             .await;

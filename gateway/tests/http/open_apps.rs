@@ -1,4 +1,4 @@
-//! What the panel is told about the apps of a project: what is open to the user who asks, by their
+//! What the panel learns about the apps of a project: which are open to the user, by their
 //! rules.
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
@@ -20,7 +20,7 @@ fn app(id: &str, kind: &str, rules: &Value) -> Value {
     })
 }
 
-/// The apps that the panel is told about when a user looks at a page.
+/// Returns the apps that the assertion for the panel names when a user opens a page.
 async fn apps_at(browser: &mut Browser, path: &str) -> Value {
     let page = browser
         .call(Method::GET, &format!("{MAIN}{path}"), "")

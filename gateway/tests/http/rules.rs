@@ -249,7 +249,7 @@ async fn a_sign_in_that_is_too_long_ago_is_confirmed_on_the_way() {
     let page = browser.open(confirm.as_str()).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("password"));
-    // a user who comes back without is told, and led round no further
+    // a user who returns without it sees an error page and is not redirected again
     let back = page.field("rd");
     assert!(back.starts_with("/oauth2/handover?"), "{back}");
     let page = browser.open(&format!("{MAIN}{back}")).await;

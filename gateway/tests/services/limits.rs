@@ -319,7 +319,7 @@ async fn finding_s11_a_refusal_takes_as_long_whatever_its_reason() {
     let path = format!("/users/{}", disabled.id);
     admin.patch(&path, change).await.expect("disabled");
     let wrong = SecretString::from("wrong-password");
-    let unknown_name = unique("nobody");
+    let unknown_name = unique("unknown");
     let all = futures::future::join_all([
         refused_after(&running, &unknown_name, wrong.expose_secret()),
         refused_after(&running, "otto", wrong.expose_secret()),

@@ -103,7 +103,7 @@ async fn signing_out_at_the_provider_ends_the_session_and_its_streams_here() {
         "{}",
         page.location()
     );
-    // another user's goes on
+    // another user's session continues
     assert_eq!(bob.open(&format!("{MAIN}/")).await.status, StatusCode::OK);
     stop.cancel();
     tasks.await.expect("tasks");

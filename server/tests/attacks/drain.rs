@@ -73,7 +73,7 @@ async fn rest(mut stream: Raw) -> Vec<u8> {
     rest
 }
 
-/// A client that goes on sending requests until the door is shut: each on a connection of its own.
+/// A client that sends requests, each on a new connection, until the listener is closed.
 async fn visitor(program: Arc<Program>, cookie: String, stop: Arc<AtomicBool>) -> usize {
     let mut answered = 0;
     while !stop.load(Ordering::Relaxed) {

@@ -388,7 +388,7 @@ async fn the_cluster_follows_keystone_and_leaves_what_it_did_not_make() {
     own.soon_may(&own.target(), "intruders", false).await;
     own.soon_may(&own.target(), &group, true).await;
 
-    // a role that no user has any more is told, and taken back when that is asked for
+    // a role that no user has any more is reported, and revoked with --prune
     own.revoke().await;
     let outcome = own.sync(NOTHING).await;
     assert!(outcome.done.is_empty());
