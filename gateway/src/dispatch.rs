@@ -22,7 +22,7 @@ use crate::{
     error_response::{Problem, Source},
     hosts::Site,
     metrics,
-    own_paths::{self, HostKind},
+    own_paths::{self, OwnPath},
     pages::layout::set_security_headers,
     proxy::routes,
     rules::Asked,
@@ -48,10 +48,21 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
     let started = Instant::now();
     let site = gateway.site_of(&request);
     let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
-    let route = route_label(site.as_ref(), request.uri().path());
+    let path = request.uri().path();
+    let own = site
+        .as_ref()
+        .and_then(|site| own_paths::find(site.kind(), path));
+    let route = route_label(site.as_ref(), path, own);
     let line = AccessLogEntry::of(&context, &request);
     // boxed here once: every layer around it would otherwise move the whole future
-    let answer = Box::pin(answer(dispatcher, site.as_ref(), &context, route, request));
+    let answer = Box::pin(answer(
+        dispatcher,
+        site.as_ref(),
+        own,
+        &context,
+        route,
+        request,
+    ));
     let handled = async {
         let (response, problem) = answer.await;
         let (status, took) = (response.status(), started.elapsed());
@@ -67,6 +78,7 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
 async fn answer(
     dispatcher: &Dispatcher,
     site: Option<&Site>,
+    own: Option<&OwnPath>,
     context: &Context,
     route: &str,
     request: Request<Body>,
@@ -74,7 +86,7 @@ async fn answer(
     let gateway = &dispatcher.gateway;
     let round_may_end =
         context.navigation && route != "gateway" && gateway.counts_rounds(request.headers());
-    let decided = panic::caught(decide(dispatcher, site, context, request)).await;
+    let decided = panic::caught(decide(dispatcher, site, own, context, request)).await;
     let mut response = match decided {
         Ok(response) => response,
         Err(problem) => problem.into_response(),
@@ -112,6 +124,7 @@ async fn answer(
 async fn decide(
     dispatcher: &Dispatcher,
     site: Option<&Site>,
+    own: Option<&OwnPath>,
     context: &Context,
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
@@ -119,7 +132,7 @@ async fn decide(
     // held until the response begins; load balancers are always answered
     let _place = match dispatcher.gateway.waiting.try_acquire() {
         Ok(place) => Some(place),
-        Err(_) if matches!(request.uri().path(), "/ping" | "/ready") => None,
+        Err(_) if own.is_some_and(OwnPath::is_for_load_balancers) => None,
         Err(_) => return Err(Problem::busy()),
     };
     path::check(request.uri().path()).map_err(Problem::bad_path)?;
@@ -127,7 +140,6 @@ async fn decide(
     if request.method() == Method::CONNECT {
         return Err(Problem::method_not_allowed());
     }
-    let own = own_paths::find(site.kind(), request.uri().path());
     if !own.is_some_and(|own| own.skips_origin_check(request.method()))
         && !is_bearer_request(site, request.headers())
     {
@@ -196,11 +208,11 @@ pub(crate) fn is_bearer_request(site: &Site, headers: &HeaderMap) -> bool {
 }
 
 /// Returns the route label for the metrics of a request.
-fn route_label<'s>(site: Option<&'s Site>, path: &str) -> &'s str {
+fn route_label<'s>(site: Option<&'s Site>, path: &str, own: Option<&OwnPath>) -> &'s str {
     match site {
         None => "unknown",
         Some(_) if path.starts_with("/oauth2/") => "gateway",
-        Some(Site::Main) if own_paths::find(HostKind::Main, path).is_some() => "gateway",
+        Some(Site::Main) if own.is_some() => "gateway",
         Some(Site::Main) => "panel",
         Some(Site::App(app)) => &app.config.id,
     }

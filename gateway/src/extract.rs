@@ -1,8 +1,8 @@
 //! Extractors of who is asking, and of forms.
 //!
 //! A form is read together with the proof that its sender meant to send it: [`SignedInForm`] and
-//! [`SessionForm`] check the session's CSRF token. A handler whose form proves itself in another way
-//! takes a [`SelfProvingForm`]. [`Fields`] alone are not an extractor, so that the check cannot be
+//! [`SessionForm`] check the session's CSRF token. A handler that checks another proof takes a
+//! [`FormWithoutCsrf`]. [`Fields`] alone are not an extractor, so that the check cannot be
 //! forgotten.
 use axum::{
     RequestPartsExt as _,
@@ -78,11 +78,11 @@ impl FromRequest<Shared> for SessionForm {
     }
 }
 
-/// A form that proves itself, without a session: by a secret of the sign-in in progress, by a code
-/// that is valid once, or by a credential of its own.
-pub(crate) struct SelfProvingForm(pub Fields);
+/// A form without the session's CSRF token. Its handler checks another proof: a secret of the sign-in
+/// in progress, a code that is valid once, or a credential.
+pub(crate) struct FormWithoutCsrf(pub Fields);
 
-impl<S: Sync> FromRequest<S> for SelfProvingForm {
+impl<S: Sync> FromRequest<S> for FormWithoutCsrf {
     type Rejection = Problem;
 
     async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Problem> {

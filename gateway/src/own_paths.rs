@@ -100,6 +100,13 @@ const fn own(endpoint: Endpoint, on: On, pattern: &'static str, origin: Origin) 
 /// The folder of the gateway's own paths, on every host.
 pub(crate) const OAUTH2: &str = "/oauth2";
 
+/// Where other proxies ask for a decision, and where they send users to sign in.
+pub(crate) const AUTH: &str = "/oauth2/auth";
+pub(crate) const AUTH_REDIRECT: &str = "/oauth2/auth/redirect";
+pub(crate) const EXT_AUTHZ: &str = "/oauth2/ext_authz/";
+pub(crate) const SIGN_IN: &str = "/oauth2/sign_in";
+pub(crate) const START: &str = "/oauth2/start";
+
 /// First segments of paths of the main host that the panel serves.
 const PANEL_SEGMENTS: [&str; 5] = ["projects", "api", "pkg", "favicon.svg", "robots.txt"];
 
@@ -107,18 +114,18 @@ const PANEL_SEGMENTS: [&str; 5] = ["projects", "api", "pkg", "favicon.svg", "rob
 static OWN_PATHS: [OwnPath; 46] = {
     use {Endpoint as E, On as O, Origin::{Checked, Unchecked, UncheckedPost, UncheckedRead}};
     [
-        own(E::Auth, O::Every, "/oauth2/auth", Unchecked),
-        own(E::AuthRedirect, O::Every, "/oauth2/auth/redirect", Unchecked),
-        own(E::ExtAuthz, O::Every, "/oauth2/ext_authz/", Unchecked),
+        own(E::Auth, O::Every, AUTH, Unchecked),
+        own(E::AuthRedirect, O::Every, AUTH_REDIRECT, Unchecked),
+        own(E::ExtAuthz, O::Every, EXT_AUTHZ, Unchecked),
         own(E::ExtAuthzPath, O::Every, "/oauth2/ext_authz/{*path}", Unchecked),
         own(E::Static, O::Every, "/oauth2/static/{file}", Unchecked),
-        own(E::SignIn, O::Main, "/oauth2/sign_in", Checked),
+        own(E::SignIn, O::Main, SIGN_IN, Checked),
         own(E::SignInWithApplicationCredential, O::Main, "/oauth2/sign_in/application_credential", Checked),
         own(E::SignInWithToken, O::Main, "/oauth2/sign_in/token", Checked),
         own(E::WebSso, O::Main, "/oauth2/websso", UncheckedPost),
         own(E::WebSsoStart, O::Main, "/oauth2/websso/start", Checked),
         own(E::WebSsoFinish, O::Main, "/oauth2/websso/finish", Checked),
-        own(E::ProviderStart, O::Main, "/oauth2/start", Checked),
+        own(E::ProviderStart, O::Main, START, Checked),
         own(E::ProviderCallback, O::Main, "/oauth2/callback/{provider}", Checked),
         own(E::BackchannelLogout, O::Main, "/oauth2/backchannel_logout", Unchecked),
         own(E::SignedOut, O::Main, "/oauth2/signed_out", Checked),
@@ -150,8 +157,8 @@ static OWN_PATHS: [OwnPath; 46] = {
         own(E::ClusterToken, O::Main, "/api/v1/clusters/{id}/token", Unchecked),
         own(E::SealingKey, O::Main, "/api/v1/clusters/{id}/sealing-key", Unchecked),
         own(E::AcceptHandover, O::Apps, "/oauth2/handover", UncheckedPost),
-        own(E::AppSignIn, O::Apps, "/oauth2/sign_in", UncheckedRead),
-        own(E::AppStart, O::Apps, "/oauth2/start", UncheckedRead),
+        own(E::AppSignIn, O::Apps, SIGN_IN, UncheckedRead),
+        own(E::AppStart, O::Apps, START, UncheckedRead),
         own(E::AppSignOut, O::Apps, "/oauth2/sign_out", Checked),
     ]
 };
@@ -216,6 +223,11 @@ pub(crate) fn is_reserved_segment(segment: &str) -> bool {
 }
 
 impl OwnPath {
+    /// Returns whether load balancers ask there, which are answered even when the gateway is busy.
+    pub fn is_for_load_balancers(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Ping | Endpoint::Ready)
+    }
+
     /// Returns whether a request is handled without the check of its origin.
     pub fn skips_origin_check(&self, method: &Method) -> bool {
         match self.origin {

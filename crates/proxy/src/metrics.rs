@@ -1,6 +1,4 @@
 //! The metrics of the proxy. Label values are constants of this program or IDs of the configuration.
-use std::cell::RefCell;
-
 use metrics::Gauge;
 
 const OPEN: &str = "portico_gateway_open_connections";
@@ -8,9 +6,9 @@ const BACKEND_UP: &str = "portico_gateway_upstream_backend_up";
 const UPSTREAM_RETRIES: &str = "portico_gateway_upstream_retries_total";
 
 thread_local! {
-    /// The handles for every response: looking one up by its name and labels costs several times
-    /// what counting does.
-    static OPEN_BY_KIND: RefCell<Vec<(Kind, Gauge)>> = RefCell::default();
+    /// The handles of [`Kind::ALL`], in its order: looking one up by its name and labels costs
+    /// several times what counting does.
+    static OPEN_BY_KIND: [Gauge; 3] = Kind::ALL.map(Kind::gauge);
 }
 
 /// Kinds of connections that stay open for a session.
@@ -38,24 +36,11 @@ impl Kind {
         metrics::gauge!(OPEN, "kind" => self.as_str())
     }
 
-    fn with_gauge(self, work: impl FnOnce(&Gauge)) {
-        let mut work = Some(work);
-        let known = OPEN_BY_KIND.try_with(|known| {
-            let mut known = known.borrow_mut();
-            let at = known.iter().position(|(kind, _)| *kind == self);
-            let at = at.unwrap_or_else(|| {
-                known.push((self, self.gauge()));
-                known.len() - 1
-            });
-            if let (Some((_, gauge)), Some(work)) = (known.get(at), work.take()) {
-                work(gauge);
-            }
-        });
-        // the thread is ending
-        if known.is_err()
-            && let Some(work) = work
-        {
-            work(&self.gauge());
+    fn with_gauge(self, count: impl Fn(&Gauge)) {
+        let counted = OPEN_BY_KIND.try_with(|gauges| count(&gauges[self as usize]));
+        if counted.is_err() {
+            // the thread is ending
+            count(&self.gauge());
         }
     }
 }

@@ -1,10 +1,10 @@
 use crate::advice::{self, Advice};
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::redis::{OnRedis, Redis};
+use crate::redis::{Redis, RedisStore};
 use crate::sealing::KeyRing;
 use crate::shared::Shared;
-use crate::sql::Sql;
+use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
@@ -25,8 +25,8 @@ pub struct Store {
 /// The database of a store.
 #[derive(Clone, Debug)]
 enum Backend {
-    Sql(Sql),
-    Redis(OnRedis),
+    Sql(SqlStore),
+    Redis(RedisStore),
 }
 
 /// Defines the accessors of [`Store`] for what each database implements: the one place that chooses
@@ -116,9 +116,9 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let shared = Arc::new(Shared::new(keys));
         let backend = if Redis::is_url(url) {
-            Backend::Redis(OnRedis::connect(url, Arc::clone(&shared)).await?)
+            Backend::Redis(RedisStore::connect(url, Arc::clone(&shared)).await?)
         } else {
-            Backend::Sql(Sql::connect(url, max_connections, Arc::clone(&shared)).await?)
+            Backend::Sql(SqlStore::connect(url, max_connections, Arc::clone(&shared)).await?)
         };
         Ok(Self {
             backend,

@@ -16,7 +16,7 @@ use crate::{
     audit::Event,
     authentication::Interrupt,
     error_response::Problem,
-    extract::{SelfProvingForm, SignedIn, SignedInForm},
+    extract::{FormWithoutCsrf, SignedIn, SignedInForm},
     forms::Fields,
     pages::{
         cli::{Approval, decided, enter_code},
@@ -36,7 +36,7 @@ const WRONG_CODE_LIMIT: ThrottleLimit = ThrottleLimit::window(10, 5 * 60);
 pub(crate) async fn start(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    SelfProvingForm(fields): SelfProvingForm,
+    FormWithoutCsrf(fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));

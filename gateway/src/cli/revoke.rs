@@ -14,7 +14,7 @@ use crate::{
     access::access_log,
     audit::Event,
     authentication::Interrupt,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     metrics,
     pages::layout::harden,
     state::{Context, Shared},
@@ -23,7 +23,7 @@ use crate::{
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("token");
     let tokens = gateway.store.access_tokens();

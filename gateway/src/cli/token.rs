@@ -23,7 +23,7 @@ use crate::{
     audit::Event,
     authentication::Interrupt,
     error_response::Problem,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     forms::Fields,
     metrics::{self, TokenOperation},
     pages::layout::harden,
@@ -38,7 +38,7 @@ const ROTATION_GRACE: SignedDuration = SignedDuration::from_secs(30);
 pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
-    SelfProvingForm(fields): SelfProvingForm,
+    FormWithoutCsrf(fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));

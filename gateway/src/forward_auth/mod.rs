@@ -25,21 +25,21 @@ use http::{Method, Request};
 use crate::{
     error_response::Problem,
     hosts::{App, Site},
+    own_paths::{AUTH, AUTH_REDIRECT, EXT_AUTHZ, SIGN_IN, START},
     state::Gateway,
 };
 
 pub(crate) use destination::split as split_destination;
 use forwarded_request::ForwardedRequest;
 
-const AUTH: &str = "/oauth2/auth";
-const REDIRECT: &str = "/oauth2/auth/redirect";
-const EXT_AUTHZ: &str = "/oauth2/ext_authz/";
-const SIGN_IN: [&str; 2] = ["/oauth2/sign_in", "/oauth2/start"];
-
 /// Returns whether other proxies ask for a decision at this path. These endpoints check the origin
 /// of the request that they are asked about, not of the authorization request.
 pub(crate) fn decides(path: &str) -> bool {
-    path == AUTH || path == REDIRECT || path.starts_with(EXT_AUTHZ)
+    path == AUTH || path == AUTH_REDIRECT || path.starts_with(EXT_AUTHZ)
+}
+
+fn begins_sign_in(path: &str) -> bool {
+    path == SIGN_IN || path == START
 }
 
 impl Gateway {
@@ -52,7 +52,7 @@ impl Gateway {
             // the proxy sends the app's own name, which no header overrides
             Some(Site::App(_)) => false,
             Some(Site::Main) => decides(path),
-            None => decides(path) || SIGN_IN.contains(&path),
+            None => decides(path) || begins_sign_in(path),
         };
         if !may_be_another || !self.is_of_a_trusted_proxy(request) {
             return site;
@@ -66,7 +66,7 @@ impl Gateway {
     /// the one that the proxy forwards.
     pub fn method_of<B>(&self, request: &Request<B>) -> Method {
         let path = request.uri().path();
-        let forwarded = (decides(path) || SIGN_IN.contains(&path))
+        let forwarded = (decides(path) || begins_sign_in(path))
             .then(|| {
                 self.is_of_a_trusted_proxy(request)
                     .then(|| ForwardedRequest::of(request.headers()).ok())

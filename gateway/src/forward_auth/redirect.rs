@@ -8,7 +8,6 @@ use axum::{
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 
 use super::{
-    EXT_AUTHZ,
     answer::EMPTY,
     authorize::{AuthDecision, AuthRequest},
 };
@@ -18,6 +17,7 @@ use crate::{
     error_response::Problem,
     handover,
     hosts::Site,
+    own_paths::EXT_AUTHZ,
     state::{Context, Gateway, Shared},
 };
 

@@ -13,7 +13,7 @@ use crate::{
     audit::Event,
     authentication::{Interrupt, see_other, with_cookie},
     error_response::Problem,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     hosts::Site,
     metrics,
     session::cookie::Purpose,
@@ -24,7 +24,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());

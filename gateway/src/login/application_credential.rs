@@ -17,7 +17,7 @@ use crate::{
     access::return_path::ReturnPath,
     authentication::{Interrupt, see_other, with_cookie},
     config::KeystoneMethod,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     forms::Fields,
     pages::sign_in_methods::Attempted,
     state::{Context, Gateway, Shared},
@@ -43,7 +43,7 @@ pub(crate) async fn application_credential(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let secret = fields.secret("secret");
     let return_path = ReturnPath::from_query(fields.optional("rd"));

@@ -13,7 +13,7 @@ use crate::{
     access::return_path::ReturnPath,
     authentication::Interrupt,
     config::KeystoneMethod,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     pages::sign_in_methods::Attempted,
     state::{Context, Gateway, Shared},
 };
@@ -31,7 +31,7 @@ pub(crate) async fn token(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("token");
     let return_path = ReturnPath::from_query(fields.optional("rd"));

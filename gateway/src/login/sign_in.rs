@@ -18,7 +18,7 @@ use crate::{
     authentication::{Interrupt, see_other, with_cookie},
     config::KeystoneMethod,
     error_response::Problem,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     forms::Fields,
     forward_auth,
     pages::{
@@ -96,7 +96,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let password = fields.secret("password");
     let stay = fields.get(STAY_FIELD) == "1" && gateway.config.session.stays().is_some();

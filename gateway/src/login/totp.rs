@@ -18,7 +18,7 @@ use crate::{
     access::{csrf, return_path::ReturnPath},
     authentication::{Interrupt, see_other, with_cookie},
     error_response::Problem,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     pages::sign_in::{Notice, totp},
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
@@ -43,7 +43,7 @@ pub(crate) async fn post(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let Some((cookie, flow)) = gateway.flow(&headers).await? else {
         return Ok(see_other("/oauth2/sign_in?reason=ended"));

@@ -22,7 +22,7 @@ use crate::{
     access::{csrf, origin::OriginFault, return_path::ReturnPath},
     authentication::{Interrupt, check_csrf, see_other, with_cookie},
     error_response::Problem,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     pages,
     session::cookie::Purpose,
     state::{Context, Gateway, Shared},
@@ -43,7 +43,7 @@ const ARRIVAL_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
 pub(crate) async fn start(
     State(gateway): State<Shared>,
     headers: HeaderMap,
-    SelfProvingForm(fields): SelfProvingForm,
+    FormWithoutCsrf(fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let return_path = ReturnPath::from_query(fields.optional("rd"));
     let again = fields.get("again") == "1";
@@ -84,7 +84,7 @@ pub(crate) async fn arrive(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     gateway.expect_from_keystone(&headers)?;
     let token = fields.secret("token");
@@ -118,7 +118,7 @@ pub(crate) async fn finish(
     State(gateway): State<Shared>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let code = fields.secret("code");
     let now = Timestamp::now();

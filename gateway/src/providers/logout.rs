@@ -17,14 +17,14 @@ use super::OidcProvider;
 use crate::{
     audit::Event,
     authentication::Interrupt,
-    extract::SelfProvingForm,
+    extract::FormWithoutCsrf,
     pages::layout::harden,
     state::{Context, Gateway, Shared},
 };
 
 pub(crate) async fn post(
     State(gateway): State<Shared>,
-    SelfProvingForm(mut fields): SelfProvingForm,
+    FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let token = fields.secret("logout_token");
     let token = token.expose_secret();

@@ -2,7 +2,7 @@
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found};
 use super::scripts::CODES;
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::access_tokens::{ACCESS, AccessTokens, REFRESH, RefreshGrant, Rotation};
 use crate::error::StoreError;
 use crate::random::random_secret;
@@ -17,7 +17,7 @@ const ACCESS_TOKENS: &str = "access_tokens";
 const REFRESH_TOKENS: &str = "refresh_tokens";
 
 #[async_trait]
-impl AccessTokens for OnRedis {
+impl AccessTokens for RedisStore {
     async fn issue(
         &self,
         session: Uuid,

@@ -3,7 +3,7 @@
 //! Scripts cannot compute the hashes of the chain, so a writer reads the head, computes the hashes,
 //! and writes with a script that succeeds only if the head is unchanged; otherwise the writer
 //! starts again.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry as Row, Fields, Found};
 use super::scripts::AUDIT;
 use crate::audit::chain::{Head, Link, Record};
@@ -25,7 +25,7 @@ const MAX_TRIES: u32 = 200;
 const PAGE_ENTRIES: i64 = 500;
 
 #[async_trait]
-impl AuditLog for OnRedis {
+impl AuditLog for RedisStore {
     fn keys(&self) -> &KeyRing {
         &self.shared.keys
     }
@@ -223,7 +223,7 @@ impl AuditLog for OnRedis {
     }
 }
 
-impl OnRedis {
+impl RedisStore {
     /// Decides where to continue, see [`Head::resume`]; a migration may begin a chain.
     async fn resume(
         &self,

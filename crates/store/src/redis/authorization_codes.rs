@@ -1,5 +1,5 @@
 //! Authorization codes of the command line.
-use super::OnRedis;
+use super::RedisStore;
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields};
 use crate::authorization_codes::{
@@ -15,7 +15,7 @@ const TABLE: &str = "authorization_codes";
 const KIND: &str = "authorization_code";
 
 #[async_trait]
-impl AuthorizationCodes for OnRedis {
+impl AuthorizationCodes for RedisStore {
     async fn create(
         &self,
         new: &NewAuthorizationCode,

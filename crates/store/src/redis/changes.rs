@@ -1,6 +1,6 @@
 //! The feed of changes.
 use super::scripts::CHANGES;
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::changes::{Change, ChangeKind, Changes, MAX_CHANGES, News, Position, TABLE};
 use crate::error::StoreError;
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ const READ: &str = "read the feed of changes";
 const MAX_DELETED: u64 = 500;
 
 #[async_trait]
-impl Changes for OnRedis {
+impl Changes for RedisStore {
     async fn position(&self) -> Result<Position, StoreError> {
         let call = self.redis.call(&CHANGES, "position");
         let position: i64 = self.redis.script(READ, &call).await?;

@@ -1,5 +1,5 @@
 //! The database as a whole.
-use super::OnRedis;
+use super::RedisStore;
 use crate::advice::Advice;
 use crate::audit::log::adopt_after_migration;
 use crate::audit::writer;
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use async_trait::async_trait;
 
 #[async_trait]
-impl Database for OnRedis {
+impl Database for RedisStore {
     async fn migrate(&self) -> Result<(), StoreError> {
         self.redis.migrate().await?;
         self.redis.claim(&self.shared.keys.key_ids()).await?;

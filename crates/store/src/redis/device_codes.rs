@@ -2,7 +2,7 @@
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found, or_empty};
 use super::scripts::DEVICES;
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::device_codes::{
     DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL_SECONDS, StartedDevice,
     TABLE, hashes_of_device_code, hashes_of_user_code,
@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 #[async_trait]
-impl DeviceCodes for OnRedis {
+impl DeviceCodes for RedisStore {
     async fn start(
         &self,
         new: &NewDeviceCode,

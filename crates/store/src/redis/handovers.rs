@@ -1,5 +1,5 @@
 //! Hand-over codes.
-use super::OnRedis;
+use super::RedisStore;
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields};
 use crate::error::StoreError;
@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 const TABLE: &str = "handover_codes";
 
 #[async_trait]
-impl Handovers for OnRedis {
+impl Handovers for RedisStore {
     async fn create(&self, new: &NewHandover, now: Timestamp) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
         let expires_at = now + CODE_TTL;

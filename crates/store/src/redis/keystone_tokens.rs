@@ -1,7 +1,7 @@
 //! Keystone tokens and their revocation.
 use super::entry::{Entry, Fields, Found};
 use super::scripts::KEYSTONE_TOKENS;
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::error::StoreError;
 use crate::keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored, TABLE};
 use crate::pending_revocations::{PendingRevocation, UnfinishedRevocations};
@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use uuid::Uuid;
 
 #[async_trait]
-impl KeystoneTokens for OnRedis {
+impl KeystoneTokens for RedisStore {
     async fn store(&self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
         let keys = &self.shared.keys;
         let id = Uuid::new_v4();

@@ -1,5 +1,5 @@
 //! Used logout tokens.
-use super::OnRedis;
+use super::RedisStore;
 use super::scripts::CODES;
 use crate::error::StoreError;
 use crate::logout_marks::{LogoutMarks, hash};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl LogoutMarks for OnRedis {
+impl LogoutMarks for RedisStore {
     async fn mark(
         &self,
         provider: &str,

@@ -46,12 +46,12 @@ use std::sync::Arc;
 
 /// The store on Redis. Clones share its connection.
 #[derive(Clone, Debug)]
-pub(crate) struct OnRedis {
+pub(crate) struct RedisStore {
     redis: Redis,
     shared: Arc<Shared>,
 }
 
-impl OnRedis {
+impl RedisStore {
     /// Connects.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! Sign-ins at OIDC providers.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::CODES;
 use crate::error::StoreError;
@@ -14,7 +14,7 @@ use secrecy::ExposeSecret as _;
 const KIND: &str = "provider_flow";
 
 #[async_trait]
-impl ProviderFlows for OnRedis {
+impl ProviderFlows for RedisStore {
     async fn begin(&self, new: &NewProviderFlow, now: Timestamp) -> Result<(), StoreError> {
         let expires_at = now + FLOW_TTL;
         let keys = &self.shared.keys;

@@ -1,5 +1,5 @@
 //! The tokens of OIDC providers and their lease.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry, Fields, Found, or_empty};
 use super::scripts::PROVIDER_TOKENS;
 use crate::error::StoreError;
@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 #[async_trait]
-impl ProviderTokens for OnRedis {
+impl ProviderTokens for RedisStore {
     async fn store(&self, new: &NewProviderTokens, now: Timestamp) -> Result<(), StoreError> {
         let keys = &self.shared.keys;
         let session = new.session.to_string();

@@ -1,5 +1,5 @@
 //! Forms that wait until their user has signed in again.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 #[async_trait]
-impl SavedForms for OnRedis {
+impl SavedForms for RedisStore {
     async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
         let secret = random_secret()?;
         let expires_at = now + FORM_TTL;

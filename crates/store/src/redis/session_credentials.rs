@@ -2,7 +2,7 @@
 use super::binding::{self, FIELD};
 use super::entry::{Entry, Fields, Found};
 use super::scripts::CREDENTIALS;
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::error::StoreError;
 use crate::row::to_json;
 use crate::sealing::KeyRing;
@@ -21,7 +21,7 @@ const READ: &str = "read sessions' credentials";
 const MAX_DUE: i64 = 50;
 
 #[async_trait]
-impl SessionCredentials for OnRedis {
+impl SessionCredentials for RedisStore {
     async fn store(&self, new: &NewSessionCredential, now: Timestamp) -> Result<bool, StoreError> {
         let keys = &self.shared.keys;
         let (id, session) = (Uuid::new_v4().to_string(), new.session.to_string());

@@ -3,7 +3,7 @@ use super::binding::{self, FIELD};
 use super::entry::{Fields, Found, or_empty};
 use super::scripts::SESSIONS;
 use super::session_entry::{SECRETS, identity, live, pointer, session};
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::to_json;
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use uuid::Uuid;
 
 #[async_trait]
-impl Sessions for OnRedis {
+impl Sessions for RedisStore {
     async fn insert(
         &self,
         session: &Session,

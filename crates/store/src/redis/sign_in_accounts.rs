@@ -1,5 +1,5 @@
 //! Accounts that have signed in, and the number of failed attempts since.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl SignInAccounts for OnRedis {
+impl SignInAccounts for RedisStore {
     async fn failed(
         &self,
         account: &str,

@@ -1,5 +1,5 @@
 //! Sign-ins in progress.
-use super::OnRedis;
+use super::RedisStore;
 use super::entry::{Entry, Fields, Found};
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 #[async_trait]
-impl SignInFlows for OnRedis {
+impl SignInFlows for RedisStore {
     async fn start(
         &self,
         return_path: &str,

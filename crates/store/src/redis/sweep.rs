@@ -1,6 +1,6 @@
 //! Deletion of expired entries.
 use super::scripts::{SESSIONS, SWEEP};
-use super::{OnRedis, Redis};
+use super::{Redis, RedisStore};
 use crate::error::StoreError;
 use crate::sweep::{CHANGE_RETENTION, ENDED_RETENTION, Sweep};
 use async_trait::async_trait;
@@ -11,7 +11,7 @@ const MAX_ENTRIES: u64 = 200;
 const OPERATION: &str = "clear away old entries";
 
 #[async_trait]
-impl Sweep for OnRedis {
+impl Sweep for RedisStore {
     async fn delete_old(&self, now: Timestamp) -> Result<u64, StoreError> {
         let entries = self
             .redis

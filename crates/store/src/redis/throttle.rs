@@ -1,5 +1,5 @@
 //! Counters of failed sign-ins.
-use super::OnRedis;
+use super::RedisStore;
 use super::scripts::SIGN_IN;
 use crate::error::StoreError;
 use crate::sweep::THROTTLE_RETENTION;
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl Throttle for OnRedis {
+impl Throttle for RedisStore {
     async fn reserve(
         &self,
         subject: &str,

@@ -1,5 +1,5 @@
 //! Used TOTP codes.
-use super::OnRedis;
+use super::RedisStore;
 use super::scripts::CODES;
 use crate::error::StoreError;
 use crate::totp_marks::{TotpMarks, hashes};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl TotpMarks for OnRedis {
+impl TotpMarks for RedisStore {
     async fn mark(
         &self,
         user_id: &str,

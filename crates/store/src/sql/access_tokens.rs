@@ -1,5 +1,5 @@
 //! Access and refresh tokens of the command line.
-use super::Sql;
+use super::SqlStore;
 use crate::access_tokens::{ACCESS, AccessTokens, REFRESH, RefreshGrant, Rotation};
 use crate::error::StoreError;
 use crate::random::random_secret;
@@ -19,7 +19,7 @@ enum Repeat {
 }
 
 #[async_trait]
-impl AccessTokens for Sql {
+impl AccessTokens for SqlStore {
     async fn issue(
         &self,
         session: Uuid,
@@ -116,7 +116,7 @@ impl AccessTokens for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     async fn rotate_hash(
         &self,
         hash: &str,

@@ -1,5 +1,5 @@
 //! The audit log on SQLite and PostgreSQL.
-use super::Sql;
+use super::SqlStore;
 use super::audit_filter::{Conditions, Value};
 use crate::audit::chain::{Head, Link, Record};
 use crate::audit::filter::{AuditFilter, Order};
@@ -19,7 +19,7 @@ const COLUMNS: &str = "id, at_millis, adopted_millis, request_id, session_id, us
     project_id, cluster_id, action, target, outcome, detail, sequence, hash, seal";
 
 #[async_trait]
-impl AuditLog for Sql {
+impl AuditLog for SqlStore {
     fn keys(&self) -> &KeyRing {
         &self.shared.keys
     }

@@ -1,5 +1,5 @@
 //! Authorization codes of the command line.
-use super::Sql;
+use super::SqlStore;
 use crate::authorization_codes::{
     AuthorizationCode, AuthorizationCodes, CODE_TTL, NewAuthorizationCode, PURPOSE,
 };
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
 #[async_trait]
-impl AuthorizationCodes for Sql {
+impl AuthorizationCodes for SqlStore {
     async fn create(
         &self,
         new: &NewAuthorizationCode,

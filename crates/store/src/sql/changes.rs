@@ -1,5 +1,5 @@
 //! The feed of changes.
-use super::Sql;
+use super::SqlStore;
 use crate::changes::{Change, ChangeKind, Changes, MAX_CHANGES, News, Position, TABLE};
 use crate::error::StoreError;
 use crate::instrumented_pool::Transaction;
@@ -10,7 +10,7 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 #[async_trait]
-impl Changes for Sql {
+impl Changes for SqlStore {
     async fn position(&self) -> Result<Position, StoreError> {
         sqlx::query_scalar("SELECT position FROM session_feed WHERE id = 1")
             .fetch_one(&self.pool)
@@ -75,7 +75,7 @@ impl Changes for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     /// Announces a change as part of the transaction that makes it. Must be the transaction's last
     /// step: the feed is locked from here to the commit.
     pub(super) async fn announce_in(

@@ -17,7 +17,7 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A SQL database. Clones share its connections.
 #[derive(Clone, Debug)]
-pub(crate) struct Sql {
+pub(crate) struct SqlStore {
     pub(super) pool: Pool,
     pub(super) shared: Arc<Shared>,
     /// Distinguishes this process's changes from those of others.
@@ -27,7 +27,7 @@ pub(crate) struct Sql {
     pub(super) file: Option<FileIdentity>,
 }
 
-impl Sql {
+impl SqlStore {
     /// Connects.
     ///
     /// # Errors

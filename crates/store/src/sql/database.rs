@@ -1,5 +1,5 @@
 //! The database as a whole.
-use super::Sql;
+use super::SqlStore;
 use crate::advice::Advice;
 use crate::audit::log::adopt_after_migration;
 use crate::audit::writer;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const SAMPLED_SESSIONS: i64 = 20;
 
 #[async_trait]
-impl Database for Sql {
+impl Database for SqlStore {
     async fn migrate(&self) -> Result<(), StoreError> {
         self.migrator.run(self.pool.raw()).await?;
         adopt_after_migration(self).await

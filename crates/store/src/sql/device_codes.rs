@@ -1,5 +1,5 @@
 //! Device codes of the command line.
-use super::Sql;
+use super::SqlStore;
 use crate::device_codes::{
     DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, POLL_INTERVAL_SECONDS, StartedDevice,
     TABLE, hashes_of_device_code, hashes_of_user_code,
@@ -12,7 +12,7 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 #[async_trait]
-impl DeviceCodes for Sql {
+impl DeviceCodes for SqlStore {
     async fn start(
         &self,
         new: &NewDeviceCode,
@@ -107,7 +107,7 @@ impl DeviceCodes for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     async fn poll_hash(&self, hash: &str, now: Timestamp) -> Result<DevicePoll, StoreError> {
         if let Some(row) = self.take_decided(hash).await? {
             let columns = Columns::new(TABLE, &row);

@@ -1,5 +1,5 @@
 //! Hand-over codes.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::handover::{CODE, CODE_TTL, Handover, Handovers, NONCE, NewHandover};
 use crate::random::random_secret;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
 
 #[async_trait]
-impl Handovers for Sql {
+impl Handovers for SqlStore {
     async fn create(&self, new: &NewHandover, now: Timestamp) -> Result<SecretString, StoreError> {
         let code = random_secret()?;
         sqlx::query(

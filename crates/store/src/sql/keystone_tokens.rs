@@ -1,5 +1,5 @@
 //! Keystone tokens and their revocation.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored, TABLE};
 use crate::pending_revocations::{PendingRevocation, UnfinishedRevocations};
@@ -16,7 +16,7 @@ const COLUMNS: &str = "id, session_id, project, roles, token_sealed, audit_id, e
      revoke_at, revoke_attempts";
 
 #[async_trait]
-impl KeystoneTokens for Sql {
+impl KeystoneTokens for SqlStore {
     async fn store(&self, new: &NewKeystoneToken, now: Timestamp) -> Result<Stored, StoreError> {
         let failed = || StoreError::database("store a Keystone token");
         let id = Uuid::new_v4();
@@ -285,7 +285,7 @@ impl KeystoneTokens for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     async fn revocations<'q>(
         &self,
         query: sqlx::query::Query<'q, sqlx::Any, sqlx::any::AnyArguments<'q>>,

@@ -1,12 +1,12 @@
 //! Used logout tokens.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::logout_marks::{LogoutMarks, hash};
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl LogoutMarks for Sql {
+impl LogoutMarks for SqlStore {
     async fn mark(
         &self,
         provider: &str,

@@ -21,4 +21,4 @@ mod sweep;
 mod throttle;
 mod totp_marks;
 
-pub(crate) use connection::Sql;
+pub(crate) use connection::SqlStore;

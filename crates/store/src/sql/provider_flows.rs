@@ -1,5 +1,5 @@
 //! Sign-ins at OIDC providers.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::provider_flows::{
     BROWSER, FLOW_TTL, NewProviderFlow, ProviderFlow, ProviderFlows, STATE, TABLE,
@@ -12,7 +12,7 @@ use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
 #[async_trait]
-impl ProviderFlows for Sql {
+impl ProviderFlows for SqlStore {
     async fn begin(&self, new: &NewProviderFlow, now: Timestamp) -> Result<(), StoreError> {
         let keys = &self.shared.keys;
         let id = Uuid::new_v4().to_string();

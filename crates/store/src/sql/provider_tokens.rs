@@ -1,5 +1,5 @@
 //! The tokens of OIDC providers and their lease.
-use super::Sql;
+use super::SqlStore;
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::provider_tokens::{
@@ -17,10 +17,13 @@ const COLUMNS: &str = "session_id, provider, refresh_sealed, access_sealed, id_t
      version, refreshed_at, lease_holder, lease_until_millis, revoke_attempts";
 
 #[async_trait]
-impl ProviderTokens for Sql {
+impl ProviderTokens for SqlStore {
     async fn store(&self, new: &NewProviderTokens, now: Timestamp) -> Result<(), StoreError> {
-        let keys = &self.shared.keys;
         let row = new.session.to_string();
+        let seal = |column, token| sealed(&self.shared.keys, &row, column, token);
+        let refresh = seal("refresh_sealed", new.refresh_token.as_ref())?;
+        let access = seal("access_sealed", Some(&new.access_token))?;
+        let id_token = seal("id_token_sealed", new.id_token.as_ref())?;
         sqlx::query(
             "INSERT INTO provider_tokens (
                  session_id, provider, refresh_sealed, access_sealed, id_token_sealed, version,
@@ -30,24 +33,9 @@ impl ProviderTokens for Sql {
         )
         .bind(row.as_str())
         .bind(new.provider.as_str())
-        .bind(sealed(
-            keys,
-            &row,
-            "refresh_sealed",
-            new.refresh_token.as_ref(),
-        )?)
-        .bind(sealed(
-            keys,
-            &row,
-            "access_sealed",
-            Some(&new.access_token),
-        )?)
-        .bind(sealed(
-            keys,
-            &row,
-            "id_token_sealed",
-            new.id_token.as_ref(),
-        )?)
+        .bind(refresh)
+        .bind(access)
+        .bind(id_token)
         .bind(now.as_second())
         .execute(&self.pool)
         .await
@@ -112,8 +100,11 @@ impl ProviderTokens for Sql {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let failed = || StoreError::database("replace a provider's tokens");
-        let keys = &self.shared.keys;
         let row = session.to_string();
+        let seal = |column, token| sealed(&self.shared.keys, &row, column, token);
+        let refresh = seal("refresh_sealed", new.refresh_token.as_ref())?;
+        let access = seal("access_sealed", Some(&new.access_token))?;
+        let id_token = seal("id_token_sealed", new.id_token.as_ref())?;
         let profile = new
             .profile
             .as_ref()
@@ -127,24 +118,9 @@ impl ProviderTokens for Sql {
                  refreshed_at = $4, lease_holder = NULL, lease_until_millis = NULL
              WHERE session_id = $5 AND version = $6",
         )
-        .bind(sealed(
-            keys,
-            &row,
-            "refresh_sealed",
-            new.refresh_token.as_ref(),
-        )?)
-        .bind(sealed(
-            keys,
-            &row,
-            "access_sealed",
-            Some(&new.access_token),
-        )?)
-        .bind(sealed(
-            keys,
-            &row,
-            "id_token_sealed",
-            new.id_token.as_ref(),
-        )?)
+        .bind(refresh)
+        .bind(access)
+        .bind(id_token)
         .bind(now.as_second())
         .bind(row.as_str())
         .bind(version)

@@ -1,5 +1,5 @@
 //! Forms that wait until their user has signed in again.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::Columns;
@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 #[async_trait]
-impl SavedForms for Sql {
+impl SavedForms for SqlStore {
     async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
         let secret = random_secret()?;
         let id = Uuid::new_v4().to_string();
@@ -89,7 +89,7 @@ impl SavedForms for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     async fn make_room(&self, user_id: &str, newest: &str) -> Result<(), StoreError> {
         sqlx::query(
             "DELETE FROM kept_forms

@@ -1,5 +1,5 @@
 //! Credentials of sessions that stay signed in.
-use super::Sql;
+use super::SqlStore;
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
@@ -21,7 +21,7 @@ const COLUMNS: &str = "session_credentials.id AS id, session_credentials.session
      session_credentials.expires_at AS expires_at";
 
 #[async_trait]
-impl SessionCredentials for Sql {
+impl SessionCredentials for SqlStore {
     async fn store(&self, new: &NewSessionCredential, now: Timestamp) -> Result<bool, StoreError> {
         let failed = || StoreError::database("store a session's credential");
         let row = Uuid::new_v4().to_string();
@@ -206,7 +206,7 @@ impl SessionCredentials for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     async fn read_credentials<'q>(
         &self,
         query: sqlx::query::Query<'q, sqlx::Any, sqlx::any::AnyArguments<'q>>,

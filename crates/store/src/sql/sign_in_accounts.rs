@@ -1,5 +1,5 @@
 //! Accounts that have signed in, and the number of failed attempts since.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::sign_in_accounts::{FailedSignIns, RETENTION, SignInAccounts, hash};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl SignInAccounts for Sql {
+impl SignInAccounts for SqlStore {
     async fn failed(
         &self,
         account: &str,

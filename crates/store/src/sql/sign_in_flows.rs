@@ -1,5 +1,5 @@
 //! Sign-ins in progress.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::sealing::Place;
@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use uuid::Uuid;
 
 #[async_trait]
-impl SignInFlows for Sql {
+impl SignInFlows for SqlStore {
     async fn start(
         &self,
         return_path: &str,

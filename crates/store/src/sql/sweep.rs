@@ -1,5 +1,5 @@
 //! Deletion of expired entries.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::sweep::{
     CHANGE_RETENTION, CREDENTIAL_RETENTION, ENDED_RETENTION, Sweep, THROTTLE_RETENTION,
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl Sweep for Sql {
+impl Sweep for SqlStore {
     async fn delete_old(&self, now: Timestamp) -> Result<u64, StoreError> {
         let statements = [
             ("DELETE FROM keystone_tokens WHERE expires_at <= $1", now),

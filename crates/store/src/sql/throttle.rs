@@ -1,5 +1,5 @@
 //! Counters of failed sign-ins.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::row::Columns;
 use crate::throttle::{Bounds, Reservation, Reserved, Throttle, ThrottleLimit, hash};
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl Throttle for Sql {
+impl Throttle for SqlStore {
     async fn reserve(
         &self,
         subject: &str,
@@ -56,7 +56,7 @@ impl Throttle for Sql {
     }
 }
 
-impl Sql {
+impl SqlStore {
     /// Counts an attempt if the limit allows it; returns whether it did, and the count.
     async fn count_attempt_of(
         &self,

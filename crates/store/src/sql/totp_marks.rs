@@ -1,12 +1,12 @@
 //! Used TOTP codes.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::totp_marks::{TotpMarks, hashes};
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 #[async_trait]
-impl TotpMarks for Sql {
+impl TotpMarks for SqlStore {
     async fn mark(
         &self,
         user_id: &str,

@@ -1,5 +1,5 @@
 //! Renewal and end of sessions, each in one transaction.
-use super::Sql;
+use super::SqlStore;
 use crate::changes::ChangeKind;
 use crate::error::StoreError;
 use crate::random::random_secret;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 /// Renews a session; see [`crate::Sessions::renew`].
 pub(super) async fn renew(
-    sql: &Sql,
+    sql: &SqlStore,
     root: Uuid,
     renewal: &Renewal,
     now: Timestamp,
@@ -69,7 +69,7 @@ pub(super) async fn renew(
 
 /// Ends a session and its children; see [`crate::Sessions::end`].
 pub(super) async fn end_family(
-    sql: &Sql,
+    sql: &SqlStore,
     id: Uuid,
     reason: EndReason,
     only_expired: bool,

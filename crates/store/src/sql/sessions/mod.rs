@@ -2,7 +2,7 @@
 mod life;
 mod row;
 
-use super::Sql;
+use super::SqlStore;
 use crate::changes::{ChangeKind, Changes as _};
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 #[async_trait]
-impl Sessions for Sql {
+impl Sessions for SqlStore {
     async fn insert(
         &self,
         session: &Session,

@@ -1,5 +1,5 @@
 //! The rows of sessions.
-use super::Sql;
+use super::SqlStore;
 use crate::error::StoreError;
 use crate::row::{Columns, to_json};
 use crate::sealing::KeyRing;
@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &str = "id, parent, kind, app, client, user_id, user_n
 
 /// Stores a new session.
 pub(super) async fn insert(
-    sql: &Sql,
+    sql: &SqlStore,
     session: &Session,
     secret: Option<&SecretString>,
 ) -> Result<(), StoreError> {
