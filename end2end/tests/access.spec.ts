@@ -38,7 +38,7 @@ async function open(page: Page) {
 interface Grant {
   place: string;
   role: string;
-  toWhom: "Everybody with a Keystone role" | "One Keystone user" | "Everybody in a Keystone project";
+  toWhom: "All users with a Keystone role" | "One Keystone user" | "All users in a Keystone project";
   id: string;
 }
 
@@ -70,9 +70,9 @@ test("an ID whose name the viewer may not know is shown as such", async ({ page 
 });
 
 for (const [what, toWhom, id, group] of [
-  ["a Keystone role", "Everybody with a Keystone role", () => roleId("member"), () => roleId("member")],
+  ["a Keystone role", "All users with a Keystone role", () => roleId("member"), () => roleId("member")],
   ["one user", "One Keystone user", () => userId("nora"), () => `portico:user:${userId("nora")}`],
-  ["a project", "Everybody in a Keystone project", () => projectId("acme"), () => `portico:project:${projectId("acme")}`],
+  ["a project", "All users in a Keystone project", () => projectId("acme"), () => `portico:project:${projectId("acme")}`],
 ] as const) {
   test(`a ClusterRole is granted to ${what}, after a look at what it gives`, async ({ page }) => {
     await open(page);

@@ -3,11 +3,11 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use portico_domain::identity::User;
-use portico_store::{NewAuditEvent, Outcome, Session};
+use portico_store::{NewAuditEvent, Outcome, Session, Store};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::state::{Context, Gateway};
+use crate::request_context::Context;
 
 /// An audit event.
 pub(crate) struct Event<'a> {
@@ -92,10 +92,20 @@ impl<'a> Event<'a> {
     }
 }
 
-impl Gateway {
+/// Records audit events in the log and in the store.
+#[derive(Clone, Debug)]
+pub(crate) struct AuditLog {
+    store: Store,
+}
+
+impl AuditLog {
+    pub fn new(store: Store) -> Self {
+        Self { store }
+    }
+
     /// Records an event. If the store cannot take it, the error is logged and counted; the action
     /// itself has already happened.
-    pub async fn audit(&self, context: &Context, event: Event<'_>) {
+    pub async fn record(&self, context: &Context, event: Event<'_>) {
         let user = event
             .session
             .map(|session| session.user.name.as_str())

@@ -4,9 +4,11 @@ mod app_hosts;
 mod audit;
 mod connections;
 mod error;
+mod federation;
 mod identity;
 pub mod keystone;
 pub(crate) mod limits;
+mod provider;
 mod stay;
 pub mod upstream;
 
@@ -23,12 +25,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub use crate::providers::config::{ProviderConfig, ProviderError, ProviderKind};
+pub(crate) use app::PANEL_ID;
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
 pub use app_hosts::{AppHostError, HostCollision};
 pub use audit::AuditConfig;
 pub use connections::ConnectionsConfig;
 pub use error::ConfigError;
+pub(crate) use federation::{
+    CarriedToken, FederationAttribute, FederationConfig, InvalidFederation,
+};
 pub(crate) use identity::header_name;
 pub use identity::{
     AppRole, Content, Fact, HeaderFrom, IdentityConfig, IdentityFault, IdentityKind,
@@ -36,6 +41,7 @@ pub use identity::{
 pub use keystone::{KeystoneMethod, KeystoneSignIn, WebSso};
 pub use limits::AppLimits;
 pub use portico_proxy::config::{HealthConfig, LimitsConfig, UpstreamConfig};
+pub use provider::{ProviderConfig, ProviderError, ProviderKind};
 pub use stay::StaySignedIn;
 
 /// `[gateway]`: sign-in, sessions and the reverse proxy.
@@ -242,7 +248,7 @@ impl GatewayConfig {
         app::validate(apps)?;
         app_hosts::validate(apps, url, &self.apps_domain)?;
         limits::validate(apps)?;
-        crate::providers::config::validate(&self.providers, apps)?;
+        provider::validate(&self.providers, apps)?;
         app::validate_bearers(apps, &self.providers)
     }
 }

@@ -9,45 +9,47 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, HeaderValue, Method, Request, header};
+use http::{HeaderValue, Method, Request, header};
+use portico_proxy::stream::upgrade;
+use portico_request::path;
 use tower::ServiceExt as _;
 
 use crate::{
-    access::{
-        access_log::{self, AccessLogEntry},
-        origin::{self, OriginFault},
+    apps::{
+        authorization::{Asked, Authorization},
+        bearer::is_bearer_request,
+        proxy::routes,
     },
-    authentication::with_cookie,
-    bearer::presents_one,
-    error_response::{Problem, Source},
+    composition::Parts,
     hosts::Site,
+    http::{
+        access_log::{self, AccessLogEntry},
+        cookies::Purpose,
+        error_response::{Problem, Source},
+        origin::{self, CrossOrigin},
+        redirect::with_cookie,
+        security_headers::set_security_headers,
+    },
     metrics,
     own_paths::{self, OwnPath},
-    pages::layout::set_security_headers,
-    proxy::routes,
-    rules::Asked,
-    session::cookie::Purpose,
-    state::{Context, Gateway, Shared},
+    pages::error_response,
+    request_context::Context,
 };
-use portico_proxy::stream::upgrade;
-use portico_request::path;
 
 /// The routes of both kinds of host.
 pub(crate) struct Dispatcher {
-    pub gateway: Shared,
+    pub parts: Arc<Parts>,
     pub main: Router,
     pub app: Router,
 }
 
-/// Marks a request that a page of another origin has sent: it is handled without a session.
-#[derive(Clone, Copy)]
-pub(crate) struct CrossOrigin(pub OriginFault);
-
 pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) -> Response {
-    let gateway = &dispatcher.gateway;
+    let parts = &dispatcher.parts;
     let started = Instant::now();
-    let site = gateway.site_of(&request);
-    let context = Context::of(gateway, site.clone().unwrap_or(Site::Main), &request);
+    let site = parts.request_contexts.site_of(&request);
+    let context = parts
+        .request_contexts
+        .context(site.clone().unwrap_or(Site::Main), &request);
     let path = request.uri().path();
     let own = site
         .as_ref()
@@ -83,9 +85,13 @@ async fn answer(
     route: &str,
     request: Request<Body>,
 ) -> (Response, Option<(&'static str, Source)>) {
-    let gateway = &dispatcher.gateway;
-    let round_may_end =
-        context.navigation && route != "gateway" && gateway.counts_rounds(request.headers());
+    let parts = &dispatcher.parts;
+    let round_may_end = context.navigation
+        && route != "gateway"
+        && parts
+            .handlers
+            .authentication
+            .counts_rounds(request.headers());
     let decided = panic::caught(decide(dispatcher, site, own, context, request)).await;
     let mut response = match decided {
         Ok(response) => response,
@@ -95,30 +101,35 @@ async fn answer(
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         note(&problem, route, context);
         went_wrong = Some(access_log::of_problem(&problem));
-        let cookies: Vec<HeaderValue> = response
-            .headers()
-            .get_all(header::SET_COOKIE)
-            .iter()
-            .cloned()
-            .collect();
-        response = problem.respond(context.navigation, &context.request_id_text());
-        for cookie in cookies {
-            response.headers_mut().append(header::SET_COOKIE, cookie);
+        if context.navigation {
+            response = page_instead(&problem, &response, context);
         }
     }
     if route == "gateway" {
         set_security_headers(response.headers_mut());
     }
     if round_may_end && response.status().is_success() {
-        response = with_cookie(response, gateway.cookies.clear(Purpose::Rounds));
+        response = with_cookie(response, parts.cookies.clear(Purpose::Rounds));
     }
-    if gateway.cookies.secure && !gateway.is_loopback() {
+    if parts.cookies.secure && !parts.hosts.is_loopback() {
         response.headers_mut().insert(
             header::STRICT_TRANSPORT_SECURITY,
             HeaderValue::from_static("max-age=31536000"),
         );
     }
     (response, went_wrong)
+}
+
+/// Returns the page for a problem, with the cookies of the response for programs.
+fn page_instead(problem: &Problem, response: &Response, context: &Context) -> Response {
+    let page = error_response::page(problem, &context.request_id_text());
+    let mut page = page.into_response();
+    problem.add_retry_after(&mut page);
+    for cookie in response.headers().get_all(header::SET_COOKIE) {
+        page.headers_mut()
+            .append(header::SET_COOKIE, cookie.clone());
+    }
+    page
 }
 
 async fn decide(
@@ -128,9 +139,15 @@ async fn decide(
     context: &Context,
     mut request: Request<Body>,
 ) -> Result<Response, Problem> {
-    let site = site.ok_or_else(|| dispatcher.gateway.unknown_host(context))?;
+    let site = site.ok_or_else(|| {
+        dispatcher
+            .parts
+            .handlers
+            .authentication
+            .unknown_host(context)
+    })?;
     // held until the response begins; load balancers are always answered
-    let _place = match dispatcher.gateway.waiting.try_acquire() {
+    let _place = match dispatcher.parts.waiting.try_acquire() {
         Ok(place) => Some(place),
         Err(_) if own.is_some_and(OwnPath::is_for_load_balancers) => None,
         Err(_) => return Err(Problem::busy()),
@@ -144,16 +161,14 @@ async fn decide(
         && !is_bearer_request(site, request.headers())
     {
         let checked = origin::check(
-            site.origin(&dispatcher.gateway.hosts),
+            site.origin(&dispatcher.parts.hosts),
             request.method(),
             request.headers(),
             upgrade,
         );
         if let Err(fault) = checked {
             if upgrade
-                || !dispatcher
-                    .gateway
-                    .allows_cross_origin(site, context, &request)
+                || !allows_cross_origin(&dispatcher.parts.authorization, site, context, &request)
             {
                 return Err(Problem::foreign_origin(fault));
             }
@@ -164,8 +179,9 @@ async fn decide(
         Site::Main => &dispatcher.main,
         // requests of the app itself need no routing
         Site::App(_) if !own_paths::is_under_oauth2(request.uri().path()) => {
-            let (gateway, context) = (Arc::clone(&dispatcher.gateway), context.clone());
-            let answer = routes::app(State(gateway), Extension(context), request).await;
+            let reverse_proxy = Arc::clone(&dispatcher.parts.handlers.reverse_proxy);
+            let context = Extension(context.clone());
+            let answer = routes::app(State(reverse_proxy), context, request).await;
             return Ok(answer.into_response());
         }
         Site::App(_) => &dispatcher.app,
@@ -177,34 +193,24 @@ async fn decide(
     }
 }
 
-impl Gateway {
-    /// Returns whether every client may send the request to an app, from a page of any origin.
-    fn allows_cross_origin(&self, site: &Site, context: &Context, request: &Request<Body>) -> bool {
-        let Site::App(app) = site else {
-            return false;
-        };
-        let path = request.uri().path();
-        let asked = Asked {
-            method: request.method(),
-            path,
-            headers: request.headers(),
-            client: context.client,
-        };
-        !own_paths::is_under_oauth2(path) && self.is_open_to_pages_elsewhere(app, &asked)
-    }
-}
-
-/// Returns whether the request has a bearer token and no cookie. No browser sends that by itself
-/// for another page, so the origin need not be checked.
-pub(crate) fn is_bearer_request(site: &Site, headers: &HeaderMap) -> bool {
-    match site {
-        Site::Main => false,
-        Site::App(app) => {
-            !app.config.bearer.is_empty()
-                && !headers.contains_key(header::COOKIE)
-                && presents_one(headers)
-        }
-    }
+/// Returns whether every client may send the request to an app, from a page of any origin.
+fn allows_cross_origin(
+    authorization: &Authorization,
+    site: &Site,
+    context: &Context,
+    request: &Request<Body>,
+) -> bool {
+    let Site::App(app) = site else {
+        return false;
+    };
+    let path = request.uri().path();
+    let asked = Asked {
+        method: request.method(),
+        path,
+        headers: request.headers(),
+        client: context.client,
+    };
+    !own_paths::is_under_oauth2(path) && authorization.is_open_to_pages_elsewhere(app, &asked)
 }
 
 /// Returns the route label for the metrics of a request.

@@ -4,15 +4,16 @@
 //!
 //! Counters that alert rules use start at zero ([`describe`]), so that the first increment is seen.
 mod description;
+pub(crate) mod rules;
 mod series;
 
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use portico_store::{AuditSize, EndReason, EndedSession, SessionKind};
+use series::KNOWN;
 
 pub(crate) use description::describe;
-use series::KNOWN;
 
 const REQUESTS: &str = "portico_gateway_requests_total";
 const REQUEST_SECONDS: &str = "portico_gateway_request_seconds";
@@ -33,7 +34,7 @@ const FEED_LAG: &str = "portico_gateway_feed_lag_seconds";
 const FEED_FAILURES: &str = "portico_gateway_feed_failures_total";
 const STAY_FETCHES: &str = "portico_gateway_stay_fetches_total";
 const REFRESHES: &str = "portico_gateway_refreshes_total";
-const API_CALLERS: &str = "portico_gateway_api_callers_total";
+const BEARER_VERIFICATIONS: &str = "portico_gateway_bearer_verifications_total";
 const AUDIT_ENTRIES: &str = "portico_audit_entries";
 const AUDIT_AGE: &str = "portico_audit_oldest_age_seconds";
 const AUDIT_RETENTION: &str = "portico_audit_retention_seconds";
@@ -177,9 +178,9 @@ pub(crate) fn refresh(provider: &str, outcome: &'static str) {
 }
 
 /// Counts a bearer token of an API caller; the outcome is one of [`API_CALLER_OUTCOMES`].
-pub(crate) fn api_caller(outcome: &'static str) {
+pub(crate) fn bearer_verification(outcome: &'static str) {
     debug_assert!(API_CALLER_OUTCOMES.contains(&outcome));
-    metrics::counter!(API_CALLERS, "outcome" => outcome).increment(1);
+    metrics::counter!(BEARER_VERIFICATIONS, "outcome" => outcome).increment(1);
 }
 
 /// Counts a sign-in that was not tried, by the limit that applied: one of [`THROTTLES`].

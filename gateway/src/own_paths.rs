@@ -66,7 +66,7 @@ enum On {
     Apps,
 }
 
-/// Which requests are handled without the check of their origin ([`crate::access::origin`]).
+/// Which requests are handled without the check of their origin ([`crate::http::origin`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Checked,
@@ -137,8 +137,8 @@ static OWN_PATHS: [OwnPath; 46] = {
         own(E::Audit, O::Main, "/oauth2/audit", Checked),
         own(E::Sessions, O::Main, "/oauth2/sessions", Checked),
         own(E::EndSessions, O::Main, "/oauth2/sessions/end", Checked),
-        own(E::SavedForm, O::Main, "/oauth2/kept", Checked),
-        own(E::DiscardSavedForm, O::Main, "/oauth2/kept/discard", Checked),
+        own(E::SavedForm, O::Main, "/oauth2/saved_form", Checked),
+        own(E::DiscardSavedForm, O::Main, "/oauth2/saved_form/discard", Checked),
         own(E::DemoPassword, O::Main, "/oauth2/demo/password", Checked),
         own(E::OfferHandover, O::Main, "/oauth2/handover", Checked),
         own(E::Open, O::Main, "/oauth2/open", Checked),

@@ -1,4 +1,6 @@
 //! The routes of the main host and of the app hosts: a handler for each path of [`own_paths`].
+use std::sync::Arc;
+
 use axum::{
     Router,
     response::IntoResponse,
@@ -6,31 +8,30 @@ use axum::{
 };
 
 use crate::{
-    audit_trail, cli,
+    account,
+    apps::{forward_auth, handover, proxy::routes, saved_form},
+    client_api,
+    composition::{Handlers, Parts},
     dispatch::Dispatcher,
     endpoints,
-    error_response::Problem,
-    forward_auth, handover, login,
+    http::error_response::Problem,
     own_paths::{self, Endpoint, HostKind, OAUTH2},
     pages::assets,
-    providers,
-    proxy::routes,
-    saved_form, sessions,
-    state::Shared,
+    sign_in::{self, attempts, keystone, oidc},
 };
 
-pub(crate) fn dispatcher(gateway: Shared) -> Dispatcher {
+pub(crate) fn dispatcher(parts: Arc<Parts>) -> Dispatcher {
     let main = own_routes(HostKind::Main).fallback(routes::panel);
     let app = own_routes(HostKind::App).fallback(routes::app);
     Dispatcher {
-        main: main.with_state(gateway.clone()),
-        app: app.with_state(gateway.clone()),
-        gateway,
+        main: main.with_state(parts.handlers.clone()),
+        app: app.with_state(parts.handlers.clone()),
+        parts,
     }
 }
 
 /// Returns the gateway's own routes on a kind of host. What is below `/oauth2` goes to nothing else.
-fn own_routes(host: HostKind) -> Router<Shared> {
+fn own_routes(host: HostKind) -> Router<Handlers> {
     let (mut oauth2, mut others) = (Router::new(), Router::new());
     for own in own_paths::of(host) {
         match own.pattern.strip_prefix(OAUTH2) {
@@ -46,57 +47,59 @@ fn own_routes(host: HostKind) -> Router<Shared> {
         .method_not_allowed_fallback(wrong_method)
 }
 
-fn handler(endpoint: Endpoint) -> MethodRouter<Shared> {
+fn handler(endpoint: Endpoint) -> MethodRouter<Handlers> {
     match endpoint {
         Endpoint::Auth => any(forward_auth::auth::answer),
         Endpoint::AuthRedirect => any(forward_auth::redirect::answer),
         Endpoint::ExtAuthz | Endpoint::ExtAuthzPath => any(forward_auth::redirect::of_envoy),
         Endpoint::Static => get(assets::get),
-        Endpoint::SignIn => get(login::sign_in::get).post(login::sign_in::post),
-        Endpoint::SignInWithApplicationCredential => get(login::application_credential::get)
-            .post(login::application_credential::application_credential),
+        Endpoint::SignIn => get(keystone::password::get).post(keystone::password::post),
+        Endpoint::SignInWithApplicationCredential => get(keystone::application_credential::get)
+            .post(keystone::application_credential::application_credential),
         Endpoint::SignInWithToken => {
-            get(login::application_credential::get).post(login::existing_token::token)
+            get(keystone::application_credential::get).post(keystone::existing_token::token)
         }
-        Endpoint::WebSso => post(login::websso::arrive),
-        Endpoint::WebSsoStart => post(login::websso::start),
-        Endpoint::WebSsoFinish => post(login::websso::finish),
-        Endpoint::ProviderStart => get(providers::start::get),
-        Endpoint::ProviderCallback => get(providers::callback::get),
-        Endpoint::BackchannelLogout => post(providers::logout::post),
-        Endpoint::SignedOut => get(login::sign_out::done),
-        Endpoint::Totp => get(login::totp::get).post(login::totp::post),
-        Endpoint::FailedAttempts => get(login::failed_attempts::get),
-        Endpoint::Project => get(login::project::get).post(login::project::post),
+        Endpoint::WebSso => post(keystone::websso::arrive),
+        Endpoint::WebSsoStart => post(keystone::websso::start),
+        Endpoint::WebSsoFinish => post(keystone::websso::finish),
+        Endpoint::ProviderStart => get(oidc::start::get),
+        Endpoint::ProviderCallback => get(oidc::callback::get),
+        Endpoint::BackchannelLogout => post(oidc::backchannel_logout::post),
+        Endpoint::SignedOut => get(sign_in::sign_out::done),
+        Endpoint::Totp => get(keystone::totp::get).post(keystone::totp::post),
+        Endpoint::FailedAttempts => get(attempts::failed_attempts::get),
+        Endpoint::Project => get(sign_in::project::get).post(sign_in::project::post),
         Endpoint::Reauthenticate => {
-            get(login::reauthenticate::get).post(login::reauthenticate::post)
+            get(sign_in::reauthentication::get).post(sign_in::reauthentication::post)
         }
-        Endpoint::SignOut => get(login::sign_out::get).post(login::sign_out::post),
-        Endpoint::Audit => get(audit_trail::get),
-        Endpoint::Sessions => get(sessions::list::get),
-        Endpoint::EndSessions => get(sessions::end::ask).post(sessions::end::post),
+        Endpoint::SignOut => get(sign_in::sign_out::get).post(sign_in::sign_out::post),
+        Endpoint::Audit => get(account::activity::get),
+        Endpoint::Sessions => get(account::sessions::list::get),
+        Endpoint::EndSessions => {
+            get(account::sessions::end::ask).post(account::sessions::end::post)
+        }
         Endpoint::SavedForm => get(saved_form::resume::get).post(saved_form::resume::send),
         Endpoint::DiscardSavedForm => post(saved_form::resume::discard),
-        Endpoint::DemoPassword => get(login::demo::get),
+        Endpoint::DemoPassword => get(sign_in::demo::get),
         Endpoint::OfferHandover => get(handover::offer::get),
         Endpoint::Open => get(forward_auth::sign_in::open),
         Endpoint::UserInfo => get(endpoints::userinfo::get),
-        Endpoint::Authorize => get(cli::authorize::get).post(cli::authorize::post),
-        Endpoint::Device => get(cli::device::get).post(cli::device::start),
-        Endpoint::DeviceDecision => post(cli::device::decide),
-        Endpoint::Token => post(cli::token::post),
-        Endpoint::Revoke => post(cli::revoke::post),
+        Endpoint::Authorize => get(client_api::authorize::get).post(client_api::authorize::post),
+        Endpoint::Device => get(client_api::device::get).post(client_api::device::start),
+        Endpoint::DeviceDecision => post(client_api::device::decide),
+        Endpoint::Token => post(client_api::token::post),
+        Endpoint::Revoke => post(client_api::revoke::post),
         Endpoint::Ping => get(endpoints::health::ping),
         Endpoint::Ready => get(endpoints::health::ready),
         Endpoint::Jwks => get(endpoints::well_known::jwks),
         Endpoint::ClusterKeys => get(endpoints::well_known::cluster_keys),
-        Endpoint::WhoAmI => get(cli::whoami::get),
-        Endpoint::Clusters => get(cli::clusters::list),
-        Endpoint::ClusterToken => post(cli::clusters::token),
-        Endpoint::SealingKey => get(cli::direct::sealing_key),
+        Endpoint::WhoAmI => get(client_api::whoami::get),
+        Endpoint::Clusters => get(client_api::clusters::list),
+        Endpoint::ClusterToken => post(client_api::clusters::token),
+        Endpoint::SealingKey => get(client_api::direct::sealing_key),
         Endpoint::AcceptHandover => post(handover::accept::post),
         Endpoint::AppSignIn | Endpoint::AppStart => get(forward_auth::sign_in::app_host),
-        Endpoint::AppSignOut => get(login::sign_out::on_main_host),
+        Endpoint::AppSignOut => get(sign_in::sign_out::on_main_host),
     }
 }
 

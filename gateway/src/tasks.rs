@@ -4,16 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
 use jiff::{SignedDuration, Timestamp};
+use portico_proxy::upstream::health;
 use portico_store::EndReason;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    composition::Parts,
     metrics,
-    session::{feed, live::Live},
-    state::Shared,
+    sessions::{feed, live::Live},
 };
-use portico_proxy::upstream::health;
 
 /// Bounds the concurrent calls of one background task.
 const MAX_CONCURRENT_CALLS: usize = 8;
@@ -21,24 +21,24 @@ const MAX_CONCURRENT_CALLS: usize = 8;
 const WEBSOCKET_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs until `stop` is cancelled; then closes streams that would not end by themselves.
-pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
-    let apps = gateway.hosts.apps();
+pub(crate) async fn run(parts: Arc<Parts>, stop: CancellationToken) {
+    let apps = parts.hosts.apps();
     let all = async {
         tokio::join!(
-            every(feed::READ_INTERVAL, || follow(&gateway)),
-            every(Duration::from_secs(1), || recheck_open(&gateway)),
-            every(Duration::from_secs(2), || revoke_due(&gateway)),
-            every(Duration::from_secs(2), || ask_keystone(&gateway)),
-            every(Duration::from_secs(10), || gateway.fetch_due()),
-            every(Duration::from_secs(5), || validate_active(&gateway)),
-            every(Duration::from_secs(2), || refresh_active(&gateway)),
-            every(Duration::from_secs(60), || discover(&gateway)),
-            every(Duration::from_secs(30), || sweep(&gateway)),
-            every(Duration::from_secs(30), || chain_audit(&gateway)),
-            every(Duration::from_secs(900), || trim_audit(&gateway)),
-            every(Duration::from_secs(5), || read_certificates(&gateway)),
-            every(Duration::from_secs(5), || prune(&gateway)),
-            every(Duration::from_secs(3), || read_credentials(&gateway)),
+            every(feed::READ_INTERVAL, || follow(&parts)),
+            every(Duration::from_secs(1), || recheck_open(&parts)),
+            every(Duration::from_secs(2), || revoke_due(&parts)),
+            every(Duration::from_secs(2), || ask_keystone(&parts)),
+            every(Duration::from_secs(10), || parts.sessions.fetch_due()),
+            every(Duration::from_secs(5), || validate_active(&parts)),
+            every(Duration::from_secs(2), || refresh_active(&parts)),
+            every(Duration::from_secs(60), || discover(&parts)),
+            every(Duration::from_secs(30), || sweep(&parts)),
+            every(Duration::from_secs(30), || chain_audit(&parts)),
+            every(Duration::from_secs(900), || trim_audit(&parts)),
+            every(Duration::from_secs(5), || read_certificates(&parts)),
+            every(Duration::from_secs(5), || prune(&parts)),
+            every(Duration::from_secs(3), || read_credentials(&parts)),
             health::watch(apps.iter().map(|app| &app.upstream)),
         )
     };
@@ -46,9 +46,9 @@ pub(crate) async fn run(gateway: Shared, stop: CancellationToken) {
         _ = all => {}
         () = stop.cancelled() => {}
     }
-    gateway.forwarder.draining.cancel();
-    gateway.forwarder.relays.close();
-    let told = tokio::time::timeout(WEBSOCKET_CLOSE_TIMEOUT, gateway.forwarder.relays.wait());
+    parts.forwarder.draining.cancel();
+    parts.forwarder.relays.close();
+    let told = tokio::time::timeout(WEBSOCKET_CLOSE_TIMEOUT, parts.forwarder.relays.wait());
     if told.await.is_err() {
         tracing::debug!("some WebSockets did not close in time");
     }
@@ -64,54 +64,54 @@ async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() 
 }
 
 /// Follows the changes that other replicas make to sessions.
-async fn follow(gateway: &Shared) {
-    let was_current = gateway.registry.is_covered();
-    if let Err(error) = gateway.registry.follow().await {
+async fn follow(parts: &Arc<Parts>) {
+    let was_current = parts.sessions.registry.is_covered();
+    if let Err(error) = parts.sessions.registry.follow().await {
         // logged once each time the feed becomes stale
         if was_current {
             tracing::warn!(%error, "the feed of changes cannot be read: each request asks the store");
         }
         metrics::feed_failed();
     }
-    metrics::feed(gateway.registry.lag());
+    metrics::feed(parts.sessions.registry.lag());
 }
 
 /// Reads sessions with open connections again that seem expired, or that the feed does not cover.
-async fn recheck_open(gateway: &Shared) {
-    let doubtful = gateway.registry.doubtful(Timestamp::now());
+async fn recheck_open(parts: &Arc<Parts>) {
+    let doubtful = parts.sessions.registry.doubtful(Timestamp::now());
     stream::iter(doubtful)
         .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
-            if let Err(error) = gateway.registry.recheck(&live).await {
+            if let Err(error) = parts.sessions.registry.recheck(&live).await {
                 tracing::debug!(%error, "an open session could not be looked at again");
-                gateway.registry.doubt();
+                parts.sessions.registry.doubt();
             }
         })
         .await;
 }
 
-async fn revoke_due(gateway: &Shared) {
-    if let Err(error) = gateway.revoke_due().await {
+async fn revoke_due(parts: &Arc<Parts>) {
+    if let Err(error) = parts.sessions.revoke_due().await {
         tracing::warn!(%error, "the queue of revocations cannot be read");
     }
-    if let Err(error) = gateway.revoke_ended_of_providers().await {
+    if let Err(error) = parts.sessions.revoke_ended_of_providers().await {
         tracing::warn!(%error, "the queue of providers' revocations cannot be read");
     }
 }
 
 /// Refreshes sessions in use ahead of time, so that no request has to wait.
-async fn refresh_active(gateway: &Shared) {
+async fn refresh_active(parts: &Arc<Parts>) {
     let now = Timestamp::now();
-    for live in gateway.registry.all() {
-        if live.is_active(now) && gateway.refresh_is_due(&live, now) {
-            drop(gateway.refresh_in_background(&live));
+    for live in parts.sessions.registry.all() {
+        if live.is_active(now) && parts.sessions.refresh_is_due(&live, now) {
+            drop(parts.sessions.refresh_in_background(&live));
         }
     }
 }
 
 /// Refreshes the providers' metadata, so that the sign-in page knows which one is down and users do
 /// not wait for it.
-async fn discover(gateway: &Shared) {
-    stream::iter(gateway.providers.all())
+async fn discover(parts: &Arc<Parts>) {
+    stream::iter(parts.providers.all())
         .for_each_concurrent(MAX_CONCURRENT_CALLS, |provider| async move {
             if let Err(error) = provider.client.discover().await {
                 tracing::debug!(provider = provider.config.id, %error, "not discovered");
@@ -121,16 +121,16 @@ async fn discover(gateway: &Shared) {
 }
 
 /// Closes unused connections to upstreams.
-async fn prune(gateway: &Shared) {
-    gateway.panel.prune();
-    for app in gateway.hosts.apps() {
+async fn prune(parts: &Arc<Parts>) {
+    parts.handlers.reverse_proxy.panel.prune();
+    for app in parts.hosts.apps() {
         app.upstream.prune();
     }
 }
 
 /// Reads certificates and authorities of upstreams again, where they have changed.
-async fn read_certificates(gateway: &Shared) {
-    for app in gateway.hosts.apps() {
+async fn read_certificates(parts: &Arc<Parts>) {
+    for app in parts.hosts.apps() {
         if app.upstream.has_files() {
             let app = Arc::clone(app);
             // a failed read changes nothing; the next one follows soon
@@ -140,25 +140,26 @@ async fn read_certificates(gateway: &Shared) {
 }
 
 /// Reads passwords and tokens of apps again, which operators replace at run time.
-async fn read_credentials(gateway: &Shared) {
-    if gateway.identities.has_files() {
-        let gateway = Arc::clone(gateway);
+async fn read_credentials(parts: &Arc<Parts>) {
+    if parts.identities.has_files() {
+        let parts = Arc::clone(parts);
         // a failed read changes nothing; the next one follows soon
-        let _ = tokio::task::spawn_blocking(move || gateway.identities.read_again()).await;
+        let _ = tokio::task::spawn_blocking(move || parts.identities.read_again()).await;
     }
 }
 
-async fn ask_keystone(gateway: &Shared) {
-    let answers = gateway.keystone.version().await.is_ok();
-    gateway.set_keystone_answers(answers);
+async fn ask_keystone(parts: &Arc<Parts>) {
+    let answers = parts.sessions.keystone.version().await.is_ok();
+    parts.sessions.set_keystone_answers(answers);
 }
 
-async fn validate_active(gateway: &Shared) {
+async fn validate_active(parts: &Arc<Parts>) {
     let now = Timestamp::now();
-    let every = signed(gateway.config.session.validate_every);
-    let bound = every + signed(gateway.config.session.stale_for);
+    let every = signed(parts.sessions.config.validate_every);
+    let bound = every + signed(parts.sessions.config.stale_for);
     let age = |live: &Arc<Live>| now.duration_since(live.root().keystone_checked_at);
-    let due: Vec<Arc<Live>> = gateway
+    let due: Vec<Arc<Live>> = parts
+        .sessions
         .registry
         .all()
         .into_iter()
@@ -172,34 +173,34 @@ async fn validate_active(gateway: &Shared) {
                 // the use of outdated roles is bounded, for streams too
                 live.connections.renew();
             }
-            if !gateway.keystone_answers() && (live.is_stale() || age(&live) < every) {
+            if !parts.sessions.keystone_answers() && (live.is_stale() || age(&live) < every) {
                 return;
             }
-            if let Err(error) = gateway.validate(&live, None).await {
+            if let Err(error) = parts.sessions.validate(&live, None).await {
                 tracing::warn!(%error, "a session could not be validated");
             }
         })
         .await;
 }
 
-async fn sweep(gateway: &Shared) {
+async fn sweep(parts: &Arc<Parts>) {
     let now = Timestamp::now();
-    match gateway.store.sweep(now).await {
+    match parts.store.sweep(now).await {
         Ok(swept) => {
             metrics::sessions_ended(&swept.ended, EndReason::Expired);
             for ended in &swept.ended {
-                gateway.registry.end(ended.id, EndReason::Expired);
+                parts.sessions.registry.end(ended.id, EndReason::Expired);
             }
         }
         Err(error) => tracing::warn!(%error, "old rows cannot be cleared away"),
     }
-    gateway.registry.prune(now);
-    measure(gateway, now).await;
+    parts.sessions.registry.prune(now);
+    measure(parts, now).await;
 }
 
 /// Adds entries written by versions without a hash chain to the chain, and measures the sizes.
-async fn chain_audit(gateway: &Shared) {
-    let (audit, now) = (gateway.store.audit(), Timestamp::now());
+async fn chain_audit(parts: &Arc<Parts>) {
+    let (audit, now) = (parts.store.audit(), Timestamp::now());
     match audit.adopt(now).await {
         Ok(0) => {}
         Ok(adopted) => tracing::warn!(
@@ -210,13 +211,13 @@ async fn chain_audit(gateway: &Shared) {
         Err(error) => tracing::warn!(%error, "the audit log's chain cannot be kept"),
     }
     if let Ok(size) = audit.size().await {
-        metrics::audit_log(size, gateway.config.audit.retention_days, now);
+        metrics::audit_log(size, parts.audit_retention_days, now);
     }
 }
 
 /// Deletes entries that are older than `gateway.audit.retention_days`.
-async fn trim_audit(gateway: &Shared) {
-    let days = gateway.config.audit.retention_days;
+async fn trim_audit(parts: &Arc<Parts>) {
+    let days = parts.audit_retention_days;
     if days == 0 {
         return;
     }
@@ -225,18 +226,18 @@ async fn trim_audit(gateway: &Shared) {
         // longer than the range of timestamps
         return;
     };
-    match gateway.store.audit().trim(before).await {
+    match parts.store.audit().trim(before).await {
         Ok(0) => {}
         Ok(deleted) => tracing::info!(deleted, days, "old entries of the audit log were deleted"),
         Err(error) => tracing::warn!(%error, "old entries of the audit log cannot be deleted"),
     }
 }
 
-async fn measure(gateway: &Shared, now: Timestamp) {
-    if let Ok(counts) = gateway.store.sessions().count_by_kind(now).await {
+async fn measure(parts: &Arc<Parts>, now: Timestamp) {
+    if let Ok(counts) = parts.store.sessions().count_by_kind(now).await {
         metrics::live_sessions(&counts);
     }
-    if let Ok(count) = gateway.store.keystone_tokens().count_unfinished(now).await {
+    if let Ok(count) = parts.store.keystone_tokens().count_unfinished(now).await {
         metrics::pending_revocations(count);
     }
 }

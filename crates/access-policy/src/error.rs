@@ -28,7 +28,7 @@ pub enum Fault {
     #[error("{0} holds more than {1} entries")]
     Many(&'static str, usize),
     #[error(
-        "who is missing: name whom the rule allows. For everybody who is signed in write [{{ \
+        "who is missing: name whom the rule allows. For all signed-in users write [{{ \
          signed_in = true }}]"
     )]
     WhoMissing,

@@ -172,7 +172,7 @@ fn people(who: &[Who]) -> String {
             Who::Group(group) => format!("group {} of {}", group.group, group.provider),
             Who::UserId(id) => format!("user {id}"),
             Who::UserName { name, domain } => format!("user {name}@{domain}"),
-            Who::SignedIn => "everybody who is signed in".to_owned(),
+            Who::SignedIn => "all signed-in users".to_owned(),
         })
         .collect();
     if words.is_empty() {

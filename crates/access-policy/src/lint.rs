@@ -97,7 +97,7 @@ impl Policy {
             if let Some(public) = public.find(|public| meet(rule, public)) {
                 found.warn(format!(
                     "a user whom it refuses can sign out and see what the rule {:?} opens to \
-                     everybody",
+                     everyone",
                     public.name
                 ));
             }
@@ -133,7 +133,7 @@ fn breadth(rule: &Rule, found: &mut Found) {
     let everywhere = rule.is_about_every_path();
     match rule.effect {
         Effect::Public if everywhere && rule.networks.is_empty() => {
-            found.warn("opens every path of the app to everybody");
+            found.warn("opens every path of the app to everyone");
         }
         Effect::Public if everywhere => found.warn(
             "opens every path of the app to every client in these networks: every program, and \
@@ -141,11 +141,11 @@ fn breadth(rule: &Rule, found: &mut Found) {
         ),
         Effect::Deny if everywhere && rule.who.is_empty() && rule.except.is_none() => {
             if rule.methods.is_every() && rule.networks.is_empty() {
-                found.warn("closes the whole app to everybody");
+                found.warn("closes the whole app to everyone");
             }
         }
         Effect::Allow if rule.who.contains(&Who::SignedIn) && everywhere => {
-            found.warn("opens every path of the app to everybody who is signed in");
+            found.warn("opens every path of the app to all signed-in users");
         }
         Effect::Public | Effect::Deny | Effect::Allow => {}
     }

@@ -254,7 +254,7 @@ impl fmt::Display for Outcome {
                 write!(f, "no rule decides; open by apps.allow ({by})")
             }
             Self::Open { by, .. } => write!(f, "open by the rule {by:?}"),
-            Self::Public { rule } => write!(f, "open to everybody by the rule {rule:?}"),
+            Self::Public { rule } => write!(f, "open to everyone by the rule {rule:?}"),
             Self::SignIn { rule: None } => f.write_str("not signed in: redirected to sign-in"),
             Self::SignIn { rule: Some(rule) } => {
                 write!(

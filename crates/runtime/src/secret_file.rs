@@ -19,7 +19,7 @@ pub enum SecretFileError {
     },
     /// All users of the machine can read the file.
     #[error(
-        "the secret file {} is readable by everybody (mode {mode:04o}): run `chmod 600 {}`, or in \
+        "the secret file {} is readable by all users (mode {mode:04o}): run `chmod 600 {}`, or in \
          Kubernetes mount it with `defaultMode: 0440`",
         path.display(), path.display()
     )]

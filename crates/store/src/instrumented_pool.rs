@@ -23,7 +23,7 @@ const TABLES: [&str; 22] = [
     "authorization_codes",
     "device_codes",
     "handover_codes",
-    "kept_forms",
+    "saved_forms",
     "keystone_tokens",
     "logout_marks",
     "provider_flows",
@@ -324,15 +324,24 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../migrations")
             .join(migrations);
+        let files = std::fs::read_dir(folder).unwrap();
+        let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+        paths.retain(|path| path.to_str().unwrap().ends_with(".up.sql"));
+        paths.sort();
         let mut tables = BTreeSet::new();
-        for file in std::fs::read_dir(folder).unwrap() {
-            let path = file.unwrap().path();
-            if !path.to_str().unwrap().ends_with(".up.sql") {
-                continue;
-            }
+        for path in paths {
             let text = std::fs::read_to_string(path).unwrap();
             for rest in text.split("CREATE TABLE ").skip(1) {
                 tables.insert(rest.split([' ', '(']).next().unwrap().to_owned());
+            }
+            for rest in text.split("ALTER TABLE ").skip(1) {
+                if let Some((from, to)) = rest.split_once(" RENAME TO ") {
+                    let to = to.split(';').next().unwrap().to_owned();
+                    // another change of a table may precede the renaming
+                    if tables.remove(from) {
+                        tables.insert(to);
+                    }
+                }
             }
         }
         tables
@@ -365,8 +374,8 @@ mod tests {
                 ("sessions", "update"),
             ),
             (
-                "DELETE FROM kept_forms WHERE id = $1",
-                ("kept_forms", "delete"),
+                "DELETE FROM saved_forms WHERE id = $1",
+                ("saved_forms", "delete"),
             ),
             ("PRAGMA busy_timeout = 1", (OTHER, OTHER)),
             ("SELECT secret FROM somebody_elses", (OTHER, "select")),

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-pub(crate) const TABLE: &str = "kept_forms";
+pub(crate) const TABLE: &str = "saved_forms";
 pub(crate) const PURPOSE: &str = "kept form";
 /// How long the user may take to sign in again.
 pub(crate) const FORM_TTL: SignedDuration = SignedDuration::from_mins(10);
@@ -19,7 +19,7 @@ pub trait SavedForms: Send + Sync {
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError>;
+    async fn save(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError>;
 
     /// Returns the form of a browser's cookie, if it belongs to this user. Other users do not learn
     /// that it exists.

@@ -47,7 +47,7 @@ async fn statements_are_measured_by_table_and_operation_and_failures_counted() {
         )
     };
     assert!(value(&text, &of("sessions", "select")) >= 2.0);
-    assert!(value(&text, &of("kept_forms", "delete")) >= 1.0);
+    assert!(value(&text, &of("saved_forms", "delete")) >= 1.0);
     assert!(!text.contains(r#"_seconds_count{table="other""#), "{text}");
     assert!(value(&text, errors).abs() < f64::EPSILON);
 

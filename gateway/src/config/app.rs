@@ -13,7 +13,10 @@ use super::{
     AppLimits, ConfigError, IdentityConfig, ProviderConfig, ProviderKind, UpstreamConfig,
     is_incomplete, is_label, upstream,
 };
-use crate::{own_paths, session::assertion::PANEL};
+use crate::own_paths;
+
+/// The panel as an upstream and as the audience of assertions; no app can have this ID.
+pub(crate) const PANEL_ID: &str = "panel";
 
 /// The value for Keystone's tokens in `apps.bearer`.
 pub const KEYSTONE_BEARER: &str = "keystone";
@@ -247,7 +250,7 @@ pub(super) fn validate(apps: &[AppConfig]) -> Result<(), ConfigError> {
             return Err(ConfigError::AppId(app.id.clone()));
         }
         // assertions for the panel hold more than an app may know
-        if app.id == PANEL {
+        if app.id == PANEL_ID {
             return Err(ConfigError::AppIsPanel);
         }
         if !seen.insert(app.id.as_str()) {
@@ -340,7 +343,8 @@ pub(super) fn is_incomplete_rule(rule: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::app_hosts::{self, AppHostError};
+    use crate::config::app_hosts;
+    use crate::config::app_hosts::AppHostError;
     use serde_json::{Value, json};
 
     fn app(id: &str, more: Value) -> AppConfig {

@@ -35,7 +35,8 @@ impl SessionConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ConfigError, GatewayConfig};
+    use crate::config::ConfigError;
+    use crate::config::GatewayConfig;
 
     #[test]
     fn no_session_stays_signed_in_for_more_than_a_day() {

@@ -8,7 +8,7 @@ use std::{any::Any, panic::AssertUnwindSafe};
 use axum::response::Response;
 use futures::FutureExt as _;
 
-use crate::error_response::Problem;
+use crate::http::error_response::Problem;
 
 /// Bounds a panic's message in the log.
 const MAX_MESSAGE_CHARS: usize = 1024;

@@ -19,10 +19,10 @@ use serde_json::json;
 use tower::{Layer as _, service_fn};
 
 use super::*;
-use crate::{Deps, GatewayConfig};
+use crate::{Deps, GatewayConfig, composition::Parts};
 
 /// A gateway of which nothing but its own endpoints is reached.
-async fn gateway(directory: &std::path::Path) -> Shared {
+async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
     portico_runtime::install_crypto_provider();
     let sealing = directory.join("panel.pub");
     let key = PrivateKey::generate();
@@ -84,7 +84,7 @@ impl Recorder for Counted {
 #[tokio::test]
 async fn finding_o11_a_panic_is_an_answer_with_a_request_id_and_counted_as_ours() {
     let directory = tempfile::tempdir().expect("directory");
-    let gateway = gateway(directory.path()).await;
+    let parts = gateway(directory.path()).await;
     let panicking = Router::new()
         .route(
             "/text",
@@ -103,7 +103,7 @@ async fn finding_o11_a_panic_is_an_answer_with_a_request_id_and_counted_as_ours(
         )
         .route("/fine", any(|| async { "fine" }));
     let dispatcher = Arc::new(Dispatcher {
-        gateway,
+        parts,
         main: panicking.clone(),
         app: Router::new().nest("/oauth2", panicking),
     });

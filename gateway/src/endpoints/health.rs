@@ -1,13 +1,46 @@
 //! `GET /ping` and `GET /ready`: for load balancers.
-use std::sync::atomic::Ordering;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use axum::{
     extract::State,
     response::{IntoResponse as _, Response},
 };
 use http::StatusCode;
+use portico_proxy::forward::Forwarder;
+use portico_store::Store;
 
-use crate::{pages::layout::harden, state::Shared};
+use crate::http::security_headers::harden;
+
+/// Whether this replica should get requests.
+#[derive(Debug)]
+pub(crate) struct Readiness {
+    store: Store,
+    forwarder: Arc<Forwarder>,
+    /// Whether the process is about to stop: no more requests should be sent here.
+    leaving: AtomicBool,
+}
+
+impl Readiness {
+    pub fn new(store: Store, forwarder: Arc<Forwarder>) -> Self {
+        Self {
+            store,
+            forwarder,
+            leaving: AtomicBool::new(false),
+        }
+    }
+
+    /// Is not ready from now on.
+    pub fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed) || self.forwarder.draining.is_cancelled()
+    }
+}
 
 pub(crate) async fn ping() -> Response {
     said(StatusCode::OK, "OK\n")
@@ -15,11 +48,11 @@ pub(crate) async fn ping() -> Response {
 
 /// Returns whether this replica should get requests: not while the store is unavailable or the
 /// process is stopping.
-pub(crate) async fn ready(State(gateway): State<Shared>) -> Response {
-    if gateway.leaving.load(Ordering::Relaxed) || gateway.forwarder.draining.is_cancelled() {
+pub(crate) async fn ready(State(readiness): State<Arc<Readiness>>) -> Response {
+    if readiness.is_stopping() {
         return said(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
-    match gateway.store.ping().await {
+    match readiness.store.ping().await {
         Ok(()) => said(StatusCode::OK, "ready\n"),
         Err(error) => {
             let next_step = error.next_step();

@@ -1,4 +1,6 @@
 //! `GET /oauth2/userinfo`: returns the user of the browser's session.
+use std::sync::Arc;
+
 use axum::{
     Extension, Json,
     extract::State,
@@ -8,25 +10,28 @@ use http::HeaderMap;
 use serde_json::json;
 
 use crate::{
-    authentication::Interrupt,
-    error_response::Problem,
-    pages::layout::harden,
-    state::{Context, Shared},
+    authentication::Authentication,
+    http::{error_response::Problem, interrupt::Interrupt, security_headers::harden},
+    request_context::Context,
 };
 
 pub(crate) async fn get(
-    State(gateway): State<Shared>,
+    State(authentication): State<Arc<Authentication>>,
     Extension(context): Extension<Context>,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
-    let Ok(caller) = gateway.lookup(&headers, None).await? else {
+    let Ok(caller) = authentication.lookup(&headers, None).await? else {
         return Err(Problem::signed_out().into());
     };
-    if gateway.ensure_valid(&context, &caller).await?.is_err() {
+    if authentication
+        .ensure_valid(&context, &caller)
+        .await?
+        .is_err()
+    {
         return Err(Problem::signed_out().into());
     }
     let root = caller.live.root();
-    let stale = caller.live.is_stale() || !gateway.keystone_answers();
+    let stale = caller.live.is_stale() || !authentication.sessions.keystone_answers();
     let mut answer = Json(json!({
         "sub": root.user.id,
         "name": root.user.name,

@@ -1,5 +1,5 @@
 //! Publishes public keys: the gateway's for assertions, kube-auth's for cluster tokens.
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     Json,
@@ -9,16 +9,23 @@ use axum::{
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
 
-use crate::state::Shared;
+use crate::{clusters::Cluster, sessions::signing::Signing};
+
+/// The public keys that others need.
+#[derive(Debug)]
+pub(crate) struct PublicKeys {
+    pub signing: Arc<Signing>,
+    pub clusters: Arc<[Cluster]>,
+}
 
 /// `GET /.well-known/jwks.json`.
-pub(crate) async fn jwks(State(gateway): State<Shared>) -> Response {
-    public(gateway.signing.jwks())
+pub(crate) async fn jwks(State(keys): State<Arc<PublicKeys>>) -> Response {
+    public(keys.signing.jwks())
 }
 
 /// `GET /.well-known/portico-cluster-keys`: lists the keys, but not the clusters they belong to.
-pub(crate) async fn cluster_keys(State(gateway): State<Shared>) -> Response {
-    let keys: BTreeMap<&str, Value> = gateway
+pub(crate) async fn cluster_keys(State(keys): State<Arc<PublicKeys>>) -> Response {
+    let by_id: BTreeMap<&str, Value> = keys
         .clusters
         .iter()
         .map(|cluster| {
@@ -27,7 +34,7 @@ pub(crate) async fn cluster_keys(State(gateway): State<Shared>) -> Response {
             (key.kid(), value)
         })
         .collect();
-    public(json!({ "keys": keys.into_values().collect::<Vec<_>>() }))
+    public(json!({ "keys": by_id.into_values().collect::<Vec<_>>() }))
 }
 
 fn public(value: Value) -> Response {

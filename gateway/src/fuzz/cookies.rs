@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderValue, header};
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use secrecy::ExposeSecret as _;
 
-use crate::session::cookie::{Cookies, Purpose};
+use crate::http::cookies::{Cookies, Purpose};
 use portico_proxy::headers::cookies::without_reserved;
 
 const LINES: &str = include_str!("seeds/cookies.json");

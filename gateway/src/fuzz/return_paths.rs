@@ -3,7 +3,7 @@ use bolero::check;
 use portico_testkit::fuzz::{Change, edited, seeds, time};
 use url::Url;
 
-use crate::access::return_path::{OWN_STEPS, ReturnPath};
+use crate::http::return_path::{OWN_STEPS, ReturnPath};
 use portico_request::path;
 
 /// Spellings of other hosts; the attack suite sends the same ones to a running gateway.

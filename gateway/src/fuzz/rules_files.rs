@@ -91,9 +91,9 @@ fn check_file(text: &[u8]) -> bool {
     let Some(plain) = policy(&json!([]), text) else {
         return false;
     };
-    let closed = json!([{ "name": "closed to everybody", "effect": "deny" }]);
+    let closed = json!([{ "name": "closed to everyone", "effect": "deny" }]);
     let closed = policy(&closed, text);
-    let open = json!([{ "name": "open to everybody", "effect": "public" }]);
+    let open = json!([{ "name": "open to everyone", "effect": "public" }]);
     let open = policy(&open, text);
     for question in questions() {
         let explained = plain.explain(&question);

@@ -3,11 +3,11 @@ use metrics::Unit;
 use portico_store::{EndReason, SessionKind};
 
 use super::{
-    API_CALLER_OUTCOMES, API_CALLERS, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, DECISION_WORDS,
-    DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Outcome, PENDING, PROBLEMS, REFRESHES,
-    REQUEST_SECONDS, REQUESTS, REVOCATIONS, SESSIONS, SIGN_INS, STARTED, STAY_FETCHES, THROTTLED,
-    THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UNHELD_REFUSALS, UNREADABLE_ADDRESSES,
-    UPSTREAM_SECONDS, VALIDATIONS, provider,
+    API_CALLER_OUTCOMES, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, BEARER_VERIFICATIONS,
+    DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Outcome, PENDING,
+    PROBLEMS, REFRESHES, REQUEST_SECONDS, REQUESTS, REVOCATIONS, SESSIONS, SIGN_INS, STARTED,
+    STAY_FETCHES, THROTTLED, THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UNHELD_REFUSALS,
+    UNREADABLE_ADDRESSES, UPSTREAM_SECONDS, VALIDATIONS, provider,
 };
 
 /// Registers the help texts, and starts counters at zero.
@@ -62,7 +62,7 @@ pub(crate) fn describe() {
         "Refreshes of sessions at OIDC providers, by provider and outcome."
     );
     metrics::describe_counter!(
-        API_CALLERS,
+        BEARER_VERIFICATIONS,
         "Bearers of API callers: verified anew, or refused."
     );
     metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
@@ -93,14 +93,14 @@ pub(crate) fn describe() {
         STAY_FETCHES,
         "Tokens fetched for sessions that stay signed in, by outcome."
     );
-    crate::rules::metrics::describe();
+    super::rules::describe();
     start_at_zero();
 }
 
 fn start_at_zero() {
     provider(KEYSTONE);
     for outcome in API_CALLER_OUTCOMES {
-        metrics::counter!(API_CALLERS, "outcome" => outcome).increment(0);
+        metrics::counter!(BEARER_VERIFICATIONS, "outcome" => outcome).increment(0);
     }
     metrics::counter!(UNREADABLE_ADDRESSES).increment(0);
     metrics::counter!(UNHELD_REFUSALS).increment(0);

@@ -56,7 +56,7 @@ pub(crate) enum RequiredSubject {
     /// Users named in the configuration.
     Chosen,
     SignedIn,
-    Anybody,
+    Everyone,
 }
 
 impl AccessRequirement {
@@ -66,8 +66,8 @@ impl AccessRequirement {
             RequiredSubject::Role { role, project, .. } => format!("{role} in {project}"),
             RequiredSubject::Group { group, provider } => format!("group {group} of {provider}"),
             RequiredSubject::Chosen => "people whom the configuration names".to_owned(),
-            RequiredSubject::SignedIn => "everybody who is signed in".to_owned(),
-            RequiredSubject::Anybody => "everybody".to_owned(),
+            RequiredSubject::SignedIn => "all signed-in users".to_owned(),
+            RequiredSubject::Everyone => "everyone".to_owned(),
         };
         if self.with.is_empty() {
             who
@@ -88,8 +88,8 @@ impl AccessRequirement {
                     "the group " strong { (group) } " of " (provider)
                 },
                 RequiredSubject::Chosen => "people whom its configuration names",
-                RequiredSubject::SignedIn => "everybody who is signed in",
-                RequiredSubject::Anybody => "everybody",
+                RequiredSubject::SignedIn => "all signed-in users",
+                RequiredSubject::Everyone => "everyone",
             }
             @if !self.with.is_empty() { ", " (self.with) }
         }

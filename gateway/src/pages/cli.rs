@@ -6,7 +6,7 @@ use super::{
     layout::{Page, hidden},
     sign_in::Notice,
 };
-use crate::access::csrf;
+use crate::http::csrf;
 
 /// A request of a command line that waits for approval.
 pub(crate) struct Approval<'a> {

@@ -2,7 +2,7 @@
 use maud::html;
 
 use super::layout::{Page, request_line};
-use crate::error_response::Problem;
+use crate::http::error_response::Problem;
 
 pub(crate) fn page(problem: &Problem, request_id: &str) -> Page {
     let other = problem.leads_to.as_deref();

@@ -7,8 +7,8 @@ use super::{
     sign_in_methods::{credential_fields, token_fields},
 };
 use crate::{
-    access::csrf,
     config::{KeystoneMethod, KeystoneSignIn},
+    http::csrf,
 };
 
 /// The contents of the page. Only the session's own user can continue it.

@@ -10,7 +10,7 @@ use super::{
     layout::{Page, hidden},
     time::time,
 };
-use crate::access::csrf;
+use crate::http::csrf;
 
 const MAX_SHOWN_CHARS: usize = 200;
 /// Parts of the names of fields whose values are masked.
@@ -40,12 +40,12 @@ impl SavedFormPage<'_> {
                     dt { (name) } dd { (shown(name, value)) }
                 }
             }
-            form method="post" action="/oauth2/kept" {
+            form method="post" action="/oauth2/saved_form" {
                 @for (name, value) in &self.fields { (hidden(name, value)) }
                 (hidden(csrf::FIELD, self.csrf))
                 div.row { button type="submit" { "Send it now" } }
             }
-            form.after method="post" action="/oauth2/kept/discard" {
+            form.after method="post" action="/oauth2/saved_form/discard" {
                 (hidden(csrf::FIELD, self.csrf))
                 button.quiet type="submit" { "Forget it" }
             }

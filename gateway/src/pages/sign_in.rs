@@ -10,8 +10,8 @@ use super::{
     sign_in_methods::SignInMethods,
 };
 use crate::{
-    access::csrf,
     config::{DemoUser, KeystoneMethod},
+    http::csrf,
 };
 
 /// Why the page is shown.
@@ -23,7 +23,7 @@ pub(crate) enum Notice {
 }
 
 /// The sign-in form.
-pub(crate) struct SignIn<'a> {
+pub(crate) struct SignInPage<'a> {
     /// A description of the destination; `None` for the home page.
     pub destination: Option<&'a str>,
     pub return_path: &'a str,
@@ -84,7 +84,7 @@ impl Notice {
     }
 }
 
-impl SignIn<'_> {
+impl SignInPage<'_> {
     pub fn page(&self) -> Page {
         let ways = &self.methods;
         let fields = html! {

@@ -1,20 +1,17 @@
 //! The sign-out pages: the confirmation before, and the summary after.
 use http::StatusCode;
 use maud::html;
+use url::Url;
 
 use super::layout::{Page, hidden, note};
-use crate::{access::csrf, providers::end::Onward};
+use crate::{http::csrf, sessions::end::Ended};
 
-/// What a sign-out ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ended {
-    pub apps: usize,
-    pub cli: usize,
-    pub tokens: usize,
-    /// Keystone tokens that could not be revoked yet.
-    pub pending: usize,
-    /// Application credentials that still exist at Keystone, without their secret.
-    pub left_over: usize,
+/// The provider's own sign-out, for the browser.
+#[derive(Clone, Debug)]
+pub(crate) struct Onward {
+    /// The provider's name.
+    pub name: String,
+    pub url: Url,
 }
 
 pub(crate) fn confirm(user: &str, csrf: &str) -> Page {
@@ -89,7 +86,7 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
 }
 
 /// Returns a number with its noun: "1 token", "2 tokens".
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

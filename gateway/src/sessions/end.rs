@@ -1,209 +1,130 @@
-//! `/oauth2/sessions/end`: ends one session, all others, or every one of a user.
-use std::collections::HashSet;
+//! Ends sessions: the row, open connections, and every Keystone token of a session.
+use std::time::Duration;
 
-use axum::{
-    Extension,
-    extract::{OriginalUri, State},
-    response::{IntoResponse as _, Response},
-};
 use futures::{StreamExt as _, stream};
-use jiff::Timestamp;
-use portico_domain::identity::User;
-use portico_store::{EndReason, Outcome, Session, SessionKind, StoreError};
-use secrecy::ExposeSecret as _;
+use jiff::{SignedDuration, Timestamp};
+use portico_store::{EndReason, PendingRevocation, SessionKind, StoreError};
 use uuid::Uuid;
 
-use crate::{
-    audit::Event,
-    authentication::{Interrupt, see_other},
-    error_response::Problem,
-    extract::{SignedIn, SignedInForm},
-    forms::Fields,
-    pages::{sessions::Question, sign_out::Ended},
-    session::live::Caller,
-    state::{Context, Gateway, Shared},
-};
+use super::Sessions;
+use crate::metrics;
 
-const MAX_CONCURRENT_ENDS: usize = 4;
+/// How long a sign-out waits for revocations before it leaves the rest to the queue.
+const REVOCATION_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long one replica may take for a revocation before another one tries.
+const CLAIM_TTL: SignedDuration = SignedDuration::from_secs(15);
+const MAX_CONCURRENT_REVOCATIONS: usize = 8;
 
-/// What has just been ended.
+/// What a sign-out ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ending {
-    pub sessions: usize,
+pub(crate) struct Ended {
+    pub apps: usize,
+    pub cli: usize,
     pub tokens: usize,
+    /// Keystone tokens that could not be revoked yet.
+    pub pending: usize,
+    /// Application credentials that still exist at Keystone, without their secret.
+    pub left_over: usize,
 }
 
-/// Whose sessions a request is about, and by which right.
-struct Subject {
-    user: User,
-    by_admin: bool,
-}
-
-/// `GET`: asks for confirmation before several sessions end.
-pub(crate) async fn ask(
-    State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
-    SignedIn(caller): SignedIn,
-    OriginalUri(uri): OriginalUri,
-) -> Result<Response, Interrupt> {
-    let query = Fields::of_query(&uri)?;
-    let subject = gateway
-        .subject(&context, &caller, query.optional("user"))
-        .await?;
-    let spared = if subject.by_admin {
-        None
-    } else {
-        Some(&caller)
-    };
-    let rows = gateway.rows(&subject.user, spared).await?;
-    let page = Question {
-        user: &subject.user,
-        by_admin: subject.by_admin,
-        sessions: rows.iter().filter(|row| !row.current).count(),
-        csrf: caller.session.csrf.expose_secret(),
-    };
-    Ok(page.page().into_response())
-}
-
-pub(crate) async fn post(
-    State(gateway): State<Shared>,
-    Extension(context): Extension<Context>,
-    SignedInForm { caller, fields }: SignedInForm,
-) -> Result<Response, Interrupt> {
-    let subject = gateway
-        .subject(&context, &caller, fields.optional("user"))
-        .await?;
-    let live = gateway.endable(&subject.user).await?;
-    let chosen: Vec<Session> = match (fields.optional("session"), fields.get("which")) {
-        (Some(id), "") => {
-            let id = Uuid::parse_str(id)
-                .map_err(|_| Problem::bad_request("This is not a session ID."))?;
-            if id == caller.session.id {
-                // the sign-out page asks for confirmation, and shows what has ended with the
-                // session
-                return Ok(see_other("/oauth2/sign_out"));
-            }
-            live.into_iter()
-                .filter(|session| session.id == id)
-                .collect()
-        }
-        (None, "others") if !subject.by_admin => live
-            .into_iter()
-            .filter(|session| session.id != caller.session.id)
-            .collect(),
-        (None, "all") if subject.by_admin => live,
-        _ => return Err(Problem::bad_request("Name the session to end.").into()),
-    };
-    let ending = gateway
-        .end_chosen(&context, &caller, &subject, chosen)
-        .await?;
-    if subject.by_admin {
-        return gateway
-            .sessions_of(&context, &caller, &subject.user, Some(ending))
-            .await;
-    }
-    gateway.own_sessions(&context, &caller, Some(ending)).await
-}
-
-impl Gateway {
-    async fn subject(
-        &self,
-        context: &Context,
-        caller: &Caller,
-        user: Option<&str>,
-    ) -> Result<Subject, Interrupt> {
-        let Some(id) = user else {
-            return Ok(Subject {
-                user: caller.session.user.clone(),
-                by_admin: false,
-            });
-        };
-        self.admins_only(context, caller, id).await?;
-        let sessions = self.store.sessions();
-        let users = sessions.users_matching(id, Timestamp::now()).await?;
-        let user = users.into_iter().find(|user| user.id == id);
-        let user = user.ok_or_else(|| {
-            Problem::downstream(
-                http::StatusCode::NOT_FOUND,
-                "no_sessions",
-                "There is no such session",
-                "No user with this ID is signed in any more.",
-            )
-            .leads_to("Sessions", super::list::PATH)
-        })?;
-        Ok(Subject {
-            user,
-            by_admin: true,
+impl Sessions {
+    /// Ends a session, a browser's with all its children, and revokes its tokens as far as Keystone
+    /// responds; the others remain in the queue.
+    pub async fn end_session(&self, root: Uuid, reason: EndReason) -> Result<Ended, StoreError> {
+        let now = Timestamp::now();
+        let sessions = self.store.sessions().end(root, reason, now).await?;
+        metrics::sessions_ended(&sessions, reason);
+        self.registry.end(root, reason);
+        let count = |kind| sessions.iter().filter(|ended| ended.kind == kind).count();
+        let pending = self
+            .store
+            .keystone_tokens()
+            .pending_revocations(root)
+            .await?;
+        let total = pending.len();
+        let (revoked, _) = tokio::join!(
+            tokio::time::timeout(REVOCATION_TIMEOUT, self.revoke_all(pending)),
+            tokio::time::timeout(REVOCATION_TIMEOUT, self.revoke_of_provider(root)),
+        );
+        let revoked = revoked.unwrap_or_default();
+        // interrupted revocations may have succeeded: the store knows which tokens are left
+        let left = self.store.keystone_tokens().pending_revocations(root).await;
+        let pending = left.map_or(total - revoked, |left| left.len());
+        let left_over = self.store.session_credentials().left_of_session(root).await;
+        Ok(Ended {
+            apps: count(SessionKind::App),
+            cli: count(SessionKind::CommandLine),
+            tokens: total.saturating_sub(pending),
+            pending,
+            left_over: left_over.map_or(0, |left| left.len()),
         })
     }
 
-    /// Returns the sessions that can be ended by themselves: those on app hosts end with their
-    /// browser's.
-    async fn endable(&self, user: &User) -> Result<Vec<Session>, Interrupt> {
-        let sessions = self.store.sessions();
-        let mut live = sessions.list_of_user(&user.id, Timestamp::now()).await?;
-        live.retain(|session| session.kind != SessionKind::App);
-        Ok(live)
+    /// Revokes tokens, several at once; returns how many are revoked.
+    async fn revoke_all(&self, tokens: Vec<PendingRevocation>) -> usize {
+        // the tokens that a session began with come first: what must be deleted with them has to be
+        // deleted before the end of another token revokes them too
+        let (first, rest): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| token.unscoped);
+        self.revoke_several(first).await + self.revoke_several(rest).await
     }
 
-    async fn end_chosen(
-        &self,
-        context: &Context,
-        caller: &Caller,
-        subject: &Subject,
-        chosen: Vec<Session>,
-    ) -> Result<Ending, Interrupt> {
-        let reason = if subject.by_admin {
-            EndReason::EndedByAdministrator
-        } else {
-            EndReason::Revoked
-        };
-        // a browser's command lines end with it
-        let ids: HashSet<Uuid> = chosen.iter().map(|session| session.id).collect();
-        let sessions = chosen.len();
-        let alone = chosen
-            .into_iter()
-            .filter(|session| !session.parent.is_some_and(|parent| ids.contains(&parent)));
-        let ended: Vec<Result<Ended, StoreError>> = stream::iter(alone)
-            .map(|session| async move {
-                let ended = self.end_session(session.id, reason).await?;
-                self.record_end(context, caller, subject, &session, &ended)
-                    .await;
-                Ok(ended)
-            })
-            .buffer_unordered(MAX_CONCURRENT_ENDS)
-            .collect()
-            .await;
-        let mut tokens = 0;
-        for ended in ended {
-            tokens += ended?.tokens;
+    async fn revoke_several(&self, tokens: Vec<PendingRevocation>) -> usize {
+        stream::iter(tokens)
+            .map(|token| self.revoke_pending(token))
+            .buffer_unordered(MAX_CONCURRENT_REVOCATIONS)
+            .filter(|revoked| std::future::ready(*revoked))
+            .count()
+            .await
+    }
+
+    async fn revoke_pending(&self, pending: PendingRevocation) -> bool {
+        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        match tokens
+            .claim_revocation(&pending, now + CLAIM_TTL, now)
+            .await
+        {
+            Ok(true) => {}
+            // another replica revokes it
+            Ok(false) => return false,
+            Err(error) => {
+                tracing::warn!(%error, "a revocation cannot be claimed");
+                return false;
+            }
         }
-        Ok(Ending { sessions, tokens })
+        // the session's credential is deleted with its first token, which is then useless
+        let deleted = !pending.unscoped
+            || self
+                .delete_credentials(pending.session, &pending.token)
+                .await;
+        let revoked = deleted && self.revoke(&pending.token).await;
+        metrics::revocation(revoked);
+        let written = if revoked {
+            tokens.forget(pending.id).await
+        } else {
+            let exponent = u32::try_from(pending.attempts.clamp(0, 5)).unwrap_or(5);
+            let wait = SignedDuration::from_secs(2_i64.pow(exponent));
+            tokens
+                .revocation_failed(pending.id, Timestamp::now() + wait)
+                .await
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, "the outcome of a revocation could not be written down");
+        }
+        revoked
     }
 
-    async fn record_end(
-        &self,
-        context: &Context,
-        caller: &Caller,
-        subject: &Subject,
-        session: &Session,
-        ended: &Ended,
-    ) {
-        let by = if subject.by_admin {
-            "by an administrator"
-        } else {
-            "by its user"
-        };
-        let reason = format!(
-            "{by}: {} tokens revoked, {} pending",
-            ended.tokens, ended.pending
-        );
-        let target = session.id.to_string();
-        let event = Event::new("session.revoke", Outcome::Succeeded)
-            .session(&caller.session)
-            .target(&target)
-            .subject(Some(&session.user))
-            .reason(&reason);
-        self.audit(context, event).await;
+    /// Revokes the tokens in the queue; called periodically.
+    pub async fn revoke_due(&self) -> Result<(), StoreError> {
+        let due = self
+            .store
+            .keystone_tokens()
+            .due_revocations(64, Timestamp::now())
+            .await?;
+        if !due.is_empty() {
+            let total = due.len();
+            let revoked = self.revoke_all(due).await;
+            tracing::info!(total, revoked, "pending revocations tried");
+        }
+        Ok(())
     }
 }

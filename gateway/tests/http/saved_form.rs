@@ -21,7 +21,7 @@ fn target() -> String {
 }
 
 fn kept() -> String {
-    format!("{MAIN}/oauth2/kept")
+    format!("{MAIN}/oauth2/saved_form")
 }
 
 /// A browser whose session has expired, and that has just sent the form.
@@ -52,7 +52,7 @@ async fn a_form_of_an_expired_session_is_offered_after_sign_in_and_sent_by_a_cli
         "{}",
         page.body
     );
-    assert_eq!(page.field("rd"), "/oauth2/kept");
+    assert_eq!(page.field("rd"), "/oauth2/saved_form");
 
     let csrf = sign_in_as(&stack, &mut browser, "u1", "ada").await;
     let page = browser.open(&kept()).await;
@@ -87,7 +87,7 @@ async fn a_form_of_an_expired_session_is_offered_after_sign_in_and_sent_by_a_cli
     let again = browser.submit(MAIN, &kept(), &fields).await;
     assert_eq!(again.status, StatusCode::OK, "sent twice");
     assert!(again.body.contains("Nothing is waiting"));
-    for action in ["form.keep", "form.send"] {
+    for action in ["form.save", "form.send"] {
         assert_eq!(stack.audited(action).await.len(), 1, "{action}");
     }
 }
@@ -164,7 +164,7 @@ async fn only_small_plain_forms_of_expired_sessions_are_kept() {
         let page = browser
             .send(Method::POST, &target(), &headers, body.to_owned())
             .await;
-        assert!(!page.location().as_str().contains("form_kept"), "{kind}");
+        assert!(!page.location().as_str().contains("form_saved"), "{kind}");
     }
     assert!(browser.cookie(MAIN_HOST, "portico-form").is_none());
 
@@ -182,7 +182,7 @@ async fn only_small_plain_forms_of_expired_sessions_are_kept() {
         .submit(MAIN, &target(), FORM)
         .await;
     assert!(
-        !page.location().as_str().contains("form_kept"),
+        !page.location().as_str().contains("form_saved"),
         "a stranger's"
     );
 }

@@ -81,7 +81,7 @@ async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
         "/oauth2/device",
         "/oauth2/authorize",
         "/oauth2/sessions",
-        "/oauth2/kept",
+        "/oauth2/saved_form",
         "/oauth2/handover",
         "/oauth2/start?provider=corp",
         "/oauth2/start?provider=none",

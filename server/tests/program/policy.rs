@@ -16,7 +16,7 @@ methods = ["unsafe"]
 except = { who = [{ role = "admin", project = "$app" }] }
 
 [[tests]]
-name = "help is for everybody"
+name = "help is for everyone"
 request = "GET /help/1"
 expect = "public"
 "#;
@@ -124,7 +124,7 @@ fn explain_says_which_rule_decides_and_fails_where_it_refuses() {
     let (code, said, _) = asked(&["--url", "https://wiki.apps.example.org/help/1?x=/y"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(
-        said.contains("open to everybody by the rule \"help\""),
+        said.contains("open to everyone by the rule \"help\""),
         "{said}"
     );
 }

@@ -188,9 +188,9 @@ fn GrantForm(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoVi
             <fieldset class="choices">
                 <legend class="label mb-1">"To whom"</legend>
                 {[
-                    (SubjectKind::Role, "Everybody with a Keystone role"),
+                    (SubjectKind::Role, "All users with a Keystone role"),
                     (SubjectKind::User, "One Keystone user"),
-                    (SubjectKind::Project, "Everybody in a Keystone project"),
+                    (SubjectKind::Project, "All users in a Keystone project"),
                 ]
                     .map(|(kind, label)| kind_choice(kind, label, entries))
                     .collect_view()}

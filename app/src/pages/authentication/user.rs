@@ -71,7 +71,7 @@ fn copied(text: &str, what: &'static str) -> AnyView {
 
 fn group(group: &KubernetesGroup) -> AnyView {
     let meaning = if group.name == AUTHENTICATED {
-        "Everybody whom the cluster knows".to_owned()
+        "All users known to the cluster".to_owned()
     } else {
         let words = Words::of(&group.subject);
         match words.kind {

@@ -67,11 +67,11 @@ fn lint_finds_what_opens_by_accident_and_what_has_no_effect() {
     };
     has(
         json!([{ "name": "a", "effect": "public" }]),
-        "every path of the app to everybody",
+        "every path of the app to everyone",
     );
     has(
         json!([{ "name": "a", "effect": "public", "paths": ["prefix:/"] }]),
-        "every path of the app to everybody",
+        "every path of the app to everyone",
     );
     has(
         json!([{ "name": "a", "effect": "deny" }]),
@@ -103,7 +103,7 @@ fn lint_finds_what_opens_by_accident_and_what_has_no_effect() {
     );
     has(
         json!([{ "name": "a", "effect": "allow", "who": [{ "signed_in": true }] }]),
-        "everybody who is signed in",
+        "all signed-in users",
     );
     has(
         json!([{ "name": "a", "effect": "allow", "who": admins(), "factors": ["otp"], "paths": ["/x"] }]),

@@ -52,7 +52,7 @@ pub enum InvalidSyncConfig {
     )]
     Format(String),
     #[error(
-        "role-mappings: {0}: username would give everybody with the role one name, so that the \
+        "role-mappings: {0}: username would give everyone with the role one name, so that the \
          audit log could no longer identify them; take it out and bind the role's ID instead"
     )]
     Username(String),

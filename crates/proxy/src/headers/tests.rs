@@ -1,5 +1,7 @@
-use super::*;
+use http::{HeaderName, HeaderValue};
 use proptest::prelude::*;
+
+use super::*;
 
 fn map(pairs: &[(&str, &str)]) -> HeaderMap {
     let mut headers = HeaderMap::new();

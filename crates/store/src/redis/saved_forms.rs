@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 #[async_trait]
 impl SavedForms for RedisStore {
-    async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
+    async fn save(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
         let secret = random_secret()?;
         let expires_at = now + FORM_TTL;
         let keys = &self.shared.keys;
@@ -31,7 +31,7 @@ impl SavedForms for RedisStore {
             .sealed("body_sealed", &sealed)
             .time("created_at", now)
             .time("expires_at", expires_at);
-        let mut call = self.redis.call(&SIGN_IN, "keep_form");
+        let mut call = self.redis.call(&SIGN_IN, "save_form");
         call.arg(&id)
             .arg(&hash)
             .arg(&new.user_id)
@@ -39,7 +39,7 @@ impl SavedForms for RedisStore {
             .arg(expires_at.as_second())
             .arg(MAX_FORMS_PER_USER);
         fields.append_to(&mut call);
-        let _done: i64 = self.redis.script("keep a form", &call).await?;
+        let _done: i64 = self.redis.script("save a form", &call).await?;
         Ok(secret)
     }
 

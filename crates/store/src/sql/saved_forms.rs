@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 #[async_trait]
 impl SavedForms for SqlStore {
-    async fn keep(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
+    async fn save(&self, new: &NewSavedForm, now: Timestamp) -> Result<SecretString, StoreError> {
         let secret = random_secret()?;
         let id = Uuid::new_v4().to_string();
         let sealed = self
@@ -22,7 +22,7 @@ impl SavedForms for SqlStore {
             .keys
             .seal(place(&id), new.body.expose_secret())?;
         sqlx::query(
-            "INSERT INTO kept_forms (
+            "INSERT INTO saved_forms (
                  secret_hash, id, user_id, target, body_sealed, created_at, expires_at
              )
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -36,7 +36,7 @@ impl SavedForms for SqlStore {
         .bind((now + FORM_TTL).as_second())
         .execute(&self.pool)
         .await
-        .map_err(StoreError::database("keep a form"))?;
+        .map_err(StoreError::database("save a form"))?;
         self.make_room(&new.user_id, &id).await?;
         Ok(secret)
     }
@@ -50,7 +50,7 @@ impl SavedForms for SqlStore {
         for hash in self.shared.keys.hashes(PURPOSE, secret) {
             let row = sqlx::query(
                 "SELECT id, user_id, target, body_sealed, expires_at
-                 FROM kept_forms
+                 FROM saved_forms
                  WHERE secret_hash = $1 AND user_id = $2 AND expires_at > $3",
             )
             .bind(hash)
@@ -78,7 +78,7 @@ impl SavedForms for SqlStore {
 
     async fn forget(&self, id: Uuid) -> Result<bool, StoreError> {
         let gone = sqlx::query(
-            "DELETE FROM kept_forms
+            "DELETE FROM saved_forms
              WHERE id = $1",
         )
         .bind(id.to_string())
@@ -92,10 +92,10 @@ impl SavedForms for SqlStore {
 impl SqlStore {
     async fn make_room(&self, user_id: &str, newest: &str) -> Result<(), StoreError> {
         sqlx::query(
-            "DELETE FROM kept_forms
+            "DELETE FROM saved_forms
              WHERE user_id = $1 AND id <> $2 AND id NOT IN (
                  SELECT id
-                 FROM kept_forms
+                 FROM saved_forms
                  WHERE user_id = $1
                  ORDER BY created_at DESC, id
                  LIMIT $3

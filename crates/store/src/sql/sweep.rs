@@ -18,7 +18,7 @@ impl Sweep for SqlStore {
             ("DELETE FROM totp_marks WHERE expires_at <= $1", now),
             ("DELETE FROM provider_flows WHERE expires_at <= $1", now),
             ("DELETE FROM logout_marks WHERE expires_at <= $1", now),
-            ("DELETE FROM kept_forms WHERE expires_at <= $1", now),
+            ("DELETE FROM saved_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (
                 "DELETE FROM authorization_codes WHERE expires_at <= $1",

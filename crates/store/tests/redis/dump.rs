@@ -47,7 +47,7 @@ async fn fill(store: &Store) -> Vec<(&'static str, String)> {
         target: "/form".to_owned(),
         body: SecretString::from("field=what-was-typed"),
     };
-    let secret = store.saved_forms().keep(&form, at(0)).await.unwrap();
+    let secret = store.saved_forms().save(&form, at(0)).await.unwrap();
     keep("form", &secret);
     keep("form's body", &form.body);
     let device = store.device_codes();

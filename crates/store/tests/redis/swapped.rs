@@ -169,7 +169,7 @@ async fn attack_78_a_device_cannot_be_approved_for_another() {
 }
 
 #[tokio::test]
-async fn attack_78_a_kept_form_cannot_change_its_user() {
+async fn attack_78_a_saved_form_cannot_change_its_user() {
     let mut two = two().await;
     let forms = two.database.store.saved_forms();
     let form = |user: &str, body: &str| NewSavedForm {
@@ -177,9 +177,9 @@ async fn attack_78_a_kept_form_cannot_change_its_user() {
         target: "/form".to_owned(),
         body: SecretString::from(body),
     };
-    forms.keep(&form("ada-id", "of ada"), at(0)).await.unwrap();
+    forms.save(&form("ada-id", "of ada"), at(0)).await.unwrap();
     let from = two.raw.keys("form:").await.remove(0);
-    let own = forms.keep(&form("mallory-id", "own"), at(0)).await.unwrap();
+    let own = forms.save(&form("mallory-id", "own"), at(0)).await.unwrap();
     let own = own.expose_secret();
     let mut all = two.raw.keys("form:").await;
     all.retain(|key| *key != from);

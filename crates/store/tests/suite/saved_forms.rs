@@ -13,7 +13,7 @@ fn form(user: &str, body: &str) -> NewSavedForm {
 
 pub async fn a_form_is_given_back_to_its_user_only(database: &Database) {
     let forms = database.store.saved_forms();
-    let secret = forms.keep(&form("ada-id", "name=vera"), at(0)).await;
+    let secret = forms.save(&form("ada-id", "name=vera"), at(0)).await;
     let secret = secret.unwrap();
     let secret = secret.expose_secret();
     let found = forms.find(secret, "ada-id", at(1)).await.unwrap().unwrap();
@@ -27,7 +27,7 @@ pub async fn a_form_is_given_back_to_its_user_only(database: &Database) {
 
 pub async fn a_form_is_kept_for_ten_minutes(database: &Database) {
     let forms = database.store.saved_forms();
-    let secret = forms.keep(&form("ada-id", "a=b"), at(0)).await.unwrap();
+    let secret = forms.save(&form("ada-id", "a=b"), at(0)).await.unwrap();
     let secret = secret.expose_secret();
     assert!(
         forms
@@ -49,7 +49,7 @@ pub async fn a_form_is_kept_for_ten_minutes(database: &Database) {
 
 pub async fn a_form_is_forgotten_once(database: &Database) {
     let forms = database.store.saved_forms();
-    let secret = forms.keep(&form("ada-id", "a=b"), at(0)).await.unwrap();
+    let secret = forms.save(&form("ada-id", "a=b"), at(0)).await.unwrap();
     let found = forms.find(secret.expose_secret(), "ada-id", at(1)).await;
     let id = found.unwrap().unwrap().id;
     assert!(forms.forget(id).await.unwrap());
@@ -60,10 +60,10 @@ pub async fn the_oldest_forms_of_a_user_make_room(database: &Database) {
     let forms = database.store.saved_forms();
     let mut secrets = Vec::new();
     for second in 0..6 {
-        let kept = forms.keep(&form("ada-id", "a=b"), at(second)).await;
+        let kept = forms.save(&form("ada-id", "a=b"), at(second)).await;
         secrets.push(kept.unwrap());
     }
-    let other = forms.keep(&form("vera-id", "a=b"), at(0)).await.unwrap();
+    let other = forms.save(&form("vera-id", "a=b"), at(0)).await.unwrap();
     for (number, secret) in secrets.iter().enumerate() {
         let found = forms.find(secret.expose_secret(), "ada-id", at(7)).await;
         assert_eq!(found.unwrap().is_some(), number >= 2, "{number}");
@@ -74,7 +74,7 @@ pub async fn the_oldest_forms_of_a_user_make_room(database: &Database) {
 
 pub async fn a_stolen_database_shows_no_form(database: &Database) {
     let forms = database.store.saved_forms();
-    let secret = forms.keep(&form("ada-id", "a=b"), at(0)).await.unwrap();
+    let secret = forms.save(&form("ada-id", "a=b"), at(0)).await.unwrap();
     let thief = database.with_keys(&[9]).await;
     let found = thief.saved_forms();
     let found = found.find(secret.expose_secret(), "ada-id", at(1)).await;

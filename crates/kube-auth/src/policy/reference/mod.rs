@@ -113,7 +113,7 @@ impl Rules {
             parts.push(format!("{} {}", one.kind, listed(&one.values)));
         }
         if parts.is_empty() {
-            "everybody".to_owned()
+            "everyone".to_owned()
         } else {
             parts.join(", ")
         }

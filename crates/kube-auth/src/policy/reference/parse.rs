@@ -59,7 +59,7 @@ fn entry(value: Value) -> Result<Entry, String> {
     let version1 = entry.resource.is_some() || entry.nonresource.is_some();
     if version1 && entry.users.is_none() && entry.matches.is_empty() {
         return Err(
-            "without match or users it would apply to everybody; if that is intended, write \
+            "without match or users it would apply to everyone; if that is intended, write \
              {\"type\": \"user\", \"values\": [\"*\"]}"
                 .to_owned(),
         );
@@ -68,7 +68,7 @@ fn entry(value: Value) -> Result<Entry, String> {
     // match is not evaluated then
     if version2 && entry.users.is_none() {
         return Err(
-            "without users it would apply to everybody who can sign in: name the projects \
+            "without users it would apply to everyone who can sign in: name the projects \
                     in {\"users\": {\"projects\": [...]}}"
                 .to_owned(),
         );

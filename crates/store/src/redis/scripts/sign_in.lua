@@ -26,8 +26,8 @@ function actions.finish_flow()
   return drop_flow(ARGV[2])
 end
 
--- keep_form ID SECRET_HASH USER_ID CREATED_AT EXPIRES_AT MOST FIELD VALUE …
-function actions.keep_form()
+-- save_form ID SECRET_HASH USER_ID CREATED_AT EXPIRES_AT MOST FIELD VALUE …
+function actions.save_form()
   local id, user, ends = ARGV[2], ARGV[4], ARGV[6]
   put('form', id, ends, 8)
   point('form_secret', ARGV[3], id, ends)

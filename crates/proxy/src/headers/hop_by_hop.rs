@@ -1,0 +1,45 @@
+//! Hop-by-hop headers, and the removal of headers.
+use http::{HeaderMap, HeaderName, header};
+
+/// Returns whether the header is hop-by-hop: RFC 9110 section 7.6.1, and others that proxies use.
+pub(super) fn is_hop_by_hop(name: &str) -> bool {
+    matches!(
+        name,
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "http2-settings"
+    )
+}
+
+/// Removes unwanted headers. Checking each present name costs less than looking up each unwanted
+/// one.
+pub(super) fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
+    let names: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| unwanted(name.as_str()))
+        .cloned()
+        .collect();
+    for name in names {
+        headers.remove(name);
+    }
+}
+
+/// Removes the headers named in `Connection` (RFC 9110 7.6.1).
+pub(super) fn remove_named_by_connection(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .flat_map(|line| line.as_bytes().split(|b| *b == b','))
+        .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+}

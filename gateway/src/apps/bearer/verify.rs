@@ -1,0 +1,229 @@
+//! Verifies a bearer token: at Keystone, or with the keys of the provider that it names.
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use portico_openstack::keystone::{self, TokenDetails, TokenScope};
+use portico_store::{EndReason, Reserved, SessionProvider, ThrottleLimit};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::{
+    BearerAuthentication, Fault,
+    extract::Token,
+    verified_token_cache::{Bearer, REVALIDATION_INTERVAL, Verdict},
+};
+use crate::{
+    config::KEYSTONE_BEARER,
+    hosts::App,
+    http::{error_response::Problem, interrupt::Interrupt},
+    identity_providers::{OidcProvider, profile_of, user_of},
+    metrics,
+    request_context::Context,
+};
+
+/// The prefix of Portico's own cluster tokens, which only kube-auth accepts.
+const CLUSTER_TOKEN_PREFIX: &str = "portico_";
+/// Limits the refused tokens of one network, so that clients cannot load Keystone through Portico.
+const REFUSAL_LIMIT: ThrottleLimit = ThrottleLimit::window(30, 60);
+
+impl BearerAuthentication {
+    /// Verifies a bearer token for an app.
+    pub(super) async fn verify(
+        &self,
+        context: &Context,
+        app: &App,
+        token: &Token,
+    ) -> Result<Verdict, Interrupt> {
+        let secret = &token.secret;
+        if secret.expose_secret().starts_with(CLUSTER_TOKEN_PREFIX) {
+            return Ok(Err(Fault::Invalid("it is for a cluster")));
+        }
+        let work = async {
+            let subject = format!("bearer:{}", context.client.network());
+            let throttle = self.store.throttle();
+            let now = Timestamp::now();
+            // before Keystone is asked, so that concurrent requests count before they are
+            // answered
+            let reserved = throttle.reserve(&subject, REFUSAL_LIMIT, now).await;
+            let place = match reserved.map_err(Problem::from)? {
+                Reserved::Granted(place) => place,
+                Reserved::RefusedUntil(until) => {
+                    let seconds = until.as_second() - now.as_second();
+                    return Ok(Err(Fault::Throttled(seconds.max(1))));
+                }
+            };
+            let verdict = self.ask(app, token).await;
+            if !matches!(verdict, Ok(Err(_))) {
+                // accepted, or not decided
+                let given_back = throttle.return_reservation(&place).await;
+                given_back.map_err(Problem::from)?;
+            }
+            if matches!(verdict, Ok(Ok(_))) {
+                metrics::bearer_verification("verified");
+            }
+            verdict
+        };
+        let verdict = self
+            .verified_tokens
+            .verdict::<Problem>(&app.config.id, secret, work)
+            .await;
+        verdict.map_err(|problem| (*problem).clone().into())
+    }
+
+    async fn ask(&self, app: &App, token: &Token) -> Result<Verdict, Problem> {
+        let issuers = &app.config.bearer;
+        if !token.keystone_only
+            && let Some(issuer) = claimed_issuer(token.secret.expose_secret())
+            && let Some(provider) = issuers
+                .iter()
+                .filter_map(|id| self.providers.get(id))
+                .find(|provider| provider.client.issuer() == issuer)
+        {
+            return ask_provider(provider, &token.secret).await;
+        }
+        if issuers.iter().any(|issuer| issuer == KEYSTONE_BEARER) {
+            return self.ask_keystone_about(&token.secret).await;
+        }
+        Ok(Err(Fault::Invalid("its issuer is not accepted here")))
+    }
+
+    async fn ask_keystone_about(&self, token: &SecretString) -> Result<Verdict, Problem> {
+        let details = match self.keystone.validate(token).await {
+            Ok(details) => details,
+            Err(error) if error.is_refusal() => {
+                return Ok(Err(Fault::Invalid("Keystone does not accept it")));
+            }
+            Err(keystone::Error::Forbidden) => {
+                return Ok(Err(Fault::Invalid("Keystone forbids its use here")));
+            }
+            Err(error) => return Err(Problem::keystone_unavailable_by(&error)),
+        };
+        if let Some(why) = unfit(&details) {
+            return Ok(Err(Fault::Invalid(why)));
+        }
+        let bearer = Bearer::of_keystone(details, token.clone()).map_err(|error| {
+            tracing::error!(%error, "the identity of a bearer token cannot be used");
+            Problem::internal()
+        })?;
+        Ok(bearer.ok_or(Fault::Invalid("it belongs to no project")))
+    }
+}
+
+/// Verifies a JWT with its provider's keys. Its groups count where a rule names the provider; it
+/// carries no roles in projects.
+async fn ask_provider(provider: &OidcProvider, token: &SecretString) -> Result<Verdict, Problem> {
+    let verified = match provider.client.verify_bearer(token).await {
+        Ok(verified) => verified,
+        Err(portico_oidc::Error::Token(fault)) => {
+            tracing::debug!(provider = provider.config.id, %fault, "a bearer was refused");
+            return Ok(Err(Fault::Invalid(
+                "it is not a valid access token for this audience",
+            )));
+        }
+        Err(error) => return Err(Problem::provider(provider, &error)),
+    };
+    let identity = verified.identity;
+    let of_provider = SessionProvider {
+        id: provider.config.id.clone(),
+        subject: identity.subject.clone(),
+        sid: identity.session.clone(),
+        profile: profile_of(&identity, false),
+        expires_at: None,
+    };
+    let user = user_of(provider, &identity);
+    Bearer::of_provider(user, identity.methods, of_provider, verified.expires_at)
+        .map(Ok)
+        .map_err(|error| {
+            tracing::error!(%error, "the identity of a bearer token cannot be used");
+            Problem::internal()
+        })
+}
+
+/// Watches a bearer token while connections are open for it, and closes them when it ends. Keystone
+/// can revoke a token, so it is validated again; a JWT is valid until it expires.
+pub(crate) fn watch(bearer_authentication: Arc<BearerAuthentication>, bearer: Arc<Bearer>) {
+    let live = Arc::clone(bearer.live());
+    if live.connections.count() == 0 || !bearer.begins_watch() {
+        return;
+    }
+    let token = bearer.keystone_token();
+    tokio::spawn(async move {
+        let bound = bearer_authentication.sessions.stale_bound();
+        let mut confirmed = Timestamp::now();
+        while live.connections.count() > 0 {
+            let now = Timestamp::now();
+            let unconfirmed = token.is_some() && now.duration_since(confirmed) > bound;
+            if now >= bearer.expires_at || unconfirmed {
+                live.connections.end(EndReason::Expired.as_str());
+                break;
+            }
+            let wait = bearer
+                .expires_at
+                .duration_since(now)
+                .min(REVALIDATION_INTERVAL);
+            tokio::time::sleep(wait.try_into().unwrap_or_default()).await;
+            let Some(token) = &token else { continue };
+            match bearer_authentication.keystone.validate(token).await {
+                Ok(_) => confirmed = Timestamp::now(),
+                Err(error) if error.is_refusal() => {
+                    live.connections.end(EndReason::RefusedByKeystone.as_str())
+                }
+                Err(_) => {}
+            }
+        }
+        bearer.ends_watch();
+    });
+}
+
+/// Returns why a valid Keystone token is not accepted as a bearer token: its rights are narrower
+/// than what the app grants to its project and roles, or it acts for another user.
+fn unfit(details: &TokenDetails) -> Option<&'static str> {
+    let ruled = details
+        .application_credential
+        .as_ref()
+        .is_some_and(|credential| credential.access_rules.is_some());
+    if ruled {
+        return Some("its application credential has access rules, which do not name this app");
+    }
+    if details.trust.is_some() || details.is_oauth {
+        return Some("it acts on behalf of another user (a trust, or OAuth)");
+    }
+    (details.scope != TokenScope::Project).then_some("it belongs to no project")
+}
+
+/// Returns the issuer that a token claims, to select the keys to verify it with. Nothing else in it
+/// is trusted.
+fn claimed_issuer(token: &str) -> Option<String> {
+    let mut parts = token.split('.');
+    let (_, claims) = (parts.next()?, parts.next()?);
+    parts.next()?;
+    if parts.next().is_some() {
+        return None;
+    }
+    let claims = URL_SAFE_NO_PAD.decode(claims).ok()?;
+    let claims: serde_json::Value = serde_json::from_slice(&claims).ok()?;
+    claims.get("iss")?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_jwt_claims_an_issuer() {
+        let claims = URL_SAFE_NO_PAD.encode(r#"{"iss":"https://id.example.org"}"#);
+        assert_eq!(
+            claimed_issuer(&format!("e30.{claims}.c2ln")).as_deref(),
+            Some("https://id.example.org")
+        );
+        for token in [
+            "gAAAAABk-fernet".to_owned(),
+            format!("e30.{claims}"),
+            format!("e30.{claims}.a.b"),
+            "a.b.c".to_owned(),
+            format!("e30.{}.c", URL_SAFE_NO_PAD.encode("[]")),
+        ] {
+            assert_eq!(claimed_issuer(&token), None, "{token}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
+use std::time::Instant;
+
+use axum::{body::Body, response::Response};
+use http::{HeaderName, HeaderValue, Method, Request, header};
+use portico_proxy::{
+    forward::{Added, ForwardError},
+    headers::Trust,
+    stream::connections::Connection,
+    upstream::Upstream,
+};
+use tracing::{Instrument as _, field::Empty};
+
+use super::{ReverseProxy, panel_audit::OnBehalf};
+use crate::{
+    hosts::App,
+    http::{access_log, error_response::Problem, interrupt::Interrupt},
+    metrics,
+    request_context::Context,
+    sessions::live::Caller,
+};
+
+impl ReverseProxy {
+    /// Forwards a request to the panel. Returns its response, or the problem.
+    pub(super) async fn pass_on_to_panel(
+        &self,
+        context: &Context,
+        connection: Connection,
+        on_behalf: OnBehalf,
+        identity: Vec<(HeaderName, HeaderValue)>,
+        request: Request<Body>,
+    ) -> Result<Response, Interrupt> {
+        let upstream = &self.panel;
+        let added = self.added(context, upstream, identity);
+        let forwarding = self.forward_to_panel(context, request, added, connection, on_behalf);
+        self.measured(upstream, forwarding).await
+    }
+
+    /// Forwards a request to an upstream. Returns its response, or the problem.
+    pub(super) async fn pass_on(
+        &self,
+        context: &Context,
+        connection: Connection,
+        upstream: &Upstream,
+        trust: Trust,
+        identity: Vec<(HeaderName, HeaderValue)>,
+        request: Request<Body>,
+    ) -> Result<Response, Interrupt> {
+        let added = self.added(context, upstream, identity);
+        let forwarding =
+            self.forwarder
+                .forward(request, upstream, trust, added, connection, |_| {});
+        self.measured(upstream, forwarding).await
+    }
+
+    fn added(
+        &self,
+        context: &Context,
+        upstream: &Upstream,
+        identity: Vec<(HeaderName, HeaderValue)>,
+    ) -> Added {
+        Added {
+            scheme: if self.hosts.secure() { "https" } else { "http" },
+            client: context.client,
+            identity,
+            named: self.upstream_identity.identities.named(&upstream.id),
+        }
+    }
+
+    async fn measured(
+        &self,
+        upstream: &Upstream,
+        forwarding: impl Future<Output = Result<Response, ForwardError>>,
+    ) -> Result<Response, Interrupt> {
+        let started = Instant::now();
+        let span = tracing::debug_span!(
+            "upstream",
+            otel.kind = "client",
+            peer.service = upstream.id,
+            http.response.status_code = Empty
+        );
+        let result = forwarding.instrument(span.clone()).await;
+        metrics::upstream(&upstream.id, started.elapsed());
+        if let Ok(response) = &result {
+            let status = i64::from(response.status().as_u16());
+            span.record("http.response.status_code", status);
+            access_log::passed_on();
+        }
+        result.map_err(|error| {
+            let problem = Problem::forwarding(&upstream.name, &error);
+            if problem.status.is_server_error() {
+                tracing::warn!(upstream = upstream.id, %error, "an upstream did not answer");
+            }
+            problem.into()
+        })
+    }
+
+    /// Forwards a request without any identity, and without a body if it is a preflight.
+    pub(super) async fn pass_on_bare(
+        &self,
+        context: &Context,
+        app: &App,
+        mut request: Request<Body>,
+    ) -> Result<Response, Interrupt> {
+        request.headers_mut().remove(header::COOKIE);
+        if request.method() == Method::OPTIONS {
+            request.headers_mut().remove(header::CONTENT_LENGTH);
+            *request.body_mut() = Body::empty();
+        }
+        let connection = self.connection(app, None);
+        let (upstream, identity) = (&app.upstream, Vec::new());
+        self.pass_on(context, connection, upstream, Trust::App, identity, request)
+            .await
+    }
+
+    /// Registers the connection of a request: it ends with the session, or, without a user, when
+    /// the rules that permit it change.
+    pub(super) fn connection(&self, app: &App, caller: Option<&Caller>) -> Connection {
+        match caller {
+            Some(caller) => caller.live.connections.open(),
+            None => self.authorization.rules.open(app),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Saves a form that arrives after its session has expired for some minutes, sealed, until the same
+//! user has signed in again in the same browser; then a page offers to submit it. It is never
+//! submitted automatically, and never for another user.
+pub(crate) mod resume;
+mod save;
+
+use std::sync::Arc;
+
+use portico_store::Store;
+
+use crate::{audit::AuditLog, authentication::Authentication, http::cookies::Cookies};
+
+/// Saves forms whose session has expired.
+#[derive(Debug)]
+pub(crate) struct SavedForms {
+    pub cookies: Cookies,
+    pub store: Store,
+    pub authentication: Arc<Authentication>,
+    pub audit: AuditLog,
+}

@@ -1,0 +1,150 @@
+//! `/oauth2/saved_form`: offers a saved form to its user, and submits or discards it.
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{OriginalUri, State},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Limited};
+use jiff::Timestamp;
+use portico_store::{Outcome, SavedForm};
+use secrecy::ExposeSecret as _;
+
+use super::SavedForms;
+use crate::{
+    audit::Event,
+    authentication::{
+        check_csrf,
+        extract::{SignedIn, SignedInForm},
+    },
+    http::{
+        cookies::Purpose,
+        csrf,
+        error_response::Problem,
+        interrupt::Interrupt,
+        redirect::{see_other, with_cookie},
+        security_headers::harden,
+    },
+    pages::saved_form,
+    request_context::Context,
+    sessions::live::Caller,
+};
+
+/// Bounds the body of a saved form, in bytes, with room for a longer token.
+const MAX_BODY_BYTES: usize = (64 << 10) + 256;
+
+pub(crate) async fn get(
+    State(saved_forms): State<Arc<SavedForms>>,
+    SignedIn(caller): SignedIn,
+    headers: HeaderMap,
+) -> Result<Response, Interrupt> {
+    let Some(form) = saved_forms.saved_form(&headers, &caller).await? else {
+        return Ok(saved_form::nothing().into_response());
+    };
+    let page = saved_form::SavedFormPage {
+        user: &caller.session.user.name,
+        target: &form.target,
+        fields: url::form_urlencoded::parse(form.body.expose_secret().as_bytes())
+            .filter(|(name, _)| name != csrf::FIELD)
+            .collect(),
+        expires_at: form.expires_at,
+        csrf: caller.session.csrf.expose_secret(),
+    };
+    Ok(page.page().into_response())
+}
+
+/// `POST /oauth2/saved_form`: the form is submitted with the session's own token, and redirected to its
+/// original target. 307 keeps method and body (RFC 9110 section 15.4.8).
+pub(crate) async fn send(
+    State(saved_forms): State<Arc<SavedForms>>,
+    Extension(context): Extension<Context>,
+    OriginalUri(uri): OriginalUri,
+    request: Request<Body>,
+) -> Result<Response, Interrupt> {
+    let headers = request.headers().clone();
+    let caller = saved_forms
+        .authentication
+        .browser(&context, &headers, &uri)
+        .await?;
+    let body = Limited::new(request.into_body(), MAX_BODY_BYTES);
+    let body = body
+        .collect()
+        .await
+        .map_err(|_| Problem::bad_request("The saved form could not be read."))?
+        .to_bytes();
+    let token = url::form_urlencoded::parse(&body)
+        .find(|(name, _)| name == csrf::FIELD)
+        .map(|(_, value)| value.into_owned());
+    check_csrf(&caller, token.as_deref().unwrap_or_default())?;
+    let taken = saved_forms
+        .take(&context, &headers, &caller, "form.send")
+        .await?;
+    let Some(form) = taken else {
+        return Ok(saved_form::nothing().into_response());
+    };
+    let mut answer = StatusCode::TEMPORARY_REDIRECT.into_response();
+    let target = HeaderValue::try_from(form.target).map_err(|_| Problem::internal())?;
+    answer.headers_mut().insert(header::LOCATION, target);
+    harden(answer.headers_mut());
+    Ok(with_cookie(
+        answer,
+        saved_forms.cookies.clear(Purpose::Form),
+    ))
+}
+
+/// `POST /oauth2/saved_form/discard`: deletes the saved form.
+pub(crate) async fn discard(
+    State(saved_forms): State<Arc<SavedForms>>,
+    Extension(context): Extension<Context>,
+    headers: HeaderMap,
+    SignedInForm { caller, .. }: SignedInForm,
+) -> Result<Response, Interrupt> {
+    saved_forms
+        .take(&context, &headers, &caller, "form.discard")
+        .await?;
+    let cookie = saved_forms.cookies.clear(Purpose::Form);
+    Ok(with_cookie(see_other("/"), cookie))
+}
+
+impl SavedForms {
+    /// Returns the form that this browser's cookie refers to, if it belongs to the caller.
+    async fn saved_form(
+        &self,
+        headers: &HeaderMap,
+        caller: &Caller,
+    ) -> Result<Option<SavedForm>, Interrupt> {
+        let Some(secret) = self.cookies.read(headers, Purpose::Form) else {
+            return Ok(None);
+        };
+        let forms = self.store.saved_forms();
+        let user = &caller.session.user.id;
+        Ok(forms
+            .find(secret.expose_secret(), user, Timestamp::now())
+            .await?)
+    }
+
+    /// Removes a form from the store, so that two clicks submit it once.
+    async fn take(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+        caller: &Caller,
+        action: &'static str,
+    ) -> Result<Option<SavedForm>, Interrupt> {
+        let Some(form) = self.saved_form(headers, caller).await? else {
+            return Ok(None);
+        };
+        if !self.store.saved_forms().forget(form.id).await? {
+            return Ok(None);
+        }
+        let path = form.target.split('?').next().unwrap_or_default();
+        let event = Event::new(action, Outcome::Succeeded)
+            .session(&caller.session)
+            .target(path);
+        self.audit.record(context, event).await;
+        Ok(Some(form))
+    }
+}

@@ -1,0 +1,72 @@
+//! Authenticates the requests of command lines: by a bearer token, never by a cookie.
+use std::time::Instant;
+
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderMap, HeaderValue, header};
+use jiff::Timestamp;
+use portico_store::SessionKind;
+use tracing::Instrument as _;
+
+use super::ClientApi;
+use crate::{
+    http::{access_log, error_response::Problem, interrupt::Interrupt},
+    request_context::Context,
+    sessions::live::Caller,
+};
+
+impl ClientApi {
+    /// Returns the command-line session of the request's bearer token, recently validated by
+    /// Keystone.
+    pub async fn command_line(
+        &self,
+        context: &Context,
+        headers: &HeaderMap,
+    ) -> Result<Caller, Interrupt> {
+        let Some(token) = bearer(headers) else {
+            return Err(unauthorized("Bearer realm=\"portico\""));
+        };
+        let (now, began) = (Timestamp::now(), Instant::now());
+        let invalid = || unauthorized("Bearer realm=\"portico\", error=\"invalid_token\"");
+        let session = self
+            .store
+            .access_tokens()
+            .find_session(token, now)
+            .instrument(tracing::debug_span!("session lookup"))
+            .await?
+            .filter(|session| session.kind == SessionKind::CommandLine)
+            .ok_or_else(invalid)?;
+        let caller = self
+            .sessions
+            .registry
+            .caller(session, began)
+            .await?
+            .ok_or_else(invalid)?;
+        self.authentication
+            .ensure_valid(context, &caller)
+            .await?
+            .map_err(|_| invalid())?;
+        access_log::caller(&caller);
+        self.sessions.registry.note_use_of(&caller, now);
+        Ok(caller)
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
+    let line = lines.next()?.to_str().ok()?;
+    if lines.next().is_some() {
+        return None;
+    }
+    let (scheme, token) = line.split_once(' ')?;
+    (scheme.eq_ignore_ascii_case("bearer") && token.len() == 43).then_some(token)
+}
+
+fn unauthorized(challenge: &'static str) -> Interrupt {
+    access_log::refused("signed_out");
+    let mut answer: Response = Problem::signed_out().json("");
+    answer.headers_mut().insert(
+        header::WWW_AUTHENTICATE,
+        HeaderValue::from_static(challenge),
+    );
+    Interrupt::Answer(Box::new(answer.into_response()))
+}

@@ -1,0 +1,380 @@
+//! Determines which of Portico's hosts a request is for: the main host, an app's, or none.
+pub(crate) mod rate_limit;
+
+use std::{collections::HashMap, sync::Arc};
+
+use http::{HeaderMap, Uri, header, uri::Authority};
+use portico_proxy::{
+    headers::path_route::PathRoute,
+    upstream::{InvalidUpstream, Upstream},
+};
+use url::Url;
+
+use self::rate_limit::Limits;
+use crate::{
+    config::{AppConfig, GatewayConfig, LimitsConfig, is_loopback},
+    own_paths::HostKind,
+};
+
+/// The origins that the gateway serves.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    main: Arc<str>,
+    main_host: String,
+    apps: HashMap<String, Arc<App>>,
+    /// All hosts with their ports, as browsers write them, so that they need no parsing.
+    as_written: HashMap<String, Site>,
+    /// Trusted apps under paths of the main host.
+    on_paths: Vec<Arc<App>>,
+    secure: bool,
+}
+
+/// An app with the values that routing needs, computed once.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub config: AppConfig,
+    /// `scheme://host[:port]`, as browsers write it in `Origin`.
+    pub origin: Arc<str>,
+    /// The URL at which users open it: the origin, with the path if it has one.
+    pub home: String,
+    pub upstream: Upstream,
+    pub limits: Limits,
+}
+
+impl App {
+    /// Returns whether the app has a host of its own, with sessions of its own. An app on the main
+    /// host uses the main host's session.
+    pub fn has_own_host(&self) -> bool {
+        self.config.path.is_none()
+    }
+
+    /// Returns the app whose session cookie gives access: its own, or `None` for the main host's.
+    pub fn cookie_of(&self) -> Option<&str> {
+        self.has_own_host().then_some(self.config.id.as_str())
+    }
+}
+
+/// Returns the upstream of an app, for browsers that request this origin.
+fn upstream_of(
+    app: &AppConfig,
+    origin: &str,
+    limits: &LimitsConfig,
+) -> Result<Upstream, InvalidUpstream> {
+    let urls: Vec<&Url> = app.addresses().collect();
+    let config = &app.upstream;
+    let mut upstream = Upstream::new(&app.id, &app.name, &urls, origin, config, limits)?;
+    upstream.route = app
+        .path
+        .as_deref()
+        .map(|path| PathRoute::new(path, config.strip_prefix.as_deref() == Some(path)));
+    Ok(upstream)
+}
+
+/// The site that a request's host belongs to.
+#[derive(Clone, Debug)]
+pub(crate) enum Site {
+    Main,
+    App(Arc<App>),
+}
+
+impl Site {
+    /// Returns the kind of host, for the table of the gateway's own paths.
+    pub fn kind(&self) -> HostKind {
+        match self {
+            Self::Main => HostKind::Main,
+            Self::App(_) => HostKind::App,
+        }
+    }
+}
+
+impl Hosts {
+    pub fn new(config: &GatewayConfig, apps: &[AppConfig]) -> Result<Self, InvalidUpstream> {
+        let url = &config.public_url;
+        let main_host = url.host_str().unwrap_or_default().to_ascii_lowercase();
+        let main: Arc<str> = origin_of(url, &main_host).into();
+        let (mut on_hosts, mut on_paths) = (HashMap::new(), Vec::new());
+        for app in apps {
+            let own = app.origin(url, &config.apps_domain);
+            let host = own.host_str().unwrap_or_default().to_ascii_lowercase();
+            let origin = match &app.path {
+                None => own.origin().ascii_serialization().into(),
+                Some(_) => Arc::clone(&main),
+            };
+            let built = Arc::new(App {
+                config: app.clone(),
+                home: format!("{origin}{}", app.path.as_deref().unwrap_or_default()),
+                upstream: upstream_of(app, &origin, &config.limits)?,
+                limits: Limits::new(&app.name, &app.limits),
+                origin,
+            });
+            match &app.path {
+                None => {
+                    on_hosts.insert(host, built);
+                }
+                Some(_) => on_paths.push(built),
+            }
+        }
+        let own = on_hosts
+            .values()
+            .map(|app| (&app.origin, Site::App(Arc::clone(app))));
+        let as_written = own
+            .chain([(&main, Site::Main)])
+            .filter_map(|(origin, site)| Some((origin.split_once("://")?.1.to_owned(), site)))
+            .collect();
+        Ok(Self {
+            main,
+            main_host,
+            apps: on_hosts,
+            as_written,
+            on_paths,
+            secure: url.scheme() == "https",
+        })
+    }
+
+    /// Logs at startup which apps run on the panel's own origin.
+    pub fn warn_of_paths(&self) {
+        for app in &self.on_paths {
+            tracing::warn!(
+                app = app.config.id,
+                path = app.config.path,
+                "this app's scripts run on the panel's own origin (apps.trusted): a tenant must \
+                 never control it"
+            );
+        }
+    }
+
+    /// Returns the main host's origin.
+    pub fn main(&self) -> &Arc<str> {
+        &self.main
+    }
+
+    /// Returns whether the public URL is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.main_host)
+    }
+
+    /// Returns whether browsers reach Portico over HTTPS.
+    pub fn secure(&self) -> bool {
+        self.secure
+    }
+
+    pub fn app(&self, id: &str) -> Option<&Arc<App>> {
+        self.all().find(|app| app.config.id == id)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<App>> {
+        self.apps.values().chain(&self.on_paths)
+    }
+
+    /// Returns every app, sorted by name.
+    pub fn apps(&self) -> Vec<&Arc<App>> {
+        let mut apps: Vec<&Arc<App>> = self.all().collect();
+        apps.sort_by(|a, b| a.config.name.cmp(&b.config.name));
+        apps
+    }
+
+    /// Returns the apps of a project.
+    pub fn of_project(&self, project: &str) -> impl Iterator<Item = &Arc<App>> {
+        self.all().filter(move |app| app.config.project == project)
+    }
+
+    /// Returns the site of a request; `None` for an unknown host, or when the request target and
+    /// the `Host` header disagree.
+    pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
+        let site = match as_written(uri, headers).and_then(|host| self.as_written.get(host)) {
+            Some(site) => site.clone(),
+            None => self.named(&request_host(uri, headers)?)?,
+        };
+        if matches!(site, Site::Main) {
+            let mut on_paths = self.on_paths.iter();
+            let app = on_paths.find(|app| app.config.has_path(uri.path()));
+            return Some(app.map_or(Site::Main, |app| Site::App(Arc::clone(app))));
+        }
+        Some(site)
+    }
+
+    /// Returns the site of a host name in the form of [`folded`].
+    pub fn named(&self, host: &str) -> Option<Site> {
+        if host == self.main_host {
+            return Some(Site::Main);
+        }
+        self.apps.get(host).cloned().map(Site::App)
+    }
+}
+
+impl Site {
+    /// Returns the origin of the site's own pages.
+    pub fn origin<'a>(&'a self, hosts: &'a Hosts) -> &'a str {
+        match self {
+            Site::Main => hosts.main(),
+            Site::App(app) => &app.origin,
+        }
+    }
+}
+
+fn origin_of(public: &Url, host: &str) -> String {
+    match public.port() {
+        Some(port) => format!("{}://{host}:{port}", public.scheme()),
+        None => format!("{}://{host}", public.scheme()),
+    }
+}
+
+/// Returns the requested host and port, where they are unambiguous.
+fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+    let mut lines = headers.get_all(header::HOST).iter();
+    match (uri.authority(), lines.next(), lines.next()) {
+        (Some(target), None, None) => Some(target.as_str()),
+        (None, Some(line), None) => line.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Returns the requested host name.
+fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    let mut lines = headers.get_all(header::HOST).iter();
+    let line = lines.next();
+    if lines.next().is_some() {
+        return None;
+    }
+    let from_header = match line {
+        Some(value) => Some(value.to_str().ok()?.parse::<Authority>().ok()?),
+        None => None,
+    };
+    let authority = match (uri.authority(), &from_header) {
+        (Some(target), Some(header)) if target != header => return None,
+        (Some(target), _) => target,
+        (None, Some(header)) => header,
+        (None, None) => return None,
+    };
+    folded(authority)
+}
+
+/// Returns a host name normalized for comparison: lower case, without port and trailing dot.
+pub(crate) fn folded(authority: &Authority) -> Option<String> {
+    if authority.as_str().contains('@') {
+        return None;
+    }
+    let host = authority.host();
+    Some(host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(public: &str) -> Hosts {
+        let config = serde_json::from_value(serde_json::json!({
+            "public_url": public, "apps_domain": "apps.example.org",
+            "assertion_key_file": "a", "panel_url": "http://127.0.0.1:1",
+            "panel_sealing_key_file": "p",
+        }))
+        .expect("config");
+        let app = serde_json::from_value(serde_json::json!({
+            "id": "prometheus", "name": "Prometheus", "project": "p",
+            "url": "http://127.0.0.1:9090",
+        }))
+        .expect("app");
+        Hosts::new(&config, &[app]).expect("hosts")
+    }
+
+    #[test]
+    fn a_path_of_the_main_host_is_an_apps_by_whole_segments_only() {
+        let config = serde_json::from_value(serde_json::json!({
+            "public_url": "https://portico.example.org", "apps_domain": "apps.example.org",
+            "assertion_key_file": "a", "panel_url": "http://127.0.0.1:1",
+            "panel_sealing_key_file": "p",
+        }))
+        .expect("config");
+        let app = serde_json::from_value(serde_json::json!({
+            "id": "grafana", "name": "Grafana", "project": "p", "path": "/grafana",
+            "trusted": true, "url": "http://127.0.0.1:3000",
+        }))
+        .expect("app");
+        let hosts = Hosts::new(&config, &[app]).expect("hosts");
+        let at = |host: &str, uri: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().expect("header"));
+            hosts.resolve(&uri.parse().expect("uri"), &headers)
+        };
+        for uri in ["/grafana", "/grafana/", "/grafana/d/x?y", "/grafana?y"] {
+            let site = at("portico.example.org", uri);
+            assert!(matches!(site, Some(Site::App(_))), "{uri}");
+        }
+        for uri in [
+            "/",
+            "/grafana2",
+            "/Grafana",
+            "/x/grafana",
+            "/%67rafana",
+            "/?/grafana",
+        ] {
+            let site = at("portico.example.org", uri);
+            assert!(matches!(site, Some(Site::Main)), "{uri}");
+        }
+        assert!(at("grafana.apps.example.org", "/grafana").is_none());
+        let app = hosts.app("grafana").expect("app");
+        assert_eq!(app.home, "https://portico.example.org/grafana");
+        assert_eq!(app.cookie_of(), None);
+    }
+
+    fn resolve(uri: &str, host: &[&str]) -> Option<String> {
+        let hosts = hosts("https://portico.example.org");
+        let mut headers = HeaderMap::new();
+        for line in host {
+            headers.append(header::HOST, line.parse().expect("header"));
+        }
+        hosts
+            .resolve(&uri.parse().expect("uri"), &headers)
+            .map(|site| site.origin(&hosts).to_owned())
+    }
+
+    #[test]
+    fn hosts_are_folded_and_the_port_does_not_matter() {
+        let main = Some("https://portico.example.org".to_owned());
+        for host in [
+            "portico.example.org",
+            "PORTICO.example.ORG",
+            "portico.example.org.",
+            "portico.example.org:443",
+        ] {
+            assert_eq!(resolve("/", &[host]), main, "{host}");
+        }
+        assert_eq!(
+            resolve("/", &["Prometheus.apps.example.org"]),
+            Some("https://prometheus.apps.example.org".to_owned())
+        );
+    }
+
+    #[test]
+    fn foreign_and_contradicting_hosts_are_unknown() {
+        for host in [
+            "evil.example",
+            "apps.example.org",
+            "x.apps.example.org",
+            "prometheus.apps.example.org.evil.example",
+            "evil@portico.example.org",
+            "127.0.0.1",
+        ] {
+            assert_eq!(resolve("/", &[host]), None, "{host}");
+        }
+        assert_eq!(resolve("/", &[]), None);
+        assert_eq!(
+            resolve("/", &["portico.example.org", "portico.example.org"]),
+            None
+        );
+        assert_eq!(
+            resolve("http://evil.example/", &["portico.example.org"]),
+            None
+        );
+    }
+
+    #[test]
+    fn origins_keep_the_public_port() {
+        let hosts = hosts("http://localhost:8080");
+        assert_eq!(&**hosts.main(), "http://localhost:8080");
+        assert_eq!(
+            &*hosts.app("prometheus").expect("app").origin,
+            "http://prometheus.apps.example.org:8080"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Distinguishes a browser opening a page from a call by a program: the browser is redirected to
+//! sign-in, the program gets 401.
+use http::{HeaderMap, HeaderName, Method, header};
+
+pub(crate) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+pub(crate) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+const X_REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+
+/// Returns whether a browser is opening a page with this request. A request by a script
+/// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not navigations:
+/// neither can follow a redirect to sign-in.
+pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
+    if is_of_a_script(headers) || asks_for_upgrade(headers) {
+        return false;
+    }
+    if let Some(mode) = headers.get(SEC_FETCH_MODE) {
+        return mode.as_bytes() == b"navigate";
+    }
+    if headers.contains_key(SEC_FETCH_SITE) || headers.contains_key(SEC_FETCH_DEST) {
+        return false;
+    }
+    if !matches!(*method, Method::GET | Method::HEAD) {
+        return false;
+    }
+    let mut accepts = headers.get_all(header::ACCEPT).iter().peekable();
+    if accepts.peek().is_none() {
+        return true;
+    }
+    accepts.any(|accept| {
+        accept.to_str().is_ok_and(|accept| {
+            let accept = accept.trim();
+            accept == "*/*" || accept.to_ascii_lowercase().contains("text/html")
+        })
+    })
+}
+
+/// Returns whether the request is marked as sent by a script, as jQuery, Angular and others do. An
+/// Android `WebView` sends the name of its app in the same header.
+fn is_of_a_script(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(X_REQUESTED_WITH).iter();
+    lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"XMLHttpRequest"))
+}
+
+/// Returns whether the request asks for another protocol. Proxies that ask for a decision remove
+/// `Upgrade`; the other headers of a WebSocket handshake remain.
+fn asks_for_upgrade(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
+}
+
+/// Returns whether the request asks for an event stream, which stays open like an upgraded
+/// connection.
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|accept| accept.to_ascii_lowercase().contains("text/event-stream"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| {
+                (
+                    http::HeaderName::from_static(name),
+                    http::HeaderValue::from_static(value),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rule_of_navigation() {
+        let get = Method::GET;
+        let post = Method::POST;
+        for (method, pairs, expected) in [
+            (&get, &[("sec-fetch-mode", "navigate")][..], true),
+            (&post, &[("sec-fetch-mode", "navigate")][..], true),
+            (
+                &get,
+                &[("sec-fetch-mode", "cors"), ("accept", "text/html")][..],
+                false,
+            ),
+            (&get, &[("sec-fetch-site", "same-origin")][..], false),
+            (&get, &[][..], true),
+            (&Method::HEAD, &[][..], true),
+            (&post, &[("accept", "text/html")][..], false),
+            (&get, &[("accept", "*/*")][..], true),
+            (
+                &get,
+                &[("accept", "text/html,application/xhtml+xml")][..],
+                true,
+            ),
+            (&get, &[("accept", "application/json")][..], false),
+            (&get, &[("accept", "application/json, */*")][..], false),
+            (&get, &[("accept", "text/event-stream")][..], false),
+            (
+                &get,
+                &[("accept", "*/*"), ("x-requested-with", "com.example.app")][..],
+                true,
+            ),
+        ] {
+            assert_eq!(
+                is_navigation(method, &headers(pairs)),
+                expected,
+                "{method} {pairs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn finding_s13_scripts_and_upgrades_are_no_navigations() {
+        for pairs in [
+            &[("x-requested-with", "XMLHttpRequest")][..],
+            &[("x-requested-with", "xmlhttprequest"), ("accept", "*/*")],
+            &[
+                ("x-requested-with", "XMLHttpRequest"),
+                ("accept", "text/html"),
+            ],
+            &[("connection", "upgrade"), ("upgrade", "websocket")],
+            &[("upgrade", "h2c")],
+            // what forward auth sees of a WebSocket's handshake
+            &[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")],
+        ] {
+            assert!(!is_navigation(&Method::GET, &headers(pairs)), "{pairs:?}");
+        }
+    }
+}

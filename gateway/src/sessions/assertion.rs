@@ -1,0 +1,215 @@
+//! Signs the identity that upstreams get; a signature is reused for half its lifetime.
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::{HeaderName, HeaderValue, header::InvalidHeaderValue};
+use jiff::Timestamp;
+use portico_assertion::{
+    PublicKey,
+    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, OpenApps, SignError, fitting_groups},
+    panel_token::{self, SealError},
+};
+use portico_store::Session;
+use secrecy::ExposeSecret as _;
+use uuid::Uuid;
+
+use super::{
+    keystone_health::KeystoneHealth,
+    live::{Caller, ProjectToken},
+    signing::Signing,
+};
+use crate::config::PANEL_ID;
+
+const PORTICO_ASSERTION: HeaderName = HeaderName::from_static("portico-assertion");
+const PORTICO_TOKEN: HeaderName = HeaderName::from_static("portico-token");
+/// How long a signed assertion is reused: half its lifetime, so that the upstream gets at least as
+/// much.
+pub(crate) const REUSE_TTL: Duration = Duration::from_secs(30);
+
+/// Signed identity headers, cached with the session.
+#[derive(Debug)]
+pub(crate) struct Signed {
+    headers: Vec<(HeaderName, HeaderValue)>,
+    until: Instant,
+    /// The revision of the app's credential that they were made with; see [`crate::apps::identity`].
+    reading: u64,
+    /// The apps that they list as open.
+    apps: OpenApps,
+}
+
+impl Signed {
+    pub fn new(headers: Vec<(HeaderName, HeaderValue)>, until: Instant, reading: u64) -> Self {
+        Self {
+            headers,
+            until,
+            reading,
+            apps: OpenApps::new(),
+        }
+    }
+
+    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        self.headers.clone()
+    }
+
+    /// Returns whether they may be used now, with this revision of the credential.
+    pub fn is_good(&self, reading: u64) -> bool {
+        self.reading == reading && Instant::now() < self.until
+    }
+}
+
+/// Why a user's identity could not be signed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AssertionError {
+    #[error("the assertion could not be signed: {0}")]
+    Sign(#[from] SignError),
+    #[error("the token could not be sealed for the panel: {0}")]
+    Seal(#[from] SealError),
+    #[error(transparent)]
+    Header(#[from] InvalidHeaderValue),
+}
+
+/// Signs the identity of users for upstreams.
+#[derive(Debug)]
+pub(crate) struct Assertions {
+    pub signing: Arc<Signing>,
+    pub panel_key: PublicKey,
+    /// The origin of the main host.
+    pub issuer: Arc<str>,
+    pub keystone_health: Arc<KeystoneHealth>,
+}
+
+impl Assertions {
+    /// Returns the identity headers for the panel, and for no other upstream: they include the
+    /// Keystone token, the list of projects and the CSRF token.
+    pub fn identity_headers(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+        apps: OpenApps,
+    ) -> Result<Vec<(HeaderName, HeaderValue)>, AssertionError> {
+        let key = (
+            audience.to_owned(),
+            caller.session.id,
+            token.map(|token| token.project.id.clone()),
+        );
+        let signed = caller.live.signed.lock().get(&key).cloned();
+        if let Some(signed) = signed
+            && signed.is_good(0)
+            && signed.apps == apps
+        {
+            return Ok(signed.headers());
+        }
+        let signed = self.sign_naming(caller, audience, token, apps)?;
+        let headers = signed.headers();
+        caller.live.signed.lock().insert(key, Arc::new(signed));
+        Ok(headers)
+    }
+
+    /// Signs Portico's own assertion for an upstream; an app gets fewer claims than the panel.
+    pub fn sign(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+    ) -> Result<Signed, AssertionError> {
+        self.sign_naming(caller, audience, token, OpenApps::new())
+    }
+
+    fn sign_naming(
+        &self,
+        caller: &Caller,
+        audience: &str,
+        token: Option<&ProjectToken>,
+        apps: OpenApps,
+    ) -> Result<Signed, AssertionError> {
+        let root = caller.live.root();
+        let now = Timestamp::now().as_second();
+        let jti = Uuid::new_v4().to_string();
+        let for_panel = audience == PANEL_ID;
+        let stale = caller.live.is_stale() || !self.keystone_health.answers();
+        let (groups, groups_omitted) = root
+            .provider
+            .as_ref()
+            .map(|provider| fitting_groups(&provider.profile.groups))
+            .unwrap_or_default();
+        let claims = Claims {
+            iss: self.issuer.to_string(),
+            aud: audience.to_owned(),
+            iat: now,
+            exp: now + MAX_LIFETIME_SECONDS,
+            jti: jti.clone(),
+            sid: caller.session.id.to_string(),
+            sub: root.user.id.clone(),
+            name: root.user.name.clone(),
+            domain: root.user.domain.clone(),
+            project: token.map(|token| token.project.clone()),
+            roles: token.map(|token| token.roles.clone()).unwrap_or_default(),
+            projects: if for_panel {
+                root.projects.clone()
+            } else {
+                Vec::new()
+            },
+            apps,
+            csrf: for_panel.then(|| caller.session.csrf.expose_secret().to_owned()),
+            session_expires_at: root
+                .absolute_expires_at
+                .min(root.keystone_expires_at)
+                .as_second(),
+            auth_methods: auth_methods(&root),
+            email: root
+                .provider
+                .as_ref()
+                .filter(|provider| provider.profile.email_verified)
+                .and_then(|provider| provider.profile.email.clone()),
+            groups,
+            groups_omitted,
+            keystone: if stale {
+                KeystoneState::Stale
+            } else {
+                KeystoneState::Ok
+            },
+            next_project: if for_panel {
+                caller.live.home_project().map(|project| project.id)
+            } else {
+                None
+            },
+        };
+        let assertion = self.signing.now().sign(&claims)?;
+        let token = match token {
+            Some(token) if for_panel => Some(panel_token::seal_for_panel(
+                &self.panel_key,
+                &jti,
+                &token.token,
+                token.expires_at,
+            )?),
+            _ => None,
+        };
+        let mut headers = vec![(PORTICO_ASSERTION, header(&assertion)?)];
+        if let Some(token) = &token {
+            headers.push((PORTICO_TOKEN, header(token)?));
+        }
+        let mut signed = Signed::new(headers, Instant::now() + REUSE_TTL, 0);
+        signed.apps = claims.apps;
+        Ok(signed)
+    }
+}
+
+/// Returns how the user signed in. An OIDC provider's names of methods (RFC 8176) could be mistaken
+/// for Keystone's.
+fn auth_methods(root: &Session) -> Vec<String> {
+    match &root.provider {
+        None => root.auth_methods.clone(),
+        Some(_) => std::iter::once("oidc".to_owned())
+            .chain(root.auth_methods.iter().map(|amr| format!("amr:{amr}")))
+            .collect(),
+    }
+}
+
+fn header(text: &str) -> Result<HeaderValue, AssertionError> {
+    let mut value = HeaderValue::from_str(text)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
