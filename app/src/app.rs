@@ -3,12 +3,18 @@ use crate::{
     context::{initial_session, provide_session},
     hooks::stream::provide_stream,
     layouts::{ClusterFrame, Frame},
-    pages,
+    pages::{
+        self,
+        lazy::{
+            AccessRoute, AppRoute, AuthenticationRoute, KindsRoute, ListRoute, NamespacesRoute,
+            ObjectRoute,
+        },
+    },
 };
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::{
-    SsrMode,
+    Lazy, SsrMode,
     components::{Outlet, ParentRoute, Route, Router, Routes},
     path,
 };
@@ -41,7 +47,7 @@ fn Signed(session: SessionView) -> impl IntoView {
                 <Route path=path!("/projects/:project") view=pages::Launchpad ssr=SsrMode::InOrder />
                 <Route
                     path=path!("/projects/:project/apps/:app")
-                    view=pages::App
+                    view={Lazy::<AppRoute>::new()}
                     ssr=SsrMode::InOrder
                 />
                 <ParentRoute
@@ -50,18 +56,18 @@ fn Signed(session: SessionView) -> impl IntoView {
                     ssr=SsrMode::InOrder
                 >
                     <Route path=path!("") view=pages::Cluster />
-                    <Route path=path!("namespaces") view=pages::Namespaces />
-                    <Route path=path!("kinds") view=pages::Kinds />
-                    <Route path=path!("access") view=pages::Access />
-                    <Route path=path!("authentication") view=pages::Authentication />
-                    <Route path=path!("resources/:group/:version/:plural") view=pages::List />
+                    <Route path=path!("namespaces") view={Lazy::<NamespacesRoute>::new()} />
+                    <Route path=path!("kinds") view={Lazy::<KindsRoute>::new()} />
+                    <Route path=path!("access") view={Lazy::<AccessRoute>::new()} />
+                    <Route path=path!("authentication") view={Lazy::<AuthenticationRoute>::new()} />
+                    <Route path=path!("resources/:group/:version/:plural") view={Lazy::<ListRoute>::new()} />
                     <Route
                         path=path!("namespaces/:namespace/:group/:version/:plural/:name/:tab?")
-                        view=pages::Object
+                        view={Lazy::<ObjectRoute>::new()}
                     />
                     <Route
                         path=path!("cluster-scoped/:group/:version/:plural/:name/:tab?")
-                        view=pages::Object
+                        view={Lazy::<ObjectRoute>::new()}
                     />
                 </ParentRoute>
             </Routes>

@@ -6,7 +6,7 @@ use leptos::{
     nonce::use_nonce,
     prelude::*,
 };
-use leptos_meta::MetaTags;
+use leptos_meta::{HashedStylesheet, MetaTags};
 
 /// Runs before the first paint: sets the chosen appearance, so that nothing flashes.
 const APPLY_THEME: &str = "try{var t=localStorage.getItem('portico-theme');\
@@ -24,7 +24,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="color-scheme" content="light dark" />
                 <meta name="csrf-token" content=csrf_token />
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
-                <link rel="stylesheet" href=format!("/{}/app.css", options.site_pkg_dir) />
+                <HashedStylesheet options=options.clone() />
                 <script nonce=use_nonce()>{APPLY_THEME}</script>
                 <AutoReload options=options.clone() />
                 <HydrationScripts options />

@@ -1,7 +1,10 @@
 //! `cargo xtask site [--release]`: the browser half of the build. Needs cargo with the
 //! wasm32-unknown-unknown target and what `npm ci` installs; no other tool, no download.
 mod compress;
+mod names;
 mod site;
+mod steps;
+mod wasm;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

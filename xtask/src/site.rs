@@ -1,35 +1,16 @@
 //! The steps of `cargo xtask site`, in order.
-use crate::compress;
+use crate::{
+    compress, names,
+    steps::{Paths, done, files, run},
+    wasm,
+};
 use anyhow::{Context, Result, ensure};
-use sha2::{Digest as _, Sha256};
 use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
     time::Instant,
 };
-use wasm_bindgen_cli_support::Bindgen;
-
-/// What browsers have understood for years. `--all-features` would also turn on encodings that
-/// they do not read yet.
-const WASM_FEATURES: [&str; 6] = [
-    "bulk-memory",
-    "mutable-globals",
-    "multivalue",
-    "nontrapping-float-to-int",
-    "reference-types",
-    "sign-ext",
-];
-
-struct Paths {
-    root: PathBuf,
-    /// Cargo's output for the browser: a directory of its own, so that it neither waits for the
-    /// server's build nor mixes features with it.
-    front: PathBuf,
-    site: PathBuf,
-    pkg: PathBuf,
-    node_bin: PathBuf,
-}
 
 /// Builds everything that browsers load. A site that is being served is replaced at the very end
 /// only, and stays when a step fails.
@@ -53,60 +34,29 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
         "node_modules is missing: run `npm ci` first"
     );
 
-    let wasm = compile(&paths, release)?;
     if paths.site.exists() {
         fs::remove_dir_all(&paths.site)?;
     }
     copy(&paths.root.join("public"), &paths.site)?;
     fs::create_dir_all(&paths.pkg)?;
-    bind(&paths, &wasm, release)?;
-    styles(&paths, release)?;
     terminal(&paths, release)?;
+    let terminal = names::rename_one(&paths.pkg, "terminal", "js")?;
+    let module = wasm::compile(&paths, release, &terminal)?;
+    wasm::split(&paths, &module)?;
+    wasm::bind(&paths, release)?;
+    styles(&paths, release)?;
     if release {
-        optimise(&paths)?;
+        wasm::optimise(&paths)?;
+    }
+    names::rename_all(&paths.site, &paths.pkg)?;
+    if release {
+        minify_scripts(&paths)?;
         shrink(&paths)?;
     }
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
     fs::rename(&paths.site, &out)?;
-    Ok(())
-}
-
-fn compile(paths: &Paths, release: bool) -> Result<PathBuf> {
-    let profile = if release { "wasm-release" } else { "wasm-dev" };
-    let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    cargo
-        .current_dir(&paths.root)
-        .args([
-            "build",
-            "--package=app",
-            "--lib",
-            "--features=hydrate",
-            "--locked",
-        ])
-        .args(["--target=wasm32-unknown-unknown", "--profile", profile])
-        .arg("--target-dir")
-        .arg(&paths.front)
-        .env_remove("CARGO_MANIFEST_DIR");
-    run("wasm", &mut cargo)?;
-    Ok(paths
-        .front
-        .join("wasm32-unknown-unknown")
-        .join(profile)
-        .join("app.wasm"))
-}
-
-fn bind(paths: &Paths, wasm: &Path, release: bool) -> Result<()> {
-    let start = Instant::now();
-    Bindgen::new()
-        .input_path(wasm)
-        .web(true)?
-        .typescript(false)
-        .remove_producers_section(release)
-        .remove_name_section(release)
-        .generate(&paths.pkg)?;
-    done("wasm-bindgen", start);
     Ok(())
 }
 
@@ -144,62 +94,27 @@ fn terminal(paths: &Paths, release: bool) -> Result<()> {
     run("esbuild", &mut esbuild)
 }
 
-fn optimise(paths: &Paths) -> Result<()> {
-    let wasm = paths.pkg.join("app_bg.wasm");
-    let options: Vec<String> = std::iter::once("-Oz".to_owned())
-        .chain(WASM_FEATURES.map(|feature| format!("--enable-{feature}")))
-        .collect();
-    // by far the slowest step, and mostly for a module that was optimised before
-    let kept = paths.front.join("optimised");
-    let of = digest(&fs::read(&wasm)?, &options);
-    let (known, known_of) = (kept.join("app_bg.wasm"), kept.join("of"));
-    if fs::read_to_string(&known_of).is_ok_and(|text| text == of) && known.exists() {
-        fs::copy(&known, &wasm)?;
-        eprintln!("wasm-opt: as before");
-    } else {
-        let mut wasm_opt = Command::new(paths.node_bin.join("wasm-opt"));
-        wasm_opt.args(&options).arg(&wasm).arg("-o").arg(&wasm);
-        run("wasm-opt", &mut wasm_opt)?;
-        fs::create_dir_all(&kept)?;
-        // without it until the module is whole: an interrupted copy counts for nothing
-        let _ = fs::remove_file(&known_of);
-        fs::copy(&wasm, &known)?;
-        fs::write(&known_of, of)?;
-    }
-
-    let script = paths.pkg.join("app.js");
+/// Minifies the scripts that wasm-bindgen and the splitter have written.
+fn minify_scripts(paths: &Paths) -> Result<()> {
+    let scripts = files(&paths.pkg)?.into_iter().filter(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".js") && !name.starts_with("terminal")
+    });
     let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
-    esbuild
-        .arg(&script)
-        .args([
-            "--minify",
-            "--format=esm",
-            "--target=es2022",
-            "--log-level=error",
-            "--allow-overwrite",
-        ])
-        .arg(format!("--outfile={}", script.display()));
-    run("app.js", &mut esbuild)
-}
-
-/// What an optimised module was made from, and how.
-fn digest(module: &[u8], options: &[String]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(options.join(" "));
-    hash.update(module);
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    esbuild.args(scripts).args([
+        "--minify",
+        "--format=esm",
+        "--target=es2022",
+        "--log-level=error",
+        "--allow-overwrite",
+    ]);
+    esbuild.arg(format!("--outdir={}", paths.pkg.display()));
+    run("scripts", &mut esbuild)
 }
 
 fn shrink(paths: &Paths) -> Result<()> {
     let start = Instant::now();
-    let mut files: Vec<PathBuf> = fs::read_dir(&paths.pkg)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    files.sort();
-    for file in files.iter().filter(|file| file.is_file()) {
+    for file in &files(&paths.pkg)? {
         let raw = file.metadata()?.len();
         let brotli = compress::beside(file)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -207,18 +122,6 @@ fn shrink(paths: &Paths) -> Result<()> {
     }
     done("compression", start);
     Ok(())
-}
-
-fn run(what: &str, command: &mut Command) -> Result<()> {
-    let start = Instant::now();
-    let status = command.status().with_context(|| format!("start {what}"))?;
-    ensure!(status.success(), "{what} failed: {status}");
-    done(what, start);
-    Ok(())
-}
-
-fn done(what: &str, start: Instant) {
-    eprintln!("{what}: {:.1} s", start.elapsed().as_secs_f32());
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -5,22 +5,16 @@ mod authentication;
 mod cluster;
 mod kinds;
 mod launchpad;
+pub mod lazy;
 mod list;
 mod namespaces;
 mod not_found;
 mod object;
 mod start;
 
-pub use access::Access;
-pub use app::App;
-pub use authentication::Authentication;
 pub use cluster::Cluster;
-pub use kinds::Kinds;
 pub use launchpad::Launchpad;
-pub use list::List;
-pub use namespaces::Namespaces;
 pub use not_found::NotFound;
-pub use object::Object;
 pub use start::Start;
 
 use leptos::prelude::*;

@@ -1,13 +1,16 @@
 //! The messages of a tab's only event stream (`/projects/{project}/stream`, WebSocket, JSON text
-//! frames). It is a WebSocket because a browser opens only six HTTP/1.1 connections to a host,
-//! which eight tabs with an event source each would use up.
+//! frames). It is a WebSocket because a browser opens only six HTTP/1.1 connections to a host, which
+//! eight tabs with an event source each would use up.
+//!
+//! A message is an object with its name as the only key: reading a tag beside the content would take
+//! browsers more code.
 use crate::panel::{Column, ListQuery, ListScope, ObjectRef, Row};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// A message from the browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Starts a live list under an `id` that the browser chose.
     Watch {
@@ -46,7 +49,7 @@ pub struct LogQuery {
 
 /// A message to the browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Message {
     /// The whole list: at the start, and again after a gap.
     Snapshot {

@@ -78,10 +78,15 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         docs_url: parts.config.docs_url,
         budgets: SessionBudgets::new(parts.config.streams),
     });
+    // absolute: a relative one is looked for beside the program
+    let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();
+    let hashes = hashes.filter(|path| path.exists());
     let leptos = LeptosOptions::builder()
         .output_name("app")
         .site_root(parts.config.site_root.to_string_lossy().into_owned())
         .site_addr(parts.config.listen)
+        .hash_files(hashes.is_some())
+        .hash_file(hashes.unwrap_or_default().to_string_lossy().as_ref().into())
         .build();
     Ok(assemble(services, gatekeeper, leptos))
 }

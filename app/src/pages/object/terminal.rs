@@ -16,6 +16,13 @@ use portico_domain::panel::ObjectView;
 use uuid::Uuid;
 use wasm_bindgen::{JsCast, JsValue};
 
+/// Returns the address of the terminal's module. Its name holds a hash, which the build of the browser
+/// half sets.
+fn terminal_module() -> String {
+    let file = option_env!("PORTICO_TERMINAL_MODULE").unwrap_or("terminal.js");
+    format!("/pkg/{file}")
+}
+
 #[component]
 pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let names: Vec<String> = object
@@ -44,7 +51,7 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         .into_iter()
         .map(|name| Choice::new(name.clone(), name))
         .collect();
-    Effect::new(move |_| load_module("portico-terminal-module", "/pkg/terminal.js"));
+    Effect::new(move |_| load_module("portico-terminal-module", &terminal_module()));
     let (namespace, pod) = (
         object.reference.namespace.clone().unwrap_or_default(),
         object.reference.name,

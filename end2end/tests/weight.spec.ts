@@ -1,0 +1,122 @@
+// What a page costs a browser that has nothing in its cache, and how its parts are loaded.
+import type { Browser, Page } from "@playwright/test";
+import { expect, newContext, test } from "../support/browser";
+import { podThatRuns } from "../support/page-check";
+import { casesOf } from "../support/page-states";
+import * as path from "../support/paths";
+import { routes } from "../support/routes";
+import { signIn } from "../support/sign-in";
+
+interface Gate {
+  /** All bytes as transferred, headers included. */
+  kilobytes: number;
+  requests: number;
+}
+
+/** A page must not become heavier. The overview of a cluster is the first page that most users see. */
+const gates: Record<string, Gate> = {
+  start: { kilobytes: 325, requests: 8 },
+  launchpad: { kilobytes: 325, requests: 8 },
+  cluster: { kilobytes: 325, requests: 8 },
+  namespaces: { kilobytes: 460, requests: 11 },
+  kinds: { kilobytes: 460, requests: 11 },
+  list: { kilobytes: 470, requests: 11 },
+  object: { kilobytes: 430, requests: 11 },
+  cluster_object: { kilobytes: 430, requests: 11 },
+  access: { kilobytes: 455, requests: 11 },
+  authentication: { kilobytes: 455, requests: 11 },
+  app: { kilobytes: 460, requests: 11 },
+};
+
+async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {
+  const page = await (await newContext(browser)).newPage();
+  await signIn(page, user);
+  return page;
+}
+
+/** Scripts have taken the page over: a dialog that only they can open opens. */
+async function interactive(page: Page) {
+  const help = page.getByRole("dialog");
+  await expect(async () => {
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+    await expect(help).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
+}
+
+/** Opens a page without a cache; returns what was transferred until it was interactive. */
+async function weigh(page: Page, address: string) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  let bytes = 0;
+  const files: string[] = [];
+  const names = new Map<string, string>();
+  session.on("Network.requestWillBeSent", ({ requestId, request }) => names.set(requestId, request.url));
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    const url = names.get(requestId);
+    // a file of the page before
+    if (!url) return;
+    bytes += encodedDataLength;
+    files.push(`${new URL(url).pathname} ${encodedDataLength}`);
+  });
+  await page.goto(address, { waitUntil: "networkidle" });
+  await interactive(page);
+  await session.detach();
+  return { kilobytes: bytes / 1000, files };
+}
+
+test("every page of the route table has its gate", async () => {
+  const table = await routes();
+  expect(table.map(({ name }) => name).sort()).toEqual(Object.keys(gates).sort());
+});
+
+for (const [name, gate] of Object.entries(gates)) {
+  test(`page ${name} costs at most ${gate.kilobytes} kB in ${gate.requests} requests`, async ({ browser }) => {
+    const [wanted] = casesOf(await podThatRuns())[name] ?? [];
+    if (!wanted || wanted.user === "without-role") throw new Error(`no case of ${name}`);
+    const page = await signedIn(browser, wanted.user as "ada");
+    const { kilobytes, files } = await weigh(page, wanted.path);
+    test.info().annotations.push({ type: "weight", description: `${kilobytes.toFixed(1)} kB, ${files.length} requests` });
+    expect.soft(kilobytes, files.join("\n")).toBeLessThanOrEqual(gate.kilobytes);
+    expect.soft(files.length, files.join("\n")).toBeLessThanOrEqual(gate.requests);
+    await page.context().close();
+  });
+}
+
+test("a second visit transfers no script, module or style again", async ({ browser }) => {
+  const page = await signedIn(browser, "vera");
+  await page.goto(path.clusterPage(), { waitUntil: "networkidle" });
+  const caching: (string | undefined)[] = [];
+  page.on("response", (response) => {
+    if (response.url().includes("/pkg/")) caching.push(response.headers()["cache-control"]);
+  });
+  await page.goto(path.clusterPage(), { waitUntil: "networkidle" });
+  const transferred = await page.evaluate(() =>
+    performance.getEntriesByType("resource")
+      .filter((entry): entry is PerformanceResourceTiming => entry.name.includes("/pkg/"))
+      .map(({ name, transferSize }) => `${name} ${transferSize}`),
+  );
+  expect(caching.length).toBeGreaterThan(2);
+  expect(new Set(caching)).toEqual(new Set(["public, max-age=31536000, immutable"]));
+  expect(transferred.filter((line) => !line.endsWith(" 0"))).toEqual([]);
+  await page.context().close();
+});
+
+test("a page whose files are gone after an upgrade is loaded anew", async ({ browser }) => {
+  const page = await signedIn(browser, "vera");
+  await page.goto(path.clusterPage(), { waitUntil: "networkidle" });
+  await interactive(page);
+  // the server has the files of the new version only
+  let missing = 0;
+  await page.route(/\/pkg\/(?!app\.|__wasm_split).*\.wasm$/, async (route) => {
+    missing += 1;
+    await (missing <= 2 ? route.fulfill({ status: 404, body: "" }) : route.continue());
+  });
+  await page.getByRole("link", { name: "Namespaces", exact: true }).first().click();
+  await expect(page.getByRole("heading", { level: 1, name: "Namespaces" })).toBeVisible();
+  expect(missing).toBeGreaterThan(0);
+  await interactive(page);
+  await page.context().close();
+});
