@@ -27,6 +27,8 @@ export function run(
         resolve({ code, stdout, stderr });
       },
     );
+    // a program that ends without reading its input closes the pipe; its exit code says whether that is a failure
+    child.stdin?.on("error", () => undefined);
     child.stdin?.end(options.input ?? "");
   });
 }

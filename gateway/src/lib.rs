@@ -1,10 +1,10 @@
 //! The gateway: sign-in, sessions, access rules and the reverse proxy in front of all upstreams.
 //!
 //! A request passes through `dispatch` (host, path, origin), then to one of the gateway's own
-//! endpoints (the table is `own_paths`), or to `proxy::routes`: the session of the cookie
-//! (`authentication`, `session`), the access rules (`rules`), the project's Keystone token
-//! (`session::tokens`), the signed identity (`session::assertion`, for apps `identity`), and on to
-//! the panel or an app ([`portico_proxy`]).
+//! endpoints (the table is `own_paths`), or to `apps::proxy`: the session of the cookie
+//! (`authentication`, `sessions`), the access rules (`apps::authorization`), the project's Keystone
+//! token (`sessions::keystone_tokens`), the signed identity (`sessions::assertion`, for apps
+//! `apps::identity`), and on to the panel or an app ([`portico_proxy`]).
 //!
 //! It has no Kubernetes code and serves no page of the panel. Only Keystone decides whether a
 //! credential is valid.

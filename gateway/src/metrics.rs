@@ -53,7 +53,7 @@ const SIGN_IN_OUTCOMES: [&str; 4] = ["succeeded", "refused", "throttled", "unava
 const REFRESH_OUTCOMES: [&str; 3] = ["succeeded", "ended", "unavailable"];
 
 /// The outcomes of verifying the bearer token of an API caller.
-const API_CALLER_OUTCOMES: [&str; 2] = ["verified", "refused"];
+const BEARER_OUTCOMES: [&str; 2] = ["verified", "refused"];
 
 /// The limits on sign-ins.
 const THROTTLES: [&str; 3] = ["account", "code", "network"];
@@ -177,9 +177,9 @@ pub(crate) fn refresh(provider: &str, outcome: &'static str) {
         .increment(1);
 }
 
-/// Counts a bearer token of an API caller; the outcome is one of [`API_CALLER_OUTCOMES`].
+/// Counts a bearer token of a program; the outcome is one of [`BEARER_OUTCOMES`].
 pub(crate) fn bearer_verification(outcome: &'static str) {
-    debug_assert!(API_CALLER_OUTCOMES.contains(&outcome));
+    debug_assert!(BEARER_OUTCOMES.contains(&outcome));
     metrics::counter!(BEARER_VERIFICATIONS, "outcome" => outcome).increment(1);
 }
 

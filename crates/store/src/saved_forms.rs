@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 pub(crate) const TABLE: &str = "saved_forms";
-pub(crate) const PURPOSE: &str = "kept form";
+pub(crate) const PURPOSE: &str = "saved form";
 /// How long the user may take to sign in again.
 pub(crate) const FORM_TTL: SignedDuration = SignedDuration::from_mins(10);
 /// Maximum number of forms per user; the oldest are deleted first.

@@ -3,7 +3,7 @@ use metrics::Unit;
 use portico_store::{EndReason, SessionKind};
 
 use super::{
-    API_CALLER_OUTCOMES, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, BEARER_VERIFICATIONS,
+    BEARER_OUTCOMES, AUDIT_AGE, AUDIT_ENTRIES, AUDIT_RETENTION, BEARER_VERIFICATIONS,
     DECISION_WORDS, DECISIONS, ENDED, FEED_FAILURES, FEED_LAG, KEYSTONE, Outcome, PENDING,
     PROBLEMS, REFRESHES, REQUEST_SECONDS, REQUESTS, REVOCATIONS, SESSIONS, SIGN_INS, STARTED,
     STAY_FETCHES, THROTTLED, THROTTLES, TOKEN_SECONDS, TOKENS, TokenOperation, UNHELD_REFUSALS,
@@ -63,7 +63,7 @@ pub(crate) fn describe() {
     );
     metrics::describe_counter!(
         BEARER_VERIFICATIONS,
-        "Bearers of API callers: verified anew, or refused."
+        "Bearer tokens of programs: newly verified, or refused."
     );
     metrics::describe_counter!(REVOCATIONS, "Keystone tokens to revoke, by outcome.");
     metrics::describe_gauge!(AUDIT_ENTRIES, "Entries of the audit log.");
@@ -99,7 +99,7 @@ pub(crate) fn describe() {
 
 fn start_at_zero() {
     provider(KEYSTONE);
-    for outcome in API_CALLER_OUTCOMES {
+    for outcome in BEARER_OUTCOMES {
         metrics::counter!(BEARER_VERIFICATIONS, "outcome" => outcome).increment(0);
     }
     metrics::counter!(UNREADABLE_ADDRESSES).increment(0);

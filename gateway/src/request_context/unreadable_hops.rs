@@ -33,7 +33,7 @@ impl UnreadableHops {
                 proxy = %fault.proxy,
                 hop = ?fault.hop,
                 "a trusted proxy sent an X-Forwarded-For that cannot be read: its clients count as \
-                 unknown. Let it send addresses, or take it out of request_contexts.trusted_proxies"
+                 unknown. Let it send addresses, or take it out of gateway.trusted_proxies"
             );
         }
     }

@@ -351,7 +351,10 @@ impl Sessions {
     async fn ended(&self, live: &Arc<Live>, reason: &str) -> Validity {
         match self.end_for_provider(live, reason).await {
             Ok(()) => Validity::Ended,
-            Err(_) => Validity::Unknown,
+            Err(error) => {
+                tracing::error!(%error, session_id = %live.id, "a session that its provider refused could not be ended");
+                Validity::Unknown
+            }
         }
     }
 

@@ -53,7 +53,7 @@ impl SavedForms for RedisStore {
         for hash in keys.hashes(PURPOSE, secret) {
             let mut call = self.redis.call(&SIGN_IN, "of_secret");
             call.arg("form").arg(&hash);
-            let found: Found = self.redis.script("find a kept form", &call).await?;
+            let found: Found = self.redis.script("find a saved form", &call).await?;
             let Some(entry) = Entry::of(TABLE, found) else {
                 continue;
             };
@@ -77,7 +77,7 @@ impl SavedForms for RedisStore {
     async fn forget(&self, id: Uuid) -> Result<bool, StoreError> {
         let mut call = self.redis.call(&SIGN_IN, "forget_form");
         call.arg(id.to_string());
-        self.redis.script("forget a kept form", &call).await
+        self.redis.script("forget a saved form", &call).await
     }
 }
 

@@ -58,7 +58,7 @@ impl SavedForms for SqlStore {
             .bind(now.as_second())
             .fetch_optional(&self.pool)
             .await
-            .map_err(StoreError::database("find a kept form"))?;
+            .map_err(StoreError::database("find a saved form"))?;
             let Some(row) = row else { continue };
             let columns = Columns::new(TABLE, &row);
             let id = columns.text("id")?;
@@ -84,7 +84,7 @@ impl SavedForms for SqlStore {
         .bind(id.to_string())
         .execute(&self.pool)
         .await
-        .map_err(StoreError::database("forget a kept form"))?;
+        .map_err(StoreError::database("forget a saved form"))?;
         Ok(gone.rows_affected() > 0)
     }
 }

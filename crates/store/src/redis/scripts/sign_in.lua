@@ -1,4 +1,4 @@
--- Sign-ins under way, kept forms and counters of failures.
+-- Sign-ins under way, saved forms and counters of failures.
 
 -- start_flow ID SECRET_HASH EXPIRES_AT FIELD VALUE …
 function actions.start_flow()
