@@ -9,4 +9,5 @@ pub mod kube;
 pub mod panel;
 pub mod service;
 pub mod session_budgets;
+pub mod shared_watch;
 pub mod stream;

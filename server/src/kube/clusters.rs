@@ -11,14 +11,8 @@ use moka::future::Cache;
 use portico_assertion::PublicKey;
 use portico_domain::{cluster::ClusterRecord, identity::Project, panel::RightQuestion};
 use secrecy::{ExposeSecret, SecretString};
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// The clusters of the configuration.
@@ -45,8 +39,12 @@ struct Ready {
 pub struct Caches {
     pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), Verdict>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
+    /// Names of custom resources, which are facts about the cluster.
+    pub(super) custom_resources: Cache<(Uuid, String), ()>,
+    /// Names of kinds that a user could not find to be custom resources.
+    pub(super) unknown_resources: Cache<(Uuid, SubjectKey, String), ()>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
-    pub(super) rights_epoch: AtomicU64,
+    pub(super) rights_epoch: watch::Sender<u64>,
 }
 
 impl Default for Caches {
@@ -60,7 +58,15 @@ impl Default for Caches {
                 .max_capacity(500)
                 .time_to_live(Duration::from_secs(300))
                 .build(),
-            rights_epoch: AtomicU64::new(0),
+            custom_resources: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(Duration::from_secs(300))
+                .build(),
+            unknown_resources: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(Duration::from_secs(60))
+                .build(),
+            rights_epoch: watch::Sender::new(0),
         }
     }
 }
@@ -68,7 +74,7 @@ impl Default for Caches {
 impl Caches {
     /// Discards every cached access review.
     pub fn rights_changed(&self) {
-        self.rights_epoch.fetch_add(1, Ordering::Relaxed);
+        self.rights_epoch.send_modify(|epoch| *epoch += 1);
     }
 }
 
@@ -132,6 +138,11 @@ impl Clusters {
         let ready = self.ready(id)?;
         let sealed = credential::fresh(id, &ready.sealing_key, keystone, Timestamp::now())?;
         self.with_bearer(id, ready, keystone, &sealed.token)
+    }
+
+    /// Returns a channel that is notified of each change of bindings made here.
+    pub fn rights_changes(&self) -> watch::Receiver<u64> {
+        self.caches.rights_epoch.subscribe()
     }
 
     /// Returns the cache key of a user's token.

@@ -1,8 +1,8 @@
 //! Discovery of a cluster's kinds: aggregated discovery if the API server supports it, otherwise
 //! the classic one (a call per group version).
-use super::{Api, KubeError, api::Call};
+use super::{Api, KubeError, api::Call, path};
 use futures::{StreamExt, stream};
-use portico_domain::panel::{ResourceKind, ResourceRef};
+use portico_domain::panel::{ObjectRef, ResourceKind, ResourceRef};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -102,6 +102,72 @@ pub async fn kind(api: &Api, resource: &ResourceRef) -> Result<ResourceKind, Kub
             resource.version
         ))
     })
+}
+
+/// API groups that the API server serves itself in every version of Kubernetes; the others are custom
+/// resources or those of aggregated API servers.
+const BUILT_IN_GROUPS: [&str; 22] = [
+    "",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "apps",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "extensions",
+    "flowcontrol.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+];
+
+/// Returns whether the API server itself serves a kind, so that access reviews decide alone about
+/// what a user sees: kinds of built-in groups, and custom resources. Whether a kind is a custom
+/// resource is known once any user of the cluster could read its definition; until then, and for five
+/// minutes after the last such user, the answer is no.
+///
+/// # Errors
+/// Those of the request, except a refusal and a missing definition.
+pub async fn is_served_by_api_server(api: &Api, resource: &ResourceRef) -> Result<bool, KubeError> {
+    if BUILT_IN_GROUPS.contains(&resource.group.as_str()) {
+        return Ok(true);
+    }
+    let name = format!("{}.{}", resource.plural, resource.group);
+    let caches = &api.caches;
+    let known = (api.cluster, name);
+    if caches.custom_resources.get(&known).await.is_some() {
+        return Ok(true);
+    }
+    let unknown = (api.cluster, api.subject, known.1.clone());
+    if caches.unknown_resources.get(&unknown).await.is_some() {
+        return Ok(false);
+    }
+    let definition = ObjectRef {
+        resource: ResourceRef::new("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
+        namespace: None,
+        name: known.1.clone(),
+    };
+    match api.get(&path::object(&definition)?).await {
+        Ok(_) => {
+            caches.custom_resources.insert(known, ()).await;
+            Ok(true)
+        }
+        Err(KubeError::Refused(_) | KubeError::NotFound(_)) => {
+            caches.unknown_resources.insert(unknown, ()).await;
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 async fn discover(api: &Api) -> Result<Vec<ResourceKind>, KubeError> {

@@ -9,7 +9,10 @@ use super::{
 use futures::{StreamExt, stream};
 use portico_domain::panel::{Column, ListScope, ResourceKind, ResourceRef};
 
-const PAGE_ROWS: &str = "500";
+/// Rows of the first chunk, which are all that a page needs at first.
+const FIRST_CHUNK_ROWS: &str = "500";
+/// Rows of the others: larger, as each chunk costs the API server a fixed amount too.
+const CHUNK_ROWS: &str = "2000";
 /// Maximum number of rows in one list.
 const MAX_ROWS: usize = 20_000;
 const MAX_CONCURRENT_LISTS: usize = 8;
@@ -122,62 +125,147 @@ pub async fn list(
     }
 }
 
-/// Lists one place, chunk by chunk.
+/// Lists one place.
+///
+/// # Errors
+/// Those of [`Chunks::next`].
 pub async fn list_one(
     api: &Api,
     resource: &ResourceRef,
     namespace: Option<&str>,
     selection: &Selection,
 ) -> Result<Part, KubeError> {
-    let collection = path::collection(resource, namespace)?;
-    let reader = RowReader::new(api, resource).await?;
     let mut part = Part {
         namespace: namespace.map(str::to_owned),
         ..Part::default()
     };
-    let mut position = String::new();
-    let mut restarted = false;
-    loop {
-        let chunk = path::with_query(
-            &collection,
+    let mut chunks = Chunks::new(api, resource, namespace, selection).await?;
+    while let Some(chunk) = chunks.next().await? {
+        if chunk.is_restarted {
+            part.rows.clear();
+        }
+        if part.columns.is_empty() {
+            part.columns = chunk.columns;
+        }
+        part.resource_version = chunk.resource_version;
+        part.cut = chunk.is_cut;
+        part.rows.extend(chunk.rows);
+    }
+    Ok(part)
+}
+
+/// A part of a list, in the API server's order: by namespace and name.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    pub columns: Vec<Column>,
+    pub rows: Vec<TableRow>,
+    /// Where a watch continues after the last chunk.
+    pub resource_version: String,
+    /// Whether the list had to start again: the rows of the chunks before do not count.
+    pub is_restarted: bool,
+    /// Approximate number of rows after this chunk; 0 if the API server does not say.
+    pub remaining: usize,
+    /// True when [`MAX_ROWS`] cut the list.
+    pub is_cut: bool,
+}
+
+/// Reads one place chunk by chunk.
+pub struct Chunks<'a> {
+    api: &'a Api,
+    collection: String,
+    selection: &'a Selection,
+    reader: RowReader,
+    columns: Vec<Column>,
+    rows: usize,
+    /// The position of the next chunk; empty for the first, `None` after the last.
+    next: Option<String>,
+    was_restarted: bool,
+}
+
+impl<'a> Chunks<'a> {
+    /// # Errors
+    /// `Invalid` for a name that no path can have, and those of [`RowReader::new`].
+    pub async fn new(
+        api: &'a Api,
+        resource: &ResourceRef,
+        namespace: Option<&str>,
+        selection: &'a Selection,
+    ) -> Result<Self, KubeError> {
+        Ok(Self {
+            collection: path::collection(resource, namespace)?,
+            reader: RowReader::new(api, resource).await?,
+            api,
+            selection,
+            columns: Vec::new(),
+            rows: 0,
+            next: Some(String::new()),
+            was_restarted: false,
+        })
+    }
+
+    /// Returns the next chunk; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of the request. `Expired` if the list could not be finished in the second attempt
+    /// either.
+    pub async fn next(&mut self) -> Result<Option<Chunk>, KubeError> {
+        let Some(position) = self.next.take() else {
+            return Ok(None);
+        };
+        let (table, is_restarted) = match self.read(&position).await {
+            // the chunks' snapshot was compacted away: start again
+            Err(KubeError::Expired) if !self.was_restarted => {
+                self.was_restarted = true;
+                self.rows = 0;
+                (self.read("").await?, true)
+            }
+            other => (other?, false),
+        };
+        if self.columns.is_empty() {
+            self.columns = self.reader.columns(&table);
+        }
+        let metadata = table.metadata.clone();
+        let rows = self.reader.rows(table, &self.columns);
+        self.rows += rows.len();
+        let is_last = metadata.continue_token.is_empty();
+        let is_cut = !is_last && self.rows >= MAX_ROWS;
+        if !is_last && !is_cut {
+            self.next = Some(metadata.continue_token);
+        }
+        Ok(Some(Chunk {
+            columns: self.columns.clone(),
+            rows,
+            resource_version: metadata.resource_version,
+            is_restarted,
+            remaining: metadata.remaining_item_count,
+            is_cut,
+        }))
+    }
+
+    async fn read(&self, position: &str) -> Result<Table, KubeError> {
+        let limit = if position.is_empty() {
+            FIRST_CHUNK_ROWS
+        } else {
+            CHUNK_ROWS
+        };
+        let path = path::with_query(
+            &self.collection,
             &[
-                ("limit", PAGE_ROWS),
-                ("continue", &position),
-                ("labelSelector", &selection.labels),
-                ("fieldSelector", &selection.fields),
-                ("includeObject", reader.include_object()),
+                ("limit", limit),
+                ("continue", position),
+                ("labelSelector", &self.selection.labels),
+                ("fieldSelector", &self.selection.fields),
+                ("includeObject", self.reader.include_object()),
             ],
         );
-        let answer = api
+        let bytes = self
+            .api
             .bytes(Call {
                 accept: table::ACCEPT,
-                ..Call::get(&chunk)
+                ..Call::get(&path)
             })
-            .await;
-        let table = match answer {
-            // the chunks' snapshot was compacted away: start again
-            Err(KubeError::Expired) if !restarted => {
-                restarted = true;
-                position.clear();
-                part.rows.clear();
-                continue;
-            }
-            other => Table::read(&other?)?,
-        };
-        if part.columns.is_empty() {
-            part.columns = reader.columns(&table);
-        }
-        part.resource_version
-            .clone_from(&table.metadata.resource_version);
-        position.clone_from(&table.metadata.continue_token);
-        part.rows.extend(reader.rows(table, &part.columns));
-        if position.is_empty() {
-            return Ok(part);
-        }
-        if part.rows.len() >= MAX_ROWS {
-            part.cut = true;
-            return Ok(part);
-        }
+            .await?;
+        Table::read(&bytes)
     }
 }
 

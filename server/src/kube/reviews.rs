@@ -4,7 +4,7 @@ use futures::{StreamExt, stream};
 use http::Method;
 use portico_domain::panel::{ResourceRef, RightQuestion};
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, sync::atomic::Ordering};
+use std::collections::BTreeMap;
 
 const SELF_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const SUBJECT_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -53,7 +53,7 @@ pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> 
 
 /// Runs one review; results are cached for 30 seconds per user.
 pub async fn review(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
-    let epoch = api.caches.rights_epoch.load(Ordering::Relaxed);
+    let epoch = *api.caches.rights_epoch.borrow();
     let slot = (api.cluster, api.subject, epoch, question.clone());
     if let Some(verdict) = api.caches.reviews.get(&slot).await {
         return Ok(verdict);

@@ -24,12 +24,13 @@ pub struct Table {
     rows: Option<Vec<RawRow>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ListMeta {
     pub resource_version: String,
     #[serde(rename = "continue")]
     pub continue_token: String,
+    pub remaining_item_count: usize,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -105,6 +106,28 @@ pub struct Owner {
 pub struct TableRow {
     pub row: Row,
     pub owner: Option<Owner>,
+}
+
+impl TableRow {
+    /// Returns the approximate memory of the row in a map by its UID, in bytes: its texts, and the
+    /// overhead of each.
+    pub fn bytes(&self) -> usize {
+        const TEXT: usize = size_of::<String>();
+        let row = &self.row;
+        let cells: usize = row.cells.iter().map(|cell| cell.len() + TEXT).sum();
+        let labels: usize = row
+            .labels
+            .iter()
+            .map(|(name, value)| name.len() + value.len() + 2 * TEXT)
+            .sum();
+        let keys = 2 * (row.uid.len() + TEXT) + row.resource_version.len() + TEXT;
+        size_of::<Self>()
+            + keys
+            + row.name.len()
+            + row.namespace.as_ref().map_or(0, String::len)
+            + cells
+            + labels
+    }
 }
 
 impl Table {

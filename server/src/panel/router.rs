@@ -11,6 +11,7 @@ use crate::{
         authentication::{KubeAuthMetrics, RecentTests},
     },
     session_budgets::SessionBudgets,
+    shared_watch::SharedWatches,
     stream,
 };
 use axum::{
@@ -77,6 +78,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         keystone: parts.keystone,
         docs_url: parts.config.docs_url,
         budgets: SessionBudgets::new(parts.config.streams),
+        watches: SharedWatches::default(),
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();

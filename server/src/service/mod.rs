@@ -24,6 +24,7 @@ use crate::{
     caller::Caller,
     kube::{Api, Clusters, KubeError},
     session_budgets::SessionBudgets,
+    shared_watch::SharedWatches,
 };
 use access::{Names, UndoStore};
 use authentication::{KubeAuthMetrics, RecentTests};
@@ -48,6 +49,7 @@ pub struct Services {
     pub keystone: Option<keystone::Client>,
     pub docs_url: Option<Url>,
     pub budgets: SessionBudgets,
+    pub watches: SharedWatches,
 }
 
 impl Services {

@@ -111,7 +111,7 @@ impl Panel for PanelService {
 
     async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError> {
         let (api, _) = self.ui(self.api(cluster).await)?;
-        self.ui(lists::list(&api, &query).await)
+        self.ui(lists::list(&self.services, &api, &query).await)
     }
 
     async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError> {

@@ -2,7 +2,7 @@
 use crate::stack::Stack;
 use app::ports::Panel;
 use jiff::{SignedDuration, Timestamp};
-use k8s_openapi::api::core::v1::Event;
+use k8s_openapi::api::core::v1::{ConfigMap, Event};
 use kube::{
     Api,
     api::{ListParams, PostParams},
@@ -182,5 +182,74 @@ async fn finding_p11_a_pod_between_two_crashes_stays_failed_in_its_list() {
             ("recovered", "Running", Some(Health::Ok)),
         ]
     );
+    own.done().await;
+}
+
+/// The rows that Portico selects from a shared watch are those that the API server itself would.
+#[tokio::test]
+async fn label_selectors_select_what_the_api_server_does() {
+    let stack = Stack::open();
+    let own = stack.namespace("labels").await;
+    let objects = Api::<ConfigMap>::namespaced(own.client.clone(), &own.name);
+    for (name, labels) in [
+        (
+            "web",
+            json!({ "app": "web", "tier": "front", "count": "7" }),
+        ),
+        ("db", json!({ "app": "db", "tier": "" })),
+        (
+            "app",
+            json!({ "app.kubernetes.io/name": "shop", "count": "many" }),
+        ),
+        ("bare", json!({})),
+    ] {
+        let metadata = json!({ "metadata": { "name": name, "labels": labels } });
+        let object = serde_json::from_value(metadata).unwrap();
+        objects
+            .create(&PostParams::default(), &object)
+            .await
+            .unwrap();
+    }
+    let panel = stack.panel("vera").await;
+    for text in [
+        "",
+        "app",
+        "!app",
+        "app=web",
+        "app==db",
+        "app!=web",
+        "tier=",
+        "tier in (front, back)",
+        "tier in (,front)",
+        "tier notin (front)",
+        "tier notin (,)",
+        "app in (web,db),!count",
+        "app.kubernetes.io/name=shop",
+        "count>6",
+        "count>7",
+        "count<8",
+        "missing notin (x)",
+    ] {
+        let expected = objects
+            .list(&ListParams::default().labels(text))
+            .await
+            .unwrap();
+        let expected: Vec<_> = expected
+            .into_iter()
+            .filter_map(|object| object.metadata.name)
+            .collect();
+        let listed = panel
+            .list(
+                stack.acme(),
+                ListQuery {
+                    labels: text.to_owned(),
+                    ..query(ResourceRef::core("configmaps"), &own.name)
+                },
+            )
+            .await
+            .unwrap();
+        let listed: Vec<_> = listed.rows.into_iter().map(|row| row.name).collect();
+        assert_eq!(listed, expected, "{text:?}");
+    }
     own.done().await;
 }

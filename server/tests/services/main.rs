@@ -17,6 +17,8 @@ mod own_cloud;
 mod own_namespace;
 mod pages;
 mod policy_config_map;
+mod shared_watches;
 mod stack;
 mod streams;
 mod sync;
+mod tab;

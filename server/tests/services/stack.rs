@@ -32,6 +32,7 @@ use server::{
         authentication::{KubeAuthMetrics, RecentTests},
     },
     session_budgets::SessionBudgets,
+    shared_watch::SharedWatches,
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use url::Url;
@@ -90,6 +91,7 @@ impl Stack {
             kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env))).unwrap(),
             docs_url: None,
             budgets: SessionBudgets::new(StreamLimits::default()),
+            watches: SharedWatches::default(),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -186,6 +188,13 @@ impl Stack {
         self.admit(&self.headers(user, self.var("PROJECT_ID_ACME")).await)
     }
 
+    /// A user's own access to acme's cluster.
+    pub async fn api(&self, user: &str) -> server::kube::Api {
+        let caller = self.caller(user).await;
+        let (api, _) = self.services.api(&caller, self.acme()).await.unwrap();
+        api
+    }
+
     fn admit(&self, headers: &HeaderMap) -> Caller {
         Gatekeeper::new(
             self.verifier.clone(),
@@ -213,11 +222,15 @@ impl Stack {
 
     /// The panel of a user of the test's own in acme.
     pub async fn panel_of(&self, user: &TestUser) -> impl Panel + use<> {
-        let project = self.var("PROJECT_ID_ACME");
-        let headers = self
-            .headers_with(&user.name, &user.password, project, None)
-            .await;
+        let headers = self.headers_of(user).await;
         PanelService::new(Arc::clone(&self.services), self.admit(&headers))
+    }
+
+    /// The headers that the gateway would send for a user of the test's own in acme.
+    pub async fn headers_of(&self, user: &TestUser) -> HeaderMap {
+        let project = self.var("PROJECT_ID_ACME");
+        self.headers_with(&user.name, &user.password, project, None)
+            .await
     }
 
     /// Serves the whole panel on a port of its own.

@@ -1,5 +1,8 @@
 //! Live lists, logs and terminals over the panel's own WebSockets.
-use crate::stack::{PUBLIC_URL, Stack};
+use crate::{
+    stack::{PUBLIC_URL, Stack},
+    tab::{Socket, ask, connect, tab, tab_at, until, within},
+};
 use futures::{SinkExt, StreamExt};
 use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_domain::{
@@ -10,30 +13,9 @@ use server::config::panel::StreamLimits;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
+    connect_async,
     tungstenite::{self, client::IntoClientRequest},
 };
-
-type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
-
-async fn connect(
-    stack: &Stack,
-    address: &str,
-    user: &str,
-    path: &str,
-    origin: &str,
-) -> Result<Socket, tungstenite::Error> {
-    let mut request = format!("ws://{address}{path}")
-        .into_client_request()
-        .unwrap();
-    request
-        .headers_mut()
-        .extend(stack.headers(user, stack.var("PROJECT_ID_ACME")).await);
-    request
-        .headers_mut()
-        .insert("origin", origin.parse().unwrap());
-    connect_async(request).await.map(|(socket, _)| socket)
-}
 
 /// What the panel reports to the gateway when a terminal is opened.
 async fn reported(stack: &Stack, address: &str, user: &str, path: &str) -> Vec<AuditReport> {
@@ -48,51 +30,6 @@ async fn reported(stack: &Stack, address: &str, user: &str, path: &str) -> Vec<A
     let (_, answer) = connect_async(request).await.unwrap();
     let value = answer.headers().get(audit_report::HEADER);
     audit_report::decode(value.expect("a report").as_bytes()).unwrap()
-}
-
-async fn tab(stack: &Stack, user: &str) -> Socket {
-    let address = stack.serve().await;
-    tab_at(stack, &address, user).await
-}
-
-async fn tab_at(stack: &Stack, address: &str, user: &str) -> Socket {
-    let path = format!("/projects/{}/stream", stack.var("PROJECT_ID_ACME"));
-    connect(stack, address, user, &path, PUBLIC_URL)
-        .await
-        .unwrap()
-}
-
-async fn ask(socket: &mut Socket, request: &Request) {
-    let text = serde_json::to_string(request).unwrap();
-    socket
-        .send(tungstenite::Message::Text(text.into()))
-        .await
-        .unwrap();
-}
-
-/// The first message that `wanted` takes, within eight seconds.
-async fn until<T>(socket: &mut Socket, wanted: impl FnMut(Message) -> Option<T>) -> T {
-    within(Duration::from_secs(8), socket, wanted).await
-}
-
-/// The first message that `wanted` takes.
-async fn within<T>(
-    time: Duration,
-    socket: &mut Socket,
-    mut wanted: impl FnMut(Message) -> Option<T>,
-) -> T {
-    timeout(time, async {
-        loop {
-            let frame = socket.next().await.unwrap().unwrap();
-            if let tungstenite::Message::Text(text) = frame
-                && let Some(found) = wanted(serde_json::from_str(&text).unwrap())
-            {
-                return found;
-            }
-        }
-    })
-    .await
-    .expect("the message comes")
 }
 
 #[tokio::test]

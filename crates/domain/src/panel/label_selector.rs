@@ -1,5 +1,6 @@
-//! Validation of label selectors before they are sent to a cluster. The grammar is the API server's
-//! (`k8s.io/apimachinery/pkg/labels`), so that what is valid here is valid there.
+//! Label selectors: their validation, and their evaluation over rows that the server has cached. The
+//! grammar and the meaning are the API server's (`k8s.io/apimachinery/pkg/labels`), so that what is
+//! valid and selected here is valid and selected there.
 use std::{iter::Peekable, str::Chars};
 
 /// Maximum length of a label key's name, and of a value, in bytes.
@@ -30,79 +31,159 @@ pub enum SelectorError {
     Number(String),
 }
 
-/// Checks a label selector. An empty one selects everything.
-///
-/// # Errors
-/// `Unexpected` if the text does not follow the grammar; `Key`, `Value` and `Number` if a part of
-/// it is not valid at its place.
-pub fn check(text: &str) -> Result<(), SelectorError> {
-    let mut tokens = Tokens::new(text);
-    if matches!(tokens.peek(), Token::End) {
-        return Ok(());
+/// A parsed label selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelSelector(Vec<Requirement>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Requirement {
+    key: String,
+    condition: Condition,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Condition {
+    Exists,
+    Absent,
+    In(Vec<String>),
+    NotIn(Vec<String>),
+    Less(i64),
+    Greater(i64),
+}
+
+impl LabelSelector {
+    /// Parses a label selector. An empty one selects everything.
+    ///
+    /// # Errors
+    /// `Unexpected` if the text does not follow the grammar; `Key`, `Value` and `Number` if a part
+    /// of it is not valid at its place.
+    pub fn parse(text: &str) -> Result<Self, SelectorError> {
+        let mut tokens = Tokens::new(text);
+        let mut requirements = Vec::new();
+        if matches!(tokens.peek(), Token::End) {
+            return Ok(Self(requirements));
+        }
+        loop {
+            requirements.push(requirement(&mut tokens)?);
+            match tokens.next() {
+                Token::End => return Ok(Self(requirements)),
+                Token::Comma => {}
+                other => return Err(other.instead_of("a comma or the end")),
+            }
+        }
     }
-    loop {
-        requirement(&mut tokens)?;
-        match tokens.next() {
-            Token::End => return Ok(()),
-            Token::Comma => {}
-            other => return Err(other.instead_of("a comma or the end")),
+
+    /// Returns whether labels meet every requirement. An absent label meets `!=` and `notin`.
+    pub fn matches(&self, labels: &[(String, String)]) -> bool {
+        self.0.iter().all(|requirement| {
+            let value = labels
+                .iter()
+                .find(|(key, _)| *key == requirement.key)
+                .map(|(_, value)| value.as_str());
+            requirement.condition.is_met(value)
+        })
+    }
+}
+
+impl Condition {
+    fn is_met(&self, value: Option<&str>) -> bool {
+        let number = || value.and_then(|value| value.parse::<i64>().ok());
+        match self {
+            Self::Exists => value.is_some(),
+            Self::Absent => value.is_none(),
+            Self::In(values) => value.is_some_and(|value| values.iter().any(|one| one == value)),
+            Self::NotIn(values) => value.is_none_or(|value| values.iter().all(|one| one != value)),
+            Self::Less(limit) => number().is_some_and(|number| number < *limit),
+            Self::Greater(limit) => number().is_some_and(|number| number > *limit),
         }
     }
 }
 
-fn requirement(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
+/// Checks a label selector.
+///
+/// # Errors
+/// Those of [`LabelSelector::parse`].
+pub fn check(text: &str) -> Result<(), SelectorError> {
+    LabelSelector::parse(text).map(drop)
+}
+
+fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, SelectorError> {
     let negated = matches!(tokens.peek(), Token::Not);
     if negated {
         tokens.next();
     }
-    key(tokens.next().word("a label key")?)?;
-    if negated || matches!(tokens.peek(), Token::End | Token::Comma) {
-        return Ok(());
+    let key = key(tokens.next().word("a label key")?)?;
+    if negated {
+        let condition = Condition::Absent;
+        return Ok(Requirement { key, condition });
     }
-    match tokens.next() {
-        Token::Equals | Token::NotEquals => {
-            if matches!(tokens.peek(), Token::End | Token::Comma) {
-                // the empty value
-                return Ok(());
-            }
-            value(&tokens.next().word("a label value")?)
-        }
-        Token::Less | Token::Greater => {
-            let number = tokens.next().word("a whole number")?;
-            match number.parse::<i64>() {
-                Ok(_) => Ok(()),
-                Err(_) => Err(SelectorError::Number(number)),
-            }
-        }
-        Token::Word(word) if word == "in" || word == "notin" => values(tokens),
-        other => Err(other.instead_of("=, !=, in or notin")),
+    if matches!(tokens.peek(), Token::End | Token::Comma) {
+        let condition = Condition::Exists;
+        return Ok(Requirement { key, condition });
     }
+    let condition = match tokens.next() {
+        Token::Equals => Condition::In(vec![single_value(tokens)?]),
+        Token::NotEquals => Condition::NotIn(vec![single_value(tokens)?]),
+        Token::Less => Condition::Less(number(tokens)?),
+        Token::Greater => Condition::Greater(number(tokens)?),
+        Token::Word(word) if word == "in" => Condition::In(values(tokens)?),
+        Token::Word(word) if word == "notin" => Condition::NotIn(values(tokens)?),
+        other => return Err(other.instead_of("=, !=, in or notin")),
+    };
+    Ok(Requirement { key, condition })
+}
+
+/// Parses the value after `=` and `!=`, which may be empty.
+fn single_value(tokens: &mut Tokens<'_>) -> Result<String, SelectorError> {
+    if matches!(tokens.peek(), Token::End | Token::Comma) {
+        return Ok(String::new());
+    }
+    value(tokens.next().word("a label value")?)
+}
+
+fn number(tokens: &mut Tokens<'_>) -> Result<i64, SelectorError> {
+    let number = tokens.next().word("a whole number")?;
+    number.parse().map_err(|_| SelectorError::Number(number))
 }
 
 /// Parses `(a,b)`; a value may be empty, and `()` is the set of the empty value, as for the API
 /// server.
-fn values(tokens: &mut Tokens<'_>) -> Result<(), SelectorError> {
+fn values(tokens: &mut Tokens<'_>) -> Result<Vec<String>, SelectorError> {
     match tokens.next() {
         Token::Open => {}
         other => return Err(other.instead_of("\"(\"")),
     }
+    let mut found = Vec::new();
+    // whether a comma or the end has to follow a value
+    let mut is_complete = false;
     loop {
         match tokens.next() {
             Token::Word(word) => {
-                value(&word)?;
+                found.push(value(word)?);
+                is_complete = true;
                 match tokens.peek() {
                     Token::Comma | Token::Close => {}
                     _ => return Err(tokens.next().instead_of("a comma or \")\"")),
                 }
             }
-            Token::Comma => {}
-            Token::Close => return Ok(()),
+            Token::Comma => {
+                if !is_complete {
+                    found.push(String::new());
+                }
+                is_complete = false;
+            }
+            Token::Close => {
+                if !is_complete {
+                    found.push(String::new());
+                }
+                return Ok(found);
+            }
             other => return Err(other.instead_of("a label value")),
         }
     }
 }
 
-fn key(text: String) -> Result<(), SelectorError> {
+fn key(text: String) -> Result<String, SelectorError> {
     let (prefix, name) = match text.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, text.as_str()),
@@ -117,17 +198,17 @@ fn key(text: String) -> Result<(), SelectorError> {
     let prefix_fits = prefix
         .is_none_or(|prefix| prefix.len() <= MAX_PREFIX_BYTES && prefix.split('.').all(is_label));
     if prefix_fits && !name.is_empty() && is_name(name) {
-        Ok(())
+        Ok(text)
     } else {
         Err(SelectorError::Key(text))
     }
 }
 
-fn value(text: &str) -> Result<(), SelectorError> {
-    if is_name(text) {
-        Ok(())
+fn value(text: String) -> Result<String, SelectorError> {
+    if is_name(&text) {
+        Ok(text)
     } else {
-        Err(SelectorError::Value(text.to_owned()))
+        Err(SelectorError::Value(text))
     }
 }
 
@@ -296,6 +377,46 @@ mod tests {
             Err(SelectorError::Value(long.clone()))
         );
         assert_eq!(check(&long), Err(SelectorError::Key(long)));
+    }
+
+    /// `server/tests/services/lists.rs` compares these with a real API server.
+    #[test]
+    fn a_selector_selects_the_labels_that_the_api_server_does() {
+        let labels = [("app", "web"), ("tier", ""), ("count", "7")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        for (text, selected) in [
+            ("", true),
+            ("app", true),
+            ("missing", false),
+            ("!app", false),
+            ("!missing", true),
+            ("app=web", true),
+            ("app==db", false),
+            ("missing=", false),
+            ("tier=", true),
+            ("app!=db", true),
+            ("app!=web", false),
+            ("missing!=web", true),
+            ("app in (db,web)", true),
+            ("app in (db)", false),
+            ("tier in (db,)", true),
+            ("tier in (db)", false),
+            ("tier in ()", true),
+            ("app notin (db)", true),
+            ("app notin (web,db)", false),
+            ("missing notin (web)", true),
+            ("tier notin (,db)", false),
+            ("count>6", true),
+            ("count>7", false),
+            ("count<8", true),
+            ("app>1", false),
+            ("missing<1", false),
+            ("app=web,count>6", true),
+            ("app=web,!tier", false),
+        ] {
+            let selector = LabelSelector::parse(text).unwrap();
+            assert_eq!(selector.matches(&labels), selected, "{text:?}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         );
     }
     crate::session_budgets::describe_metrics();
+    crate::shared_watch::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);
     let router = router(PanelParts {
         keystone: keystone.transpose().context("keystone")?,

@@ -1,18 +1,19 @@
 //! Live lists: a snapshot, then batches of changes.
+mod audit;
+mod polled;
+mod shared;
 mod shares;
 mod view;
-mod watcher;
 
 use super::outbox::{Gone, Outbox};
 use crate::{
     caller::Caller,
-    config::panel::StreamLimits,
-    kube::{
-        KubeError, discovery,
-        listing::{self, Merged},
-        namespaces,
+    kube::{Api, namespaces},
+    service::{
+        Services,
+        error::ServiceError,
+        lists::{self, Filter, Opened},
     },
-    service::{Services, error::ServiceError, lists},
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
@@ -22,26 +23,12 @@ use portico_domain::{
 };
 use shares::{Need, Shares};
 use std::{sync::Arc, time::Duration};
-use tokio::{
-    sync::mpsc,
-    time::{Instant, MissedTickBehavior, interval, interval_at},
-};
-use tokio_util::task::AbortOnDropHandle;
+use tokio::{sync::Notify, time::Instant};
 use uuid::Uuid;
 use view::View;
-use watcher::{Place, Report, watch_place};
 
-/// How often collected changes are sent.
-const BATCH_INTERVAL: Duration = Duration::from_millis(200);
-/// How often the list of namespaces is compared.
-const NAMESPACES_CHECK_INTERVAL: Duration = Duration::from_secs(10);
-/// How often the health of rows whose cells are not sufficient is computed again.
-const HEALTH_CHECK_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum number of watched namespaces of one list; with more, the list is polled.
-const MAX_WATCHES: usize = StreamLimits::MAX_WATCHES_PER_LIST;
 /// How often a list without room in its session's budget checks for some.
 const BUDGET_CHECK_INTERVAL: Duration = Duration::from_secs(2);
-const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// A list that could not be confirmed for this long ends.
 const MAX_STALENESS: Duration = Duration::from_secs(60);
 
@@ -115,7 +102,7 @@ struct Follower {
 
 /// How a round of watching ended.
 enum Round {
-    /// The scope changed or a position expired: list again at once.
+    /// The scope changed: list again at once.
     Again,
     /// Failed, with whether it had worked before.
     Failed(ServiceError, bool),
@@ -134,7 +121,7 @@ impl Follower {
         if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
             && let Some(health) = view.row_health()
             && rows.iter().any(|row| health.is_uncertain(row))
-            && let Ok((api, _)) = self.services.api(&self.caller, self.cluster).await
+            && let Ok(api) = self.api().await
         {
             health.refine(&api, rows).await;
         }
@@ -161,158 +148,49 @@ impl Follower {
         }
     }
 
-    /// Lists, then watches until a new list is needed.
+    /// Opens the list and follows it until it has to be opened again.
     async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
         let mut shares = match Shares::take(&self.services, &self.caller) {
             Ok(shares) => shares,
             Err(need) => return Ok(Round::Limited(need)),
         };
-        let (kind, scope, merged) = match self.start().await {
-            Ok(start) => start,
+        let changed = Arc::new(Notify::new());
+        let opened = match self.open(&changed).await {
+            Ok(opened) => opened,
             Err(error) => return Ok(Round::Failed(error, false)),
         };
-        *last_good = Timestamp::now();
-        let mut view = View::new(merged.columns(), &self.query);
-        let parts: Vec<_> = merged
-            .parts
-            .iter()
-            .map(|part| (part.namespace.clone(), part.resource_version.clone()))
-            .collect();
-        view.fill(merged.parts);
-        let polled = parts.len() > MAX_WATCHES;
-        let watches = if polled { 1 } else { parts.len() };
-        let room = shares
-            .watches(watches)
-            .and_then(|()| shares.bytes(view.bytes()));
-        if let Err(need) = room {
+        let filter = match Filter::new(&self.query) {
+            Ok(filter) => filter,
+            Err(error) => return Ok(Round::Failed(error.into(), false)),
+        };
+        let watches = opened.viewers.as_ref().map_or(1, Vec::len);
+        if let Err(need) = shares.watches(watches) {
             return Ok(Round::Limited(need));
         }
-        let snapshot = view.snapshot(self.id, &scope);
-        self.send(&view, snapshot).await?;
-        if polled {
-            return self.poll(view, scope, shares, last_good).await;
-        }
-        let (reports, mut inbox) = mpsc::channel(256);
-        let _watchers: Vec<_> = parts
-            .into_iter()
-            .map(|(namespace, position)| {
-                AbortOnDropHandle::new(tokio::spawn(watch_place(
-                    Place {
-                        services: Arc::clone(&self.services),
-                        caller: self.caller.clone(),
-                        cluster: self.cluster,
-                        query: self.query.clone(),
-                        namespace,
-                        columns: view.columns.clone(),
-                    },
-                    position,
-                    reports.clone(),
-                )))
-            })
-            .collect();
-        drop(reports);
-        let mut batch = interval(BATCH_INTERVAL);
-        batch.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut rescope = interval_at(
-            Instant::now() + NAMESPACES_CHECK_INTERVAL,
-            NAMESPACES_CHECK_INTERVAL,
-        );
-        let mut rejudge = interval_at(
-            Instant::now() + HEALTH_CHECK_INTERVAL,
-            HEALTH_CHECK_INTERVAL,
-        );
-        loop {
-            tokio::select! {
-                report = inbox.recv() => match report {
-                    Some(Report::Change(change)) => {
-                        *last_good = Timestamp::now();
-                        view.apply(change);
-                    }
-                    Some(Report::Expired) | None => return Ok(Round::Again),
-                    Some(Report::Failed(KubeError::Refused(_))) if self.moved(&kind, &scope).await => {
-                        return Ok(Round::Again);
-                    }
-                    Some(Report::Failed(error)) => {
-                        return Ok(Round::Failed(error.into(), true));
-                    }
-                },
-                _ = batch.tick() => {
-                    if let Err(need) = shares.bytes(view.bytes()) {
-                        return Ok(Round::Limited(need));
-                    }
-                    if let Some(message) = view.changes(self.id, &scope) {
-                        self.send(&view, message).await?;
-                    }
-                }
-                // time alone changes no object, but it changes its health
-                _ = rejudge.tick() => view.send_uncertain_again(),
-                _ = rescope.tick() => match self.scope(&kind).await {
-                    Ok(now) if now == scope => {}
-                    Ok(_) => return Ok(Round::Again),
-                    Err(error) => return Ok(Round::Failed(error, true)),
-                },
+        match opened.viewers {
+            Some(_) => {
+                self.follow_shared(opened, &filter, &changed, shares, last_good)
+                    .await
             }
+            None => self.poll(opened, &filter, shares, last_good).await,
         }
     }
 
-    async fn start(&self) -> Result<(ResourceKind, ListScope, Merged), ServiceError> {
+    async fn open(&self, changed: &Arc<Notify>) -> Result<Opened, ServiceError> {
+        let api = self.api().await?;
+        let changed = Arc::clone(changed);
+        lists::open(&self.services.watches, &api, &self.query, changed).await
+    }
+
+    async fn api(&self) -> Result<Api, ServiceError> {
         let (api, _) = self.services.api(&self.caller, self.cluster).await?;
-        let kind = discovery::kind(&api, &self.query.resource).await?;
-        let namespace = self.query.namespace.as_deref();
-        let scope = namespaces::scope(&api, &kind, namespace, "list").await?;
-        let selection = lists::selection(&self.query);
-        let mut merged = listing::list(&api, &kind, &scope, &selection).await?;
-        let scope = merged.leave_out_refused(scope);
-        match merged.failures.first() {
-            // a part that did not respond must not look like deleted rows
-            Some((_, error)) => Err(error.clone().into()),
-            None => Ok((kind, scope, merged)),
-        }
+        Ok(api)
     }
 
     async fn scope(&self, kind: &ResourceKind) -> Result<ListScope, ServiceError> {
-        if self.query.namespace.is_some() && kind.namespaced {
-            return Ok(ListScope::Namespace(
-                self.query.namespace.clone().unwrap_or_default(),
-            ));
+        if let Some(namespace) = self.query.namespace.as_ref().filter(|_| kind.namespaced) {
+            return Ok(ListScope::Namespace(namespace.clone()));
         }
-        let (api, _) = self.services.api(&self.caller, self.cluster).await?;
-        Ok(namespaces::scope(&api, kind, None, "list").await?)
-    }
-
-    /// Returns whether the list now covers other namespaces.
-    async fn moved(&self, kind: &ResourceKind, scope: &ListScope) -> bool {
-        self.scope(kind).await.is_ok_and(|now| now != *scope)
-    }
-
-    async fn poll(
-        &self,
-        mut view: View,
-        mut scope: ListScope,
-        mut shares: Shares,
-        last_good: &mut Timestamp,
-    ) -> Result<Round, Gone> {
-        loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
-            let (_, now, merged) = match self.start().await {
-                Ok(start) => start,
-                Err(error) => return Ok(Round::Failed(error, true)),
-            };
-            *last_good = Timestamp::now();
-            let moved = now != scope;
-            scope = now;
-            view.fill(merged.parts);
-            if let Err(need) = shares.bytes(view.bytes()) {
-                return Ok(Round::Limited(need));
-            }
-            let message = if moved {
-                Some(view.snapshot(self.id, &scope))
-            } else {
-                view.changes(self.id, &scope)
-            };
-            if let Some(message) = message {
-                self.send(&view, message).await?;
-            }
-        }
+        Ok(namespaces::scope(&self.api().await?, kind, None, "list").await?)
     }
 }

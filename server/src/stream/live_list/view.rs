@@ -1,77 +1,29 @@
-//! The rows of a list on the server, and the window of them that the browser has.
-use crate::{
-    kube::{listing::Part, watch},
-    service::{lists, row_health::RowHealth},
-};
+//! The window of a list's rows that the browser has.
+use crate::service::{lists::Window, row_health::RowHealth};
 use portico_domain::{
-    panel::{Column, ListQuery, ListScope, Row},
+    panel::{ListQuery, ListScope, Row},
     stream::Message,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-/// All rows, and the window of them that the browser has.
+/// What the browser has of a list.
 pub struct View {
     query: ListQuery,
-    pub columns: Vec<Column>,
     health: Option<RowHealth>,
-    rows: BTreeMap<String, Row>,
-    /// Approximate memory of `rows`.
-    bytes: usize,
-    /// What was sent last: UID and version.
+    /// UID and version of the rows that were sent.
     sent: HashMap<String, String>,
     sent_total: usize,
-    dirty: bool,
+    sends_uncertain_again: bool,
 }
 
 impl View {
-    pub fn new(columns: Vec<Column>, query: &ListQuery) -> Self {
+    pub fn new(query: &ListQuery) -> Self {
         Self {
             query: query.clone(),
-            health: RowHealth::of(&query.resource, &columns),
-            columns,
-            rows: BTreeMap::new(),
-            bytes: 0,
+            health: None,
             sent: HashMap::new(),
             sent_total: 0,
-            dirty: false,
-        }
-    }
-
-    pub fn fill(&mut self, parts: Vec<Part>) {
-        self.rows = parts
-            .into_iter()
-            .flat_map(|part| part.rows)
-            .map(|row| (row.row.uid.clone(), row.row))
-            .collect();
-        self.bytes = self.rows.values().map(row_bytes).sum();
-        self.dirty = true;
-    }
-
-    /// Returns the approximate memory of the rows.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    pub fn apply(&mut self, change: watch::Change) {
-        match change {
-            watch::Change::Upsert(rows) => {
-                for row in rows {
-                    self.bytes += row_bytes(&row.row);
-                    if let Some(old) = self.rows.insert(row.row.uid.clone(), row.row) {
-                        self.bytes -= row_bytes(&old);
-                    }
-                }
-                self.dirty = true;
-            }
-            watch::Change::Remove(uids) => {
-                for uid in uids {
-                    if let Some(old) = self.rows.remove(&uid) {
-                        self.bytes -= row_bytes(&old);
-                    }
-                }
-                self.dirty = true;
-            }
-            watch::Change::Position => {}
+            sends_uncertain_again: false,
         }
     }
 
@@ -80,24 +32,15 @@ impl View {
         self.health.as_ref()
     }
 
-    /// Sends the rows whose cells are not sufficient again, since their health may have changed.
+    /// Sends the rows whose cells are not sufficient with the next changes, since their health may
+    /// have changed.
     pub fn send_uncertain_again(&mut self) {
-        let Some(health) = &self.health else {
-            return;
-        };
-        for row in self.rows.values().filter(|row| health.is_uncertain(row)) {
-            // no object has this version
-            if let Some(version) = self.sent.get_mut(&row.uid) {
-                version.clear();
-                self.dirty = true;
-            }
-        }
+        self.sends_uncertain_again = self.health.is_some();
     }
 
-    fn window(&self) -> (Vec<Row>, usize) {
-        let mut rows: Vec<_> = self.rows.values().cloned().collect();
-        let total = lists::arrange(&mut rows, &self.columns, &self.query);
-        (rows, total)
+    /// Returns whether there is something to send although no row has changed.
+    pub fn is_due(&self) -> bool {
+        self.sends_uncertain_again
     }
 
     fn remember(&mut self, rows: &[Row], total: usize) {
@@ -106,69 +49,56 @@ impl View {
             .map(|row| (row.uid.clone(), row.resource_version.clone()))
             .collect();
         self.sent_total = total;
-        self.dirty = false;
+        self.sends_uncertain_again = false;
     }
 
-    pub fn snapshot(&mut self, id: u32, scope: &ListScope) -> Message {
-        let (rows, total) = self.window();
-        self.remember(&rows, total);
+    pub fn snapshot(&mut self, id: u32, scope: &ListScope, window: Window) -> Message {
+        self.health = RowHealth::of(&self.query.resource, &window.columns);
+        self.remember(&window.rows, window.total);
         Message::Snapshot {
             id,
-            columns: self.columns.clone(),
-            rows,
-            total,
+            columns: window.columns.to_vec(),
+            rows: window.rows,
+            total: window.total,
             scope: scope.clone(),
         }
     }
 
     /// Returns what the browser does not have yet; a whole snapshot if the list is cut to a window,
     /// as the browser could not derive the total from single rows.
-    pub fn changes(&mut self, id: u32, scope: &ListScope) -> Option<Message> {
-        if !self.dirty {
-            return None;
+    pub fn changes(&mut self, id: u32, scope: &ListScope, window: Window) -> Option<Message> {
+        if window.total > window.rows.len() && window.total != self.sent_total {
+            return Some(self.snapshot(id, scope, window));
         }
-        let (rows, total) = self.window();
-        if total > rows.len() && total != self.sent_total {
-            return Some(self.snapshot(id, scope));
-        }
-        let changed: Vec<_> = rows
+        let is_uncertain = |row: &Row| {
+            self.sends_uncertain_again
+                && self
+                    .health
+                    .as_ref()
+                    .is_some_and(|health| health.is_uncertain(row))
+        };
+        let changed: Vec<_> = window
+            .rows
             .iter()
-            .filter(|row| self.sent.get(&row.uid) != Some(&row.resource_version))
+            .filter(|row| {
+                self.sent.get(&row.uid) != Some(&row.resource_version) || is_uncertain(row)
+            })
             .cloned()
             .collect();
-        let now: HashSet<_> = rows.iter().map(|row| &row.uid).collect();
+        let now: HashSet<_> = window.rows.iter().map(|row| &row.uid).collect();
         let removed: Vec<_> = self
             .sent
             .keys()
             .filter(|uid| !now.contains(uid))
             .cloned()
             .collect();
-        self.remember(&rows, total);
+        self.remember(&window.rows, window.total);
         (!changed.is_empty() || !removed.is_empty()).then_some(Message::Rows {
             id,
             changed,
             removed,
         })
     }
-}
-
-/// Returns the memory of a row with its places in `rows` and `sent`: its texts, and the overhead of
-/// each.
-fn row_bytes(row: &Row) -> usize {
-    const TEXT: usize = size_of::<String>();
-    let cells: usize = row.cells.iter().map(|cell| cell.len() + TEXT).sum();
-    let labels: usize = row
-        .labels
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 2 * TEXT)
-        .sum();
-    let keys = 3 * (row.uid.len() + TEXT) + 2 * (row.resource_version.len() + TEXT);
-    size_of::<Row>()
-        + keys
-        + row.name.len()
-        + row.namespace.as_ref().map_or(0, String::len)
-        + cells
-        + labels
 }
 
 #[cfg(test)]

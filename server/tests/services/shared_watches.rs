@@ -1,0 +1,267 @@
+//! Shared watches at a real API server: one for many viewers, and no row for a viewer whose own list
+//! would not have it.
+use crate::{
+    own_namespace::OwnNamespace,
+    stack::Stack,
+    tab::{Socket, ask, tab_at, tab_of, until, within},
+};
+use k8s_openapi::api::{
+    core::v1::ConfigMap, core::v1::PersistentVolumeClaim, rbac::v1::RoleBinding,
+};
+use kube::{Api, Client, api::PostParams};
+use portico_domain::{
+    panel::{ListQuery, ResourceRef},
+    stream::{Message, Request},
+};
+use portico_testkit::{KeystoneAdmin, TestEnv};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const ID: u32 = 7;
+
+fn watch(stack: &Stack, plural: &str, namespace: &str) -> Request {
+    Request::Watch {
+        id: ID,
+        cluster: stack.acme(),
+        query: ListQuery {
+            resource: ResourceRef::core(plural),
+            namespace: Some(namespace.to_owned()),
+            name: String::new(),
+            labels: String::new(),
+            sort: String::new(),
+        },
+    }
+}
+
+/// Opens a list and waits for its rows.
+async fn opened(mut socket: Socket, request: &Request) -> Socket {
+    ask(&mut socket, request).await;
+    let answer = until(&mut socket, |message| match message {
+        Message::Snapshot { id: ID, .. } => Some(Ok(())),
+        Message::Ended { reason, .. } | Message::Stale { reason, .. } => Some(Err(reason)),
+        _ => None,
+    })
+    .await;
+    answer.expect("a list");
+    socket
+}
+
+/// Waits for a row; panics if the list is interrupted meanwhile.
+async fn row_appears(socket: &mut Socket, name: &str) {
+    until(socket, |message| match message {
+        Message::Rows { changed, .. } => changed.iter().any(|row| row.name == name).then_some(()),
+        Message::Snapshot { .. } | Message::Stale { .. } | Message::Ended { .. } => {
+            panic!("interrupted: {message:?}")
+        }
+        _ => None,
+    })
+    .await;
+}
+
+async fn config_map(own: &OwnNamespace, name: &str) {
+    let object = serde_json::from_value(json!({ "metadata": { "name": name } })).unwrap();
+    Api::<ConfigMap>::namespaced(own.client.clone(), &own.name)
+        .create(&PostParams::default(), &object)
+        .await
+        .unwrap();
+}
+
+/// The watches of claims in single namespaces that the API server has open. Kubernetes' own
+/// controllers watch all namespaces at once.
+async fn open_watches(admin: &Client) -> usize {
+    let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
+    let text = admin.request_text(request).await.unwrap();
+    text.lines()
+        .filter(|line| line.starts_with("apiserver_longrunning_"))
+        .filter(|line| {
+            [
+                "resource=\"persistentvolumeclaims\"",
+                "scope=\"namespace\"",
+                "verb=\"WATCH\"",
+            ]
+            .iter()
+            .all(|label| line.contains(label))
+        })
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<usize>().ok())
+        .sum()
+}
+
+#[tokio::test]
+async fn viewers_with_different_rights_share_one_watch_of_what_all_may_see() {
+    let stack = Stack::open();
+    let own = stack.namespace("shared").await;
+    let address = stack.serve().await;
+    let before = open_watches(&own.client).await;
+    let request = watch(&stack, "persistentvolumeclaims", &own.name);
+    let mut tabs = Vec::new();
+    for user in ["vera", "devi", "ada"].iter().cycle().take(12) {
+        tabs.push(opened(tab_at(&stack, &address, user).await, &request).await);
+    }
+    assert_eq!(open_watches(&own.client).await - before, 1);
+    let claim = serde_json::from_value(json!({
+        "metadata": { "name": "data" },
+        "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Mi" } } },
+    }))
+    .unwrap();
+    Api::<PersistentVolumeClaim>::namespaced(own.client.clone(), &own.name)
+        .create(&PostParams::default(), &claim)
+        .await
+        .unwrap();
+    for tab in &mut tabs {
+        row_appears(tab, "data").await;
+    }
+    drop(tabs);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_user_without_the_right_to_list_never_joins_the_watch_of_others() {
+    let stack = Stack::open();
+    let address = stack.serve().await;
+    let request = watch(&stack, "pods", "kube-system");
+    let _ada = opened(tab_at(&stack, &address, "ada").await, &request).await;
+    for user in ["vera", "devi"] {
+        let mut tab = tab_at(&stack, &address, user).await;
+        ask(&mut tab, &request).await;
+        let reason = until(&mut tab, |message| match message {
+            Message::Snapshot { .. } | Message::Rows { .. } => panic!("{user} sees {message:?}"),
+            Message::Ended { reason, retry, .. } => Some((reason, retry)),
+            _ => None,
+        })
+        .await;
+        assert!(reason.0.contains("forbidden"), "{}", reason.0);
+        assert!(!reason.1, "nothing to try again");
+    }
+}
+
+#[tokio::test]
+async fn each_user_watches_secrets_alone() {
+    let stack = Stack::open();
+    let own = stack.namespace("secrets").await;
+    let address = stack.serve().await;
+    let request = watch(&stack, "secrets", &own.name);
+    let _ada = opened(tab_at(&stack, &address, "ada").await, &request).await;
+    let api = stack.api("ada").await;
+    let secrets = ResourceRef::core("secrets");
+    let scope = |resource: ResourceRef| {
+        let api = api.clone();
+        let watches = stack.services.watches.clone();
+        async move { watches.scope(&api, &resource, Some("shop")).await.unwrap() }
+    };
+    assert!(!scope(secrets.clone()).await.is_shared());
+    assert_ne!(scope(secrets.clone()).await, scope(secrets).await);
+    let pods = ResourceRef::core("pods");
+    assert!(scope(pods.clone()).await.is_shared());
+    assert_eq!(scope(pods.clone()).await, scope(pods).await);
+    own.done().await;
+}
+
+#[tokio::test]
+async fn others_see_no_interruption_when_the_lender_leaves() {
+    let stack = Stack::open();
+    let own = stack.namespace("lender").await;
+    let address = stack.serve().await;
+    let request = watch(&stack, "configmaps", &own.name);
+    let mut lender = opened(tab_at(&stack, &address, "vera").await, &request).await;
+    let mut other = opened(tab_at(&stack, &address, "devi").await, &request).await;
+    config_map(&own, "first").await;
+    row_appears(&mut other, "first").await;
+    lender.close(None).await.unwrap();
+    // the grace period of the viewer that left ends meanwhile
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    config_map(&own, "second").await;
+    row_appears(&mut other, "second").await;
+    own.done().await;
+}
+
+/// Binds the `view` role to one user, in a namespace of the test's own.
+async fn bind(own: &OwnNamespace, user: &str) -> Api<RoleBinding> {
+    let bindings = Api::<RoleBinding>::namespaced(own.client.clone(), &own.name);
+    let binding = serde_json::from_value(json!({
+        "metadata": { "name": "of-one-user" },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view" },
+        "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
+    }))
+    .unwrap();
+    bindings
+        .create(&PostParams::default(), &binding)
+        .await
+        .unwrap();
+    bindings
+}
+
+#[tokio::test]
+async fn rows_end_within_a_minute_after_a_role_binding_was_deleted() {
+    let stack = Stack::open();
+    let own = stack.namespace("unbound").await;
+    let bindings = bind(&own, "nora@Default").await;
+    let address = stack.serve().await;
+    let request = watch(&stack, "configmaps", &own.name);
+    // nora lends, vera joins
+    let mut nora = opened(tab_at(&stack, &address, "nora").await, &request).await;
+    let mut vera = opened(tab_at(&stack, &address, "vera").await, &request).await;
+    let start = Instant::now();
+    bindings
+        .delete("of-one-user", &Default::default())
+        .await
+        .unwrap();
+    let (reason, retry) = within(
+        Duration::from_secs(60),
+        &mut nora,
+        |message| match message {
+            Message::Ended { reason, retry, .. } => Some((reason, retry)),
+            _ => None,
+        },
+    )
+    .await;
+    assert!(reason.contains("no longer include"), "{reason}");
+    assert!(!retry);
+    assert!(start.elapsed() < Duration::from_secs(60));
+    config_map(&own, "after").await;
+    row_appears(&mut vera, "after").await;
+    let later = tokio::time::timeout(
+        Duration::from_secs(3),
+        until(&mut nora, |message| {
+            matches!(message, Message::Rows { .. } | Message::Snapshot { .. }).then_some(message)
+        }),
+    )
+    .await;
+    assert!(later.is_err(), "{later:?}");
+    own.done().await;
+}
+
+#[tokio::test]
+async fn rows_end_after_a_role_was_removed_in_keystone() {
+    let stack = Stack::open();
+    let own = stack.namespace("unassigned").await;
+    let keystone = KeystoneAdmin::sign_in(&TestEnv::load().unwrap())
+        .await
+        .unwrap();
+    let user = keystone.create_user("watcher").await.unwrap();
+    let (acme, role) = (
+        stack.var("PROJECT_ID_ACME"),
+        stack.var("ROLE_ID_K8S_VIEWER"),
+    );
+    keystone.grant(&user.id, acme, role).await.unwrap();
+    let address = stack.serve().await;
+    let request = watch(&stack, "configmaps", &own.name);
+    let mut tab = opened(tab_of(&stack, &address, &user).await, &request).await;
+    let mut vera = opened(tab_at(&stack, &address, "vera").await, &request).await;
+    keystone.revoke(&user.id, acme, role).await.unwrap();
+    within(Duration::from_secs(110), &mut tab, |message| {
+        matches!(message, Message::Ended { .. } | Message::Stale { .. }).then_some(())
+    })
+    .await;
+    config_map(&own, "after").await;
+    row_appears(&mut vera, "after").await;
+    let later = tokio::time::timeout(
+        Duration::from_secs(3),
+        until(&mut tab, |message| {
+            matches!(message, Message::Rows { .. } | Message::Snapshot { .. }).then_some(message)
+        }),
+    )
+    .await;
+    assert!(later.is_err(), "{later:?}");
+    keystone.delete_user(&user.id).await.unwrap();
+    own.done().await;
+}
