@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""vocabulary.py: reports words that docs/glossary.md replaces, in Rust identifiers and file names, Markdown headings and interface strings."""
+"""vocabulary.py: reports words that docs/glossary.md replaces, in Rust identifiers and file names, the names of tests, Markdown headings and interface strings."""
 import pathlib
 import re
 import subprocess
@@ -7,31 +7,88 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# types, traits and modules
+# types, traits, variants and functions
 NAMES = {
+    "AsTold": "what it takes the value from, such as FromEnvironment",
+    "Arrival": "SignInMark",
     "Askers": "TokenHolders",
+    "CannotSay": "Undecided",
     "Door": "AccessRequirement",
+    "Doubtful": "Eligibility::Suspect",
     "Driven": "InlineConnection",
+    "FromElsewhere": "CrossOrigin",
     "Holdup": "StalledSide",
     "Kept": "what is stored, such as ConnectionPool or CachedToken",
     "LastLines": "LogFlushGuard",
+    "Lingers": "LingeringClose",
     "Manner": "ClientOptions",
     "Naming": "MatchedRules",
+    "Notices": "WakeFlags",
     "Otherwise": "Fallback",
+    "Said": "FederationAttribute, CommandOutput",
     "Somebody": "Subject",
+    "Speaks": "Protocol",
     "Standing": "HealthState, Validity",
     "Told": "IdentityHeaders, ForwardedRequest",
     "Unsayable": "UnencodableAttribute",
     "Untold": "ForwardedHeaderError",
-    "Usual": "PrimaryPool",
+    "Usual": "PrimaryPool, or what it is: Default, Absent",
+    "Visitor": "RequiredSubject",
+    "answers_anybody": "skips_origin_check",
+    "cannot_say": "undecided",
+    "ensure_standing": "ensure_valid",
+    "give_back_form": "resume",
+    "has_news": "is_woken",
+    "hears": "note_activity",
+    "is_from_elsewhere": "is_cross_origin",
+    "is_of_a_program": "is_bearer_request",
+    "kept_form": "saved_form",
+    "lets_pages_elsewhere": "allows_cross_origin",
+    "unmeasured": "raw",
 }
 MODULES = {
-    "again", "arrival", "driven", "facts", "guard", "judge", "kept", "meters", "other_ways", "private", "problem",
-    "said", "told", "troubles",
+    "again", "api_callers", "arrival", "choice", "driven", "facts", "framing", "guard", "judge", "kept", "kept_form",
+    "last_lines", "line", "measured", "meters", "other_ways", "private", "problem", "relay", "rounds", "said", "standing",
+    "told", "troubles", "without_keystone",
 }
+# modules with a name of the list that is right there
+RIGHT_MODULES = {
+    # malformed framing of HTTP/1.1 messages
+    "server/tests/attacks/framing.rs",
+    # rounds of a benchmark
+    "bench/src/gateway/rounds.rs",
+    "bench/src/kube_auth/measure/rounds.rs",
+    "bench/src/panel/rounds.rs",
+}
+# parts of any identifier
+WORDS = {
+    "anybody": "any user, client or caller",
+    "askers": "clients, callers",
+    "everybody": "all users",
+    "holdup": "stalled side",
+    "nobody": "no user, client or caller",
+    "said": "what it is: message, output, reply",
+    "somebody": "a user, client or caller",
+    "told": "what it is: message, headers, request; or reported",
+    "twin": "control case",
+    "untold": "what is missing",
+    "whoever": "a user, client or caller",
+}
+# in the names of tests
+TEST_WORDS = re.compile(
+    r"(?:^|[_ ])(?:told|said|says|stands|somebody|nobody|whoever|goes[_ ]on)(?:$|[_ ,.])|[^e][_ ]is[_ ]no[_ ](?!longer|other|one|more)"
+)
 # parts of constants: what and in what unit, as in MAX_HEADER_BYTES
 CONSTANTS = {"LONGEST", "MOST", "AT_ONCE", "EVERY", "FRESH", "USUAL", "MOMENT", "FAREWELL"}
-HEADINGS = {"whoever", "somebody", "nobody"}
+# in headings and in the text of the documentation
+PROSE = {
+    r"whoever|somebody|nobody|anybody": "user, client, caller or operator",
+    r"(?:is|are|was|were|be) told": "what it gets: receives, shows, reports",
+    r"goes? on|has it that": "continues, or the noun that acts",
+    r"(?<!there )is no (?!longer|other|one|more)": "is not a",
+}
+# in headings
+HEADINGS = {"the front door": "Listener", "watching": "Observability", "telling them": "Passing identity to apps"}
 STRINGS = {
     "Hold still": "Pause updates",
     "cannot be read in one way only": "is ambiguous",
@@ -42,18 +99,35 @@ STRINGS = {
     "Portico made a mistake": "Internal error",
     "broke off in the middle": "closed the connection early",
     "does not stand by the token": "rejected the token it issued",
+    "more than it can be told": "too long for its header",
+    "This request cannot be judged": "Cannot authorize this request",
+    "You could not be confirmed": "We could not verify that it is you",
     "Nothing lives at this address": "Unknown host name",
     "Signing in leads nowhere": "Sign-in loop detected",
     "has not prolonged": "did not renew",
+    "Who administers this project can grant": "Ask a project administrator for access",
     "every namespace at once": "Leave empty for all namespaces",
+    "Apart by spaces or commas": "Separate with spaces or commas",
+    "Cannot say": "Unknown (Keystone did not respond)",
     "Half answered within": "Median latency (p50)",
+    "could not be brought up to date": "could not refresh; retrying",
+    "Made from the namespaces": "Showing the namespaces you can list",
+    "is told who is asking": "gets the user's identity",
+    "Stateful sets": "StatefulSets",
+    "Config maps": "ConfigMaps",
+    "Volume claims": "PersistentVolumeClaims",
     "Not looked at": "Not checked",
     "End what you do not know": "End any session you do not recognise",
 }
 
-declaration = re.compile(r"\b(?:struct|enum|trait|type)\s+([A-Z]\w*)")
+# comments and string literals, in which only the names in braces are identifiers
+NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"', re.DOTALL)
+identifier = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+part = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 module = re.compile(r"\bmod\s+([a-z]\w*)\s*;")
 constant = re.compile(r"\b(?:const|static)\s+([A-Z][A-Z0-9_]*)\s*:")
+rust_test = re.compile(r"#\[(?:\w+::)?test\b[^\]]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?(?:async )?fn\s+(\w+)")
+browser_test = re.compile(r"\btest(?:\.describe)?\(\s*([\"'`])((?:\\.|(?!\1).)*)\1", re.DOTALL)
 
 
 def files(*suffixes):
@@ -64,17 +138,41 @@ def files(*suffixes):
             yield name, path.read_text()
 
 
-def in_rust(text):
-    for number, line in enumerate(text.splitlines(), 1):
-        for name in declaration.findall(line):
-            if name in NAMES:
-                yield number, name, NAMES[name]
-        for name in module.findall(line):
-            if name in MODULES:
-                yield number, f"mod {name}", "a name that says what the module has"
-        for name in constant.findall(line):
-            if name in CONSTANTS or any(name.startswith(f"{word}_") or name.endswith(f"_{word}") for word in CONSTANTS):
-                yield number, name, "what it bounds and in what unit, as in MAX_HEADER_BYTES"
+def line_of(text, at):
+    return text.count("\n", 0, at) + 1
+
+
+def without_text(text):
+    """Removes comments and string literals, but not their lines."""
+    return NOT_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
+
+
+def in_rust(name, text):
+    code = without_text(text)
+    seen = set()
+    for number, line in enumerate(code.splitlines(), 1):
+        for word in identifier.findall(line):
+            better = NAMES.get(word)
+            for one in part.findall(word):
+                better = better or WORDS.get(one.lower())
+            if better and word not in seen:
+                seen.add(word)
+                yield number, word, better
+        for word in module.findall(line):
+            path = pathlib.PurePath(name).parent / f"{word}.rs"
+            if word in MODULES and str(path) not in RIGHT_MODULES:
+                yield number, f"mod {word}", "a name that says what the module has"
+        for word in constant.findall(line):
+            if word in CONSTANTS or any(word.startswith(f"{one}_") or word.endswith(f"_{one}") for one in CONSTANTS):
+                yield number, word, "what it bounds and in what unit, as in MAX_HEADER_BYTES"
+
+
+def in_tests(text):
+    for pattern in (rust_test, browser_test):
+        for found in pattern.finditer(text):
+            title = found.group(found.lastindex)
+            if TEST_WORDS.search(title):
+                yield line_of(text, found.start()), title, "what the test checks, as the documentation does"
 
 
 def in_markdown(text):
@@ -82,10 +180,16 @@ def in_markdown(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("```"):
             fenced = not fenced
-        if line.startswith("#") and not fenced:
-            for word in HEADINGS:
-                if re.search(rf"\b{word}\b", line, re.IGNORECASE):
-                    yield number, word, "user, client, caller or operator"
+        if fenced:
+            continue
+        for words, better in PROSE.items():
+            found = re.search(rf"\b(?:{words})\b", line, re.IGNORECASE)
+            if found:
+                yield number, found.group(), better
+        if line.startswith("#"):
+            for words, better in HEADINGS.items():
+                if words in line.lower():
+                    yield number, words, better
 
 
 def in_strings(text):
@@ -98,7 +202,9 @@ def in_strings(text):
 def main():
     found = []
     for name, text in files(".rs"):
-        found += [(name, *one) for one in in_rust(text)]
+        found += [(name, *one) for one in (*in_rust(name, text), *in_tests(text))]
+    for name, text in files(".ts"):
+        found += [(name, *one) for one in in_tests(text)]
     for name, text in files(".md"):
         if not name.startswith("docs/adr/") and name not in ("docs/glossary.md", "CHANGELOG.md"):
             found += [(name, *one) for one in in_markdown(text)]

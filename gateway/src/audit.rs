@@ -127,7 +127,7 @@ impl AuditLog {
             object = event.target,
             reason = event.reason,
             subject_id = event.subject.map(|user| user.id.as_str()),
-            address,
+            client = address,
             "{}", event.action
         );
         let mut detail = Map::new();

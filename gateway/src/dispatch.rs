@@ -32,7 +32,7 @@ use crate::{
     },
     metrics,
     own_paths::{self, OwnPath},
-    pages::error_response,
+    pages::{error_response, theme::Theme},
     request_context::Context,
 };
 
@@ -56,6 +56,12 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
         .and_then(|site| own_paths::find(site.kind(), path));
     let route = route_label(site.as_ref(), path, own);
     let line = AccessLogEntry::of(&context, &request);
+    // only navigations get pages
+    let theme = if context.navigation {
+        Theme::of(request.headers())
+    } else {
+        Theme::System
+    };
     // boxed here once: every layer around it would otherwise move the whole future
     let answer = Box::pin(answer(
         dispatcher,
@@ -66,7 +72,7 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
         request,
     ));
     let handled = async {
-        let (response, problem) = answer.await;
+        let (response, problem) = theme.scope(answer).await;
         let (status, took) = (response.status(), started.elapsed());
         (status, problem, took, (response, took))
     };
@@ -210,7 +216,7 @@ fn allows_cross_origin(
         headers: request.headers(),
         client: context.client,
     };
-    !own_paths::is_under_oauth2(path) && authorization.is_open_to_pages_elsewhere(app, &asked)
+    !own_paths::is_under_oauth2(path) && authorization.allows_cross_origin(app, &asked)
 }
 
 /// Returns the route label for the metrics of a request.

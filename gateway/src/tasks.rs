@@ -47,9 +47,9 @@ pub(crate) async fn run(parts: Arc<Parts>, stop: CancellationToken) {
         () = stop.cancelled() => {}
     }
     parts.forwarder.draining.cancel();
-    parts.forwarder.relays.close();
-    let told = tokio::time::timeout(WEBSOCKET_CLOSE_TIMEOUT, parts.forwarder.relays.wait());
-    if told.await.is_err() {
+    parts.forwarder.tunnels.close();
+    let notified = tokio::time::timeout(WEBSOCKET_CLOSE_TIMEOUT, parts.forwarder.tunnels.wait());
+    if notified.await.is_err() {
         tracing::debug!("some WebSockets did not close in time");
     }
 }
@@ -78,8 +78,8 @@ async fn follow(parts: &Arc<Parts>) {
 
 /// Reads sessions with open connections again that seem expired, or that the feed does not cover.
 async fn recheck_open(parts: &Arc<Parts>) {
-    let doubtful = parts.sessions.registry.doubtful(Timestamp::now());
-    stream::iter(doubtful)
+    let suspected = parts.sessions.registry.suspected(Timestamp::now());
+    stream::iter(suspected)
         .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
             if let Err(error) = parts.sessions.registry.recheck(&live).await {
                 tracing::debug!(%error, "an open session could not be looked at again");

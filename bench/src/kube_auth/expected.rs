@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_no_user() {
+    fn a_refusal_is_not_a_user() {
         let refusal = br#"{"status":{"authenticated":false}}"#;
         assert!(ada().check(refusal).is_err());
         assert!(Expected::Refused.check(refusal).is_ok());

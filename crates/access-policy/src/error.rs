@@ -51,8 +51,8 @@ pub enum Fault {
 pub enum RulesError {
     #[error("apps.rules of {app}: {source}")]
     Rule { app: String, source: RuleError },
-    #[error("apps.rules of {app}: more than {most} rules")]
-    Many { app: String, most: usize },
+    #[error("apps.rules of {app}: more than {max} rules")]
+    Many { app: String, max: usize },
     #[error("apps.rules_file of {app}: {path}: {source}")]
     Unreadable {
         app: String,

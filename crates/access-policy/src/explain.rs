@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use super::{
     model::{Effect, Who},
     policy::{Asking, Outcome, Policy, Subject},
-    request_context::{Fit, RequestFacts},
+    request_context::{Fit, RequestContext},
     rule::{Rule, networks_in_words},
 };
 
@@ -80,7 +80,7 @@ impl Policy {
             let steps = Vec::new();
             return Explained { outcome, steps };
         }
-        let request = RequestFacts {
+        let request = RequestContext {
             method: &query.method,
             path: self.rules.readings(&query.path),
             client: query.client.into(),
@@ -106,7 +106,7 @@ impl Policy {
     }
 }
 
-fn step(rule: &Rule, request: &RequestFacts<'_>, person: Option<&Subject>) -> Step {
+fn step(rule: &Rule, request: &RequestContext<'_>, person: Option<&Subject>) -> Step {
     if !rule.about_method(request.method) {
         return Step::OtherMethod;
     }

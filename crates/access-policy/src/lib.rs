@@ -35,7 +35,7 @@ pub use methods::is_registered;
 pub use model::{Effect, Except, PROJECT_OF_THE_APP, RuleConfig, Who};
 pub use policy::{Outcome, Policy, Subject};
 pub use reading::Readings;
-pub use request_context::{Fit, Person, RequestFacts, proves};
+pub use request_context::{Fit, Person, RequestContext, proves};
 pub use rule::Rule;
 pub use set::{Fallback, Listed, MatchedRules, RuleDecision, RuleSet};
 

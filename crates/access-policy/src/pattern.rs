@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn attack_38_what_cannot_be_told_apart_is_refused() {
+    fn attack_38_what_is_ambiguous_is_refused() {
         for text in [
             "", "/", "x", "GET=/x", "!=/x", "GET!=/x", "!/x", "/x/*", "/x?y", "/x#y", "/x;y",
             "/a//b", "/a/../b", "/a/./b", "/a%20b", "/a./b", "/a /b", "/a\\b", "/a\tb", "^/x$",

@@ -14,7 +14,7 @@ use super::{
     error::{Fault, RulesError},
     file::{self, FileHash, RulesFile},
     model::{PROJECT_OF_THE_APP, Who},
-    request_context::{Fit, MULTI_FACTOR, Person, RequestFacts},
+    request_context::{Fit, MULTI_FACTOR, Person, RequestContext},
     set::{Fallback, RuleDecision, RuleSet},
 };
 
@@ -166,7 +166,7 @@ impl Policy {
             let why = fault.to_string();
             return Outcome::BadRequest { why };
         }
-        let request = RequestFacts {
+        let request = RequestContext {
             method: asking.method,
             path: self.rules.readings(asking.path),
             client: asking.client.into(),
@@ -193,14 +193,14 @@ impl Policy {
                 by: name(index),
                 by_list: false,
             },
-            RuleDecision::List(otherwise) => self.by_list(asking.person, otherwise, name),
+            RuleDecision::List(fallback) => self.by_list(asking.person, fallback, name),
         }
     }
 
     fn by_list(
         &self,
         person: Option<&Subject>,
-        otherwise: Fallback,
+        fallback: Fallback,
         name: impl Fn(usize) -> String,
     ) -> Outcome {
         let lets_in = |rule: &portico_domain::access::Rule| {
@@ -210,7 +210,7 @@ impl Policy {
             })
         };
         let mut list = self.rules.list.iter();
-        match (list.find(|one| lets_in(&one.rule)), otherwise) {
+        match (list.find(|one| lets_in(&one.rule)), fallback) {
             (Some(one), _) => Outcome::Open {
                 by: one.label.to_string(),
                 by_list: true,

@@ -13,7 +13,7 @@ use super::{model::Who, reading::Readings};
 
 /// A request as rules see it: never its query, its fragment or its headers.
 #[derive(Clone, Debug)]
-pub struct RequestFacts<'r> {
+pub struct RequestContext<'r> {
     pub method: &'r Method,
     pub path: Readings<'r>,
     pub client: ClientAddress,

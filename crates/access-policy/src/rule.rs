@@ -14,7 +14,7 @@ use super::{
     model::{Effect, Except, PROJECT_OF_THE_APP, RuleConfig, Who},
     pattern::PathPattern,
     request_context::{
-        Fit, MULTI_FACTOR, Names, PROVIDER_FACTOR_PREFIX, Person, RequestFacts, has_proved,
+        Fit, MULTI_FACTOR, Names, PROVIDER_FACTOR_PREFIX, Person, RequestContext, has_proved,
         is_among,
     },
 };
@@ -90,7 +90,7 @@ impl Rule {
     }
 
     /// Returns whether the rule applies to the request, regardless of the user.
-    pub fn names(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn names(&self, request: &RequestContext<'_>) -> bool {
         self.about_method(request.method) && self.about_path(request) && self.about_client(request)
     }
 
@@ -101,7 +101,7 @@ impl Rule {
         }
     }
 
-    pub fn about_path(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn about_path(&self, request: &RequestContext<'_>) -> bool {
         self.paths.is_empty()
             || match self.effect {
                 Effect::Deny => self
@@ -115,7 +115,7 @@ impl Rule {
             }
     }
 
-    pub fn about_client(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn about_client(&self, request: &RequestContext<'_>) -> bool {
         self.networks.is_empty()
             || match request.client {
                 ClientAddress::Known(client) => is_trusted(client, &self.networks),
@@ -136,7 +136,7 @@ impl Rule {
     }
 
     /// Returns whether the rule excepts the user.
-    pub fn excepts(&self, request: &RequestFacts<'_>, person: &dyn Person) -> Fit {
+    pub fn excepts(&self, request: &RequestContext<'_>, person: &dyn Person) -> Fit {
         let Some(except) = &self.except else {
             return Fit::No;
         };
@@ -181,7 +181,7 @@ impl Rule {
 
 impl Except {
     /// Returns whether the exception includes the client's address.
-    pub fn covers_client(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn covers_client(&self, request: &RequestContext<'_>) -> bool {
         self.networks.is_empty() || request.client.is_in(&self.networks)
     }
 
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_says_what_it_is_about() {
+    fn a_rule_describes_what_it_applies_to() {
         let rule = rule(json!({
             "effect": "deny", "methods": ["GET", "unsafe"], "networks": ["10.0.0.7/8"],
             "paths": ["/x", "/y/", "prefix:/z", "regex:^/[ab]$"],

@@ -15,7 +15,7 @@ use super::{
     error::{RuleError, RulesError},
     model::{Effect, RuleConfig, Who},
     reading::Readings,
-    request_context::{Fit, Names, Person, RequestFacts, is_meant},
+    request_context::{Fit, Names, Person, RequestContext, is_meant},
     rule::{Rule, compile},
 };
 
@@ -94,7 +94,7 @@ impl RuleSet {
             let app = app.id.clone();
             return Err(RulesError::Many {
                 app,
-                most: MAX_RULES,
+                max: MAX_RULES,
             });
         }
         let mut taken = HashSet::new();
@@ -138,7 +138,7 @@ impl RuleSet {
     }
 
     /// Returns the rules that apply to the request.
-    pub fn matching(&self, request: &RequestFacts<'_>) -> MatchedRules {
+    pub fn matching(&self, request: &RequestContext<'_>) -> MatchedRules {
         let named = |(index, rule): (usize, &Rule)| rule.names(request).then(|| 1_u128 << index);
         let bits = self.rules.iter().enumerate().filter_map(named);
         MatchedRules(bits.fold(0, |all, bit| all | bit))
@@ -161,7 +161,7 @@ impl RuleSet {
     /// Returns the decision about a request, with or without a signed-in user.
     pub fn verdict(
         &self,
-        request: &RequestFacts<'_>,
+        request: &RequestContext<'_>,
         matched: MatchedRules,
         person: Option<&dyn Person>,
     ) -> RuleDecision {
@@ -183,7 +183,7 @@ impl RuleSet {
 
     fn denies(
         &self,
-        request: &RequestFacts<'_>,
+        request: &RequestContext<'_>,
         matched: MatchedRules,
         person: &dyn Person,
     ) -> Option<RuleDecision> {
@@ -205,7 +205,7 @@ impl RuleSet {
 
     fn denies_without_user(
         &self,
-        request: &RequestFacts<'_>,
+        request: &RequestContext<'_>,
         matched: MatchedRules,
     ) -> Option<RuleDecision> {
         let mut lesser = None;
@@ -239,7 +239,7 @@ impl RuleSet {
 
     fn allows(&self, matched: MatchedRules, person: &dyn Person) -> RuleDecision {
         let mut open = None;
-        let mut otherwise = Fallback::Nothing;
+        let mut fallback = Fallback::Nothing;
         for (index, rule) in self.named_with(matched, Effect::Allow) {
             match rule.about(person) {
                 Fit::Yes => match entry(rule, person) {
@@ -252,14 +252,14 @@ impl RuleSet {
                     }
                     None => {}
                 },
-                Fit::Stale if otherwise == Fallback::Nothing => {
-                    otherwise = Fallback::SignInAgain(index);
+                Fit::Stale if fallback == Fallback::Nothing => {
+                    fallback = Fallback::SignInAgain(index);
                 }
-                Fit::Unknown => otherwise = Fallback::Unknown(index),
+                Fit::Unknown => fallback = Fallback::Unknown(index),
                 Fit::Stale | Fit::No => {}
             }
         }
-        open.unwrap_or(RuleDecision::List(otherwise))
+        open.unwrap_or(RuleDecision::List(fallback))
     }
 
     /// Returns whether a rule names this method explicitly.
@@ -268,21 +268,21 @@ impl RuleSet {
     }
 
     /// Returns whether rules about particular paths apply to requests with this method.
-    pub fn tells_paths_apart(&self, method: &Method) -> bool {
+    pub fn distinguishes_paths(&self, method: &Method) -> bool {
         self.rules
             .iter()
             .any(|rule| !rule.is_about_every_path() && rule.about_method(method))
     }
 
     /// Returns whether a request is refused for every client.
-    pub fn refuses_every_client(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn refuses_every_client(&self, request: &RequestContext<'_>) -> bool {
         let denied = self.denies_without_user(request, self.matching(request));
         matches!(denied, Some(RuleDecision::Refused(_)))
     }
 
     /// Returns whether a CORS preflight for `request` may be forwarded: where the app or a rule
     /// permits it, and the request is not refused for every client.
-    pub fn passes_preflight(&self, request: &RequestFacts<'_>) -> bool {
+    pub fn passes_preflight(&self, request: &RequestContext<'_>) -> bool {
         let matched = self.matching(request);
         (self.preflight || self.named(matched).any(|(_, rule)| rule.preflight))
             && !self.refuses_every_client(request)

@@ -11,13 +11,16 @@ use uuid::Uuid;
 /// The name of the response header.
 pub const HEADER: &str = "portico-audit";
 
-/// Maximum number of entries in one response. A request that changes something reports one or two.
-pub const MAX_ENTRIES: usize = 8;
-/// Maximum length of an object's name and of a reason, in characters.
-const MAX_TEXT_CHARS: usize = 256;
-/// Maximum size of the header's value, in bytes: enough for the entries above, and within the
-/// limits of response headers.
-const MAX_BYTES: usize = 16 * 1024;
+/// Maximum number of entries in one response. A request that changes something reports one for each
+/// object; a bulk change has up to 25.
+pub const MAX_ENTRIES: usize = 32;
+/// Maximum length of an object's name, in bytes of JSON.
+const MAX_OBJECT_BYTES: usize = 256;
+/// Maximum length of an action, in bytes of JSON.
+const MAX_ACTION_BYTES: usize = 32;
+/// Maximum size of the header's value, in bytes: enough for the entries above, whatever their texts
+/// are, and within the limits of response headers.
+const MAX_BYTES: usize = 20 * 1024;
 
 /// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,8 +65,8 @@ pub fn encode(reports: &[AuditReport]) -> Result<String, AuditReportError> {
     let short: Vec<AuditReport> = reports
         .iter()
         .map(|report| AuditReport {
-            action: cut(&report.action),
-            object: cut(&report.object),
+            action: cut(&report.action, MAX_ACTION_BYTES),
+            object: cut(&report.object, MAX_OBJECT_BYTES),
             ..report.clone()
         })
         .collect();
@@ -94,8 +97,20 @@ pub fn decode(value: &[u8]) -> Result<Vec<AuditReport>, AuditReportError> {
     Ok(reports)
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(MAX_TEXT_CHARS).collect()
+fn cut(text: &str, max_bytes: usize) -> String {
+    let mut left = max_bytes;
+    text.chars()
+        .take_while(|c| {
+            let length = match c {
+                '"' | '\\' => 2,
+                c if c.is_control() => 6,
+                c => c.len_utf8(),
+            };
+            let fits = length <= left;
+            left = left.saturating_sub(length);
+            fits
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -128,10 +143,16 @@ mod tests {
 
     #[test]
     fn audit_report_is_bounded() {
-        let long = report(&"𝄞".repeat(10_000));
-        let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
-        let read = decode(value.as_bytes()).unwrap();
-        assert_eq!(read[0].object.chars().count(), MAX_TEXT_CHARS);
+        // also texts that JSON makes longer: a report that cannot be sent would be missing in the log
+        for (text, bytes) in [("𝄞", 4), ("x", 1), ("\"", 2), ("\u{1}", 6), ("\\", 2)] {
+            let long = AuditReport {
+                action: text.repeat(10_000),
+                ..report(&text.repeat(10_000))
+            };
+            let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
+            let read = decode(value.as_bytes()).unwrap();
+            assert_eq!(read[0].object.chars().count(), MAX_OBJECT_BYTES / bytes);
+        }
         assert!(encode(&vec![report("x"); MAX_ENTRIES + 1]).is_err());
         assert!(decode(&vec![b'a'; MAX_BYTES + 1]).is_err());
         assert!(decode(b"not base64!").is_err());

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_token_is_no_panel_token_and_the_reverse() {
+    fn a_cluster_token_is_not_a_panel_token_and_the_reverse() {
         let key = PrivateKey::generate();
         let cluster = uuid::Uuid::from_u128(1);
         let header = seal_for_panel(key.public(), "j", &"t".into(), at(NOW + 60)).unwrap();

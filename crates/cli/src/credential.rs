@@ -68,7 +68,7 @@ async fn from_gateway(
         Ok(Cached::new(got.token, got.expires_at))
     };
     let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
-    let holders = cache.beside("askers").map(TokenHolders::read);
+    let holders = cache.beside("holders").map(TokenHolders::read);
     let (Some(holder), Some(mut holders)) = (holder, holders) else {
         return cache.get(fetch).await;
     };

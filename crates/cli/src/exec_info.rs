@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_are_asked_only_where_kubectl_says_so() {
+    fn prompts_are_shown_only_where_kubectl_allows_them() {
         let interactive = |spec: &str| {
             let text = format!(r#"{{"apiVersion":"{V1}","spec":{spec}}}"#);
             ExecInfo::parse(Some(&text)).unwrap().interactive
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_api_server_is_known_when_kubectl_tells() {
+    fn the_api_server_is_known_when_kubectl_passes_it() {
         let text = format!(
             r#"{{"apiVersion":"{V1}","spec":{{"cluster":{{"server":"https://a:6443","config":null}},"interactive":false}}}}"#
         );

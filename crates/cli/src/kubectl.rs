@@ -16,7 +16,7 @@ struct Client {
 
 /// Returns whether kubectl on the PATH is 1.22 or newer; `false` if there is none or its version is
 /// not known.
-pub async fn speaks_v1() -> bool {
+pub async fn supports_v1() -> bool {
     let command = tokio::process::Command::new("kubectl")
         .args(["version", "--client", "--output=json"])
         .stdin(std::process::Stdio::null())
@@ -25,10 +25,10 @@ pub async fn speaks_v1() -> bool {
     let Ok(Ok(output)) = tokio::time::timeout(Duration::from_secs(5), command).await else {
         return false;
     };
-    speaks(&output.stdout)
+    supports(&output.stdout)
 }
 
-fn speaks(output: &[u8]) -> bool {
+fn supports(output: &[u8]) -> bool {
     // some builds write a minor version as "33+"
     let number = |text: &str| text.trim_end_matches('+').parse::<u32>().unwrap_or(0);
     serde_json::from_slice::<Versions>(output).is_ok_and(|versions| {
@@ -47,10 +47,10 @@ mod tests {
     fn v1_is_for_kubectl_1_22_and_newer() {
         let says =
             |minor: &str| format!(r#"{{"clientVersion":{{"major":"1","minor":"{minor}"}}}}"#);
-        assert!(!speaks(says("20").as_bytes()));
-        assert!(!speaks(says("21+").as_bytes()));
-        assert!(speaks(says("22").as_bytes()));
-        assert!(speaks(says("33+").as_bytes()));
-        assert!(!speaks(b"no json"));
+        assert!(!supports(says("20").as_bytes()));
+        assert!(!supports(says("21+").as_bytes()));
+        assert!(supports(says("22").as_bytes()));
+        assert!(supports(says("33+").as_bytes()));
+        assert!(!supports(b"no json"));
     }
 }

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_no_error() {
+    fn a_missing_file_is_not_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("nothing");
         assert_eq!(read(&path).unwrap(), None);

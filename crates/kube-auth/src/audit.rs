@@ -20,7 +20,7 @@ pub(crate) enum Decision {
     Authenticated(UserInfo),
     /// With the user, if Keystone returned one.
     Refused(Refusal, Option<String>),
-    CannotSay(Error),
+    Undecided(Error),
 }
 
 impl Decision {
@@ -29,7 +29,7 @@ impl Decision {
         match self {
             Self::Authenticated(_) => "authenticated",
             Self::Refused(..) => "refused",
-            Self::CannotSay(_) => "cannot_say",
+            Self::Undecided(_) => "undecided",
         }
     }
 }
@@ -39,7 +39,7 @@ pub(crate) fn record(subject: &Subject<'_>, decision: &Decision) {
     let (user, reason) = match decision {
         Decision::Authenticated(user) => (user.uid.as_str(), String::new()),
         Decision::Refused(refusal, user) => (user.as_deref().unwrap_or(""), refusal.to_string()),
-        Decision::CannotSay(error) => ("", error.to_string()),
+        Decision::Undecided(error) => ("", error.to_string()),
     };
     // what the API server's audit log, under `user.extra`, and Keystone's contain
     let credential = match decision {
@@ -77,7 +77,8 @@ pub(crate) fn record_access(
         parent: None,
         event = "subject_access_review",
         cluster_id = %cluster,
-        // names come from Keystone and from the request: escaped, they cannot forge a second line
+        // IDs and names come from Keystone and from the request: escaped, they cannot forge a second line
+        user_id = %attributes.user.uid.escape_debug(),
         user_name = %attributes.user.name.escape_debug(),
         access = %attributes.to_string().escape_debug(),
         decision = if decision.allowed() { "allowed" } else { "no_opinion" },

@@ -49,7 +49,7 @@ enum Rejection {
     #[error("the cluster's authorization policy has not been read yet")]
     NoPolicyYet,
     #[error("the token cannot be validated now")]
-    CannotSay,
+    Undecided,
 }
 
 impl KubeAuth {
@@ -69,7 +69,7 @@ impl Rejection {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) | Self::InvalidAccess(_) => StatusCode::BAD_REQUEST,
-            Self::CannotSay | Self::NoPolicyYet => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Undecided | Self::NoPolicyYet => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -82,7 +82,7 @@ impl Rejection {
             Self::TooLarge => "RequestEntityTooLarge",
             Self::TooSlow => "Timeout",
             Self::Invalid(_) | Self::InvalidAccess(_) => "BadRequest",
-            Self::CannotSay | Self::NoPolicyYet => "ServiceUnavailable",
+            Self::Undecided | Self::NoPolicyYet => "ServiceUnavailable",
         }
     }
 }
@@ -209,7 +209,7 @@ async fn answer_review(
     let answer = service
         .review(cluster, review, request_id)
         .await
-        .ok_or(Rejection::CannotSay)?;
+        .ok_or(Rejection::Undecided)?;
     Ok(uncached(&answer))
 }
 
@@ -303,5 +303,5 @@ async fn cluster_keys(State(service): State<KubeAuth>) -> Response {
 /// retry five times.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     tracing::error!("a review ended in a panic");
-    Rejection::CannotSay.into_response()
+    Rejection::Undecided.into_response()
 }

@@ -15,7 +15,7 @@ const KEYSTONE_ANSWER: &str = "portico_kube_auth_keystone_last_answer_timestamp_
 const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestamp_seconds";
 
 /// The results of a review, in the order of [`Label`]'s handles.
-const RESULTS: [&str; 3] = ["authenticated", "refused", "cannot_say"];
+const RESULTS: [&str; 3] = ["authenticated", "refused", "undecided"];
 
 /// A configured cluster's ID as a label, with handles to the metrics of every review: looking them
 /// up by name would cost more than counting.
@@ -55,7 +55,7 @@ pub(crate) fn record(cluster: &Label, decision: &Decision, cached: bool, took: D
     let result = match decision {
         Decision::Authenticated(_) => 0,
         Decision::Refused(..) => 1,
-        Decision::CannotSay(_) => 2,
+        Decision::Undecided(_) => 2,
     };
     let (counter, histogram) = &cluster.reviews[result][usize::from(cached)];
     counter.increment(1);

@@ -280,7 +280,7 @@ impl KubeAuth {
                 Some(Answer::authenticated(review.version, user, audiences))
             }
             Decision::Refused(..) => Some(Answer::refused(review.version)),
-            Decision::CannotSay(_) => None,
+            Decision::Undecided(_) => None,
         }
     }
 

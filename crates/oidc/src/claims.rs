@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn attack_54_an_address_counts_as_verified_only_when_the_provider_says_so() {
+    fn attack_54_an_address_counts_as_verified_only_when_the_provider_verified_it() {
         let pointers = ClaimPointers::default();
         let verified = |claims| read(claims, &pointers).email.map(|email| email.verified);
         let of = |verified: Value| json!({ "iss": "i", "sub": "s", "email": "a@b", "email_verified": verified });

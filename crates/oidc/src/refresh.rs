@@ -51,10 +51,10 @@ impl Provider {
         match self.identity_after(&refreshed, known).await {
             Ok(identity) => refreshed.identity = identity,
             // the tokens are valid: they must not be lost because another endpoint does not respond
-            Err(Error::Unavailable(why)) => {
+            Err(Error::Unavailable(reason)) => {
                 tracing::warn!(
                     issuer = self.issuer(),
-                    why,
+                    reason,
                     "a refresh could not be checked"
                 );
                 refreshed.id_token = None;

@@ -79,7 +79,7 @@ pub struct Forwarder {
     /// Cancelled when the process stops, which ends streams that would not end by themselves.
     pub draining: CancellationToken,
     /// Open WebSockets: they get a close frame before the process exits.
-    pub relays: TaskTracker,
+    pub tunnels: TaskTracker,
 }
 
 impl Forwarder {
@@ -160,7 +160,7 @@ impl Forwarder {
                 trust,
                 connection,
                 &self.draining,
-                &self.relays,
+                &self.tunnels,
                 limits.stream_idle,
             )?);
         }

@@ -85,13 +85,13 @@ pub(crate) struct RequestBody {
 impl RequestBody {
     pub fn new(
         body: Body,
-        most: u64,
+        max_bytes: u64,
         flow: Arc<TransferProgress>,
         trailers: Option<Arc<[HeaderName]>>,
     ) -> Self {
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let max_bytes = usize::try_from(max_bytes).unwrap_or(usize::MAX);
         Self {
-            body: Limited::new(body, most),
+            body: Limited::new(body, max_bytes),
             flow,
             trailers,
         }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_goes_on_is_not_overdue() {
+    async fn a_body_that_continues_is_not_overdue() {
         let flow = Arc::new(TransferProgress::new());
         let slow = futures::stream::unfold(0, |n| async move {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -231,20 +231,20 @@ mod tests {
         let sent = RequestBody::new(Body::from_stream(slow), 10, Arc::clone(&flow), None);
         let reading = tokio::spawn(sent.collect());
         let began = Instant::now();
-        let holdup = flow.stalls(Duration::from_secs(1)).await;
+        let stalled = flow.stalls(Duration::from_secs(1)).await;
         // 400 ms of body, and a second of silence
         assert!(
             began.elapsed() >= Duration::from_millis(1350),
             "{:?}",
             began.elapsed()
         );
-        assert_eq!(holdup, StalledSide::Upstream);
+        assert_eq!(stalled, StalledSide::Upstream);
         assert!(reading.await.expect("read").is_ok());
         let flow = Arc::new(TransferProgress::new());
         let stuck = Body::from_stream(futures::stream::pending::<Result<Bytes, BoxError>>());
         let sent = RequestBody::new(stuck, 10, Arc::clone(&flow), None);
         tokio::spawn(sent.collect());
-        let holdup = flow.stalls(Duration::from_millis(100)).await;
-        assert_eq!(holdup, StalledSide::Client);
+        let stalled = flow.stalls(Duration::from_millis(100)).await;
+        assert_eq!(stalled, StalledSide::Client);
     }
 }

@@ -16,7 +16,7 @@ pub struct Rewrite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RewriteFault {
     #[error("the path does not begin with the prefix of the app")]
-    Elsewhere,
+    OtherPrefix,
     #[error(transparent)]
     Path(#[from] PathFault),
     #[error("the path cannot be put together")]
@@ -52,7 +52,7 @@ impl Rewrite {
             Some((path, query)) => (path, Some(query)),
             None => (asked, None),
         };
-        let rest = below(path, &self.strip).ok_or(RewriteFault::Elsewhere)?;
+        let rest = below(path, &self.strip).ok_or(RewriteFault::OtherPrefix)?;
         let mut rewritten = format!("{}{}", self.add, if rest.is_empty() { "/" } else { rest });
         path::check(&rewritten)?;
         if let Some(query) = query {
@@ -98,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_begin_with_the_prefix_is_elsewhere() {
+    fn what_does_not_begin_with_the_prefix_is_refused() {
         for uri in ["/", "/ga", "/G/a", "/x/g/a", "/%67/a", "/?x=/g/"] {
             let refused = apply(Some("/g"), None, uri);
-            assert_eq!(refused, Err(RewriteFault::Elsewhere), "{uri}");
+            assert_eq!(refused, Err(RewriteFault::OtherPrefix), "{uri}");
         }
     }
 

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_stranger_says_about_traces_is_removed() {
+    async fn trace_headers_of_untrusted_clients_are_removed() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let trusted: std::net::IpAddr = "192.0.2.1".parse().unwrap();
         for (peer, continues, passes) in [
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_uuid_is_replaced() {
+    async fn what_is_not_a_uuid_is_replaced() {
         assert_ne!(
             pass(Trust::Sender, Some("not-a-uuid")).await.0,
             "not-a-uuid"

@@ -113,6 +113,31 @@ pub fn from_user_file<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
     read(text, options)
 }
 
+/// Reads the documents of a text that a user has written for other programs too: with bounded anchors,
+/// aliases and merge keys, as in [`from_user_file`]. Empty documents are left out.
+///
+/// # Errors
+/// Returns [`YamlError::TooLarge`] above `limits.max_bytes`, otherwise [`YamlError::Syntax`].
+pub fn documents_from_str<T: DeserializeOwned>(
+    text: &str,
+    limits: Limits,
+    max_documents: usize,
+) -> Result<Vec<T>, YamlError> {
+    if text.len() > limits.max_bytes {
+        return Err(YamlError::TooLarge {
+            max_bytes: limits.max_bytes,
+        });
+    }
+    let mut budget = budget(limits);
+    budget.max_documents = max_documents;
+    budget.max_merge_keys = 1_000;
+    budget.max_recorded_anchor_events = MAX_REPEATED_NODES;
+    let mut options = options(budget);
+    options.alias_limits.max_total_replayed_events = MAX_REPEATED_NODES;
+    serde_saphyr::from_multiple_with_options(text, options)
+        .map_err(|error| YamlError::Syntax(harmless(&error.to_string())))
+}
+
 fn budget(limits: Limits) -> Budget {
     let mut budget = Budget::default();
     budget.max_depth = limits.max_depth;
@@ -285,6 +310,24 @@ mod tests {
         ] {
             assert_eq!(from_str::<Settings>(text, LIMITS).as_ref(), Ok(&expected));
         }
+    }
+
+    #[test]
+    fn several_documents_are_read_in_order_and_their_number_is_limited() {
+        let text = "a: 1\n---\n# only a comment\n---\nb: &x [1]\nc: *x\n";
+        let read = |max| documents_from_str::<serde_json::Value>(text, LIMITS, max);
+        let found = read(10).unwrap();
+        assert_eq!(
+            found,
+            [
+                serde_json::json!({"a": 1}),
+                serde_json::json!({"b": [1], "c": [1]})
+            ]
+        );
+        assert!(matches!(read(1), Err(YamlError::Syntax(_))));
+        let long = "a: 1\n".repeat(LIMITS.max_bytes);
+        let refused = documents_from_str::<serde_json::Value>(&long, LIMITS, 1);
+        assert!(matches!(refused, Err(YamlError::TooLarge { .. })));
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn sql_text(error: &sqlx::Error) -> String {
     match (cause, error.as_database_error()) {
         (StoreCause::Other | StoreCause::Configuration, _) => error.to_string(),
         (StoreCause::Transport(_), _) | (_, None) => cause.to_string(),
-        (cause, Some(said)) => with_detail(cause, Some(said.message())),
+        (cause, Some(database)) => with_detail(cause, Some(database.message())),
     }
 }
 

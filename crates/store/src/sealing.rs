@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_replaced_seal_at_once_and_the_old_ones_go_on_opening() {
+    fn keys_that_are_replaced_seal_at_once_and_the_old_ones_still_open() {
         let ring = KeyRing::from_base64(&[key(1)]).unwrap();
         let before = ring.seal(place("r"), "token").unwrap();
         let hash = ring.hash("session", "cookie");

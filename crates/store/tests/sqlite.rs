@@ -2,7 +2,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 mod suite;
 
@@ -64,7 +64,7 @@ async fn finding_o3_a_file_that_cannot_be_used_names_one_cause_at_once() {
 }
 
 #[tokio::test]
-async fn finding_o4_a_store_of_another_installations_key_is_told_by_its_sessions() {
+async fn finding_o4_a_store_of_another_installations_key_is_recognised_by_its_sessions() {
     let database = database().await;
     let stranger = database.with_keys(&[3]).await;
     stranger.ensure_own_keys().await.unwrap();

@@ -60,8 +60,8 @@ pub async fn taken_for(browser: &mut Browser, headers: &[(&str, &str)]) -> Strin
     all.extend(headers);
     let answer = browser.send(Method::GET, &url, &all, String::new()).await;
     assert_eq!(answer.status, StatusCode::FORBIDDEN);
-    let told = answer.json();
-    let message = told["message"].as_str().expect("a message").to_owned();
+    let body = answer.json();
+    let message = body["message"].as_str().expect("a message").to_owned();
     assert!(
         message.starts_with("secrets \"none\" is forbidden"),
         "{message}"

@@ -13,7 +13,7 @@ use uuid::Uuid;
 #[derive(Clone, Copy)]
 pub enum Database<'a> {
     /// As set by `PORTICO_TEST_STORE`.
-    AsTold,
+    FromEnvironment,
     Sqlite,
     /// At this URL; several gateways may share it.
     At(&'a str),
@@ -23,13 +23,15 @@ impl Database<'_> {
     /// Returns the URL of the store, which is this file for one on SQLite.
     pub async fn url(self, file: &Path) -> String {
         let sqlite = || format!("sqlite://{}", file.display());
-        let told = std::env::var("PORTICO_TEST_STORE").unwrap_or_default();
-        match (self, told.as_str()) {
+        let name = std::env::var("PORTICO_TEST_STORE").unwrap_or_default();
+        match (self, name.as_str()) {
             (Database::At(url), _) => url.to_owned(),
-            (Database::Sqlite, _) | (Database::AsTold, "" | "sqlite") => sqlite(),
-            (Database::AsTold, "postgres") => own_schema().await,
-            (Database::AsTold, "redis") => own_prefix(),
-            (Database::AsTold, other) => panic!("PORTICO_TEST_STORE={other} is none of ours"),
+            (Database::Sqlite, _) | (Database::FromEnvironment, "" | "sqlite") => sqlite(),
+            (Database::FromEnvironment, "postgres") => own_schema().await,
+            (Database::FromEnvironment, "redis") => own_prefix(),
+            (Database::FromEnvironment, other) => {
+                panic!("PORTICO_TEST_STORE={other} is none of ours")
+            }
         }
     }
 }

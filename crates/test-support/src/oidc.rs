@@ -52,7 +52,7 @@ impl Registered {
 
 /// Starts a gateway whose app admits group `ops` of `corp`.
 pub async fn gateway(providers: Value) -> Stack {
-    on(providers, Database::AsTold).await
+    on(providers, Database::FromEnvironment).await
 }
 
 /// Starts the same on another stack's database.

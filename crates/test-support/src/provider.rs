@@ -70,7 +70,7 @@ pub fn hmac_signed(key: &[u8], kid: &str, claims: &Value) -> String {
 }
 
 #[derive(Default)]
-pub struct Says {
+pub struct Replies {
     pub discovery: Mutex<Value>,
     pub keys: Mutex<Vec<Value>>,
     pub token: Mutex<Value>,
@@ -81,7 +81,7 @@ pub struct Says {
 
 pub struct StandIn {
     pub issuer: String,
-    pub says: Arc<Says>,
+    pub replies: Arc<Replies>,
     pub key: Key,
 }
 
@@ -90,8 +90,8 @@ impl StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let key = Key::new("k1");
-        let says = Arc::new(Says::default());
-        *says.discovery.lock().unwrap() = json!({
+        let replies = Arc::new(Replies::default());
+        *replies.discovery.lock().unwrap() = json!({
             "issuer": issuer,
             "authorization_endpoint": format!("{issuer}/auth"),
             "token_endpoint": format!("{issuer}/token"),
@@ -99,15 +99,19 @@ impl StandIn {
             "userinfo_endpoint": format!("{issuer}/userinfo"),
             "authorization_response_iss_parameter_supported": true,
         });
-        *says.keys.lock().unwrap() = vec![key.jwk()];
+        *replies.keys.lock().unwrap() = vec![key.jwk()];
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(discovery))
             .route("/jwks", get(keys))
             .route("/token", post(token))
             .route("/userinfo", get(userinfo))
-            .with_state(Arc::clone(&says));
+            .with_state(Arc::clone(&replies));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { issuer, says, key }
+        Self {
+            issuer,
+            replies,
+            key,
+        }
     }
 
     pub fn settings(&self) -> Settings {
@@ -128,7 +132,7 @@ impl StandIn {
     }
 
     pub fn gives(&self, id_token: &str) {
-        *self.says.token.lock().unwrap() = json!({
+        *self.replies.token.lock().unwrap() = json!({
             "access_token": "access", "token_type": "Bearer", "expires_in": 300,
             "refresh_token": "refresh-2", "id_token": id_token,
         });
@@ -166,18 +170,18 @@ pub async fn redeem(provider: &Provider) -> Result<Tokens, Error> {
         .await
 }
 
-async fn discovery(State(says): State<Arc<Says>>) -> Json<Value> {
-    says.discoveries.fetch_add(1, Ordering::SeqCst);
-    Json(says.discovery.lock().unwrap().clone())
+async fn discovery(State(replies): State<Arc<Replies>>) -> Json<Value> {
+    replies.discoveries.fetch_add(1, Ordering::SeqCst);
+    Json(replies.discovery.lock().unwrap().clone())
 }
 
-async fn keys(State(says): State<Arc<Says>>) -> Json<Value> {
-    says.key_fetches.fetch_add(1, Ordering::SeqCst);
-    Json(json!({ "keys": *says.keys.lock().unwrap() }))
+async fn keys(State(replies): State<Arc<Replies>>) -> Json<Value> {
+    replies.key_fetches.fetch_add(1, Ordering::SeqCst);
+    Json(json!({ "keys": *replies.keys.lock().unwrap() }))
 }
 
-async fn token(State(says): State<Arc<Says>>) -> Response {
-    let answer = says.token.lock().unwrap().clone();
+async fn token(State(replies): State<Arc<Replies>>) -> Response {
+    let answer = replies.token.lock().unwrap().clone();
     let status = if answer.get("error").is_some() {
         StatusCode::BAD_REQUEST
     } else {
@@ -186,6 +190,6 @@ async fn token(State(says): State<Arc<Says>>) -> Response {
     (status, Json(answer)).into_response()
 }
 
-async fn userinfo(State(says): State<Arc<Says>>) -> Json<Value> {
-    Json(says.userinfo.lock().unwrap().clone())
+async fn userinfo(State(replies): State<Arc<Replies>>) -> Json<Value> {
+    Json(replies.userinfo.lock().unwrap().clone())
 }

@@ -6,8 +6,8 @@ use base64::{
 use serde_json::Value;
 
 /// Returns every line of a header, in the order in which they arrived.
-pub fn header<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
-    told["headers"]
+pub fn header<'a>(received: &'a Value, name: &str) -> Vec<&'a str> {
+    received["headers"]
         .as_array()
         .expect("headers")
         .iter()
@@ -24,9 +24,9 @@ pub fn claims(token: &str) -> Value {
 }
 
 /// Returns user name and password.
-pub fn basic(told: &Value) -> String {
-    let lines = header(told, "authorization");
-    assert_eq!(lines.len(), 1, "{told}");
+pub fn basic(received: &Value) -> String {
+    let lines = header(received, "authorization");
+    assert_eq!(lines.len(), 1, "{received}");
     let encoded = lines[0].strip_prefix("Basic ").expect("Basic");
     String::from_utf8(STANDARD.decode(encoded).expect("base64")).expect("UTF-8")
 }

@@ -79,7 +79,7 @@ impl Default for Wanted<'_> {
             app: json!({}),
             cluster: None,
             apps: Vec::new(),
-            database: Database::AsTold,
+            database: Database::FromEnvironment,
         }
     }
 }

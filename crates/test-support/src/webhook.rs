@@ -169,7 +169,7 @@ impl Reply {
     }
 
     /// Returns whether it is the response to an outage, as an API server must get it.
-    pub fn is_cannot_say(&self) -> bool {
+    pub fn is_undecided(&self) -> bool {
         self.status == StatusCode::SERVICE_UNAVAILABLE
             && !self.headers.contains_key("retry-after")
             && self.body["kind"] == "Status"
@@ -208,9 +208,9 @@ impl Reply {
         );
     }
 
-    pub fn assert_cannot_say(&self, what: &str) {
+    pub fn assert_undecided(&self, what: &str) {
         assert!(
-            self.is_cannot_say(),
+            self.is_undecided(),
             "{what}: {} {} {:?}",
             self.status,
             self.text,

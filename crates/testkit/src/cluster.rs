@@ -92,6 +92,34 @@ impl Bearer<'_> {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// Returns the status and body of a `PUT`.
+    ///
+    /// # Errors
+    /// If the API server does not answer.
+    pub async fn put(&self, path: &str, body: Value) -> Result<(u16, Value)> {
+        self.send(Method::PUT, path, Some(body)).await
+    }
+
+    /// Returns the status and body of a `PATCH` with a JSON Patch (RFC 6902).
+    ///
+    /// # Errors
+    /// If the API server does not answer.
+    pub async fn patch(&self, path: &str, patch: &Value) -> Result<(u16, Value)> {
+        let request = self
+            .request(Method::PATCH, path)
+            .header("content-type", "application/json-patch+json")
+            .body(patch.to_string());
+        answer(request).await
+    }
+
+    /// Returns the status and body of a `DELETE`.
+    ///
+    /// # Errors
+    /// If the API server does not answer.
+    pub async fn delete(&self, path: &str) -> Result<(u16, Value)> {
+        self.send(Method::DELETE, path, None).await
+    }
+
     /// Returns whether the API server authenticates the user: any response but 401.
     ///
     /// # Errors

@@ -120,7 +120,9 @@ fn configuration(env: &TestEnv, directory: &Path, port: u16) -> Result<String> {
     let installation = installation
         .to_str()
         .context("the state's path is not text")?;
-    let directory = directory.to_str().context("the directory is no text")?;
+    let directory = directory
+        .to_str()
+        .context("the path of the directory is not UTF-8")?;
     let cluster = |name: &str, id: &str, project: &str, api: &str, ca: &str| -> Result<String> {
         Ok(format!(
             "[[clusters]]\nid = \"{}\"\nname = \"{name}\"\nowner_project = \"{}\"\napi_url = \"{}\"\n\

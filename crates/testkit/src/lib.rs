@@ -6,7 +6,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 mod cluster;
 mod counting_proxy;
@@ -26,7 +26,7 @@ mod redis_server;
 
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
-pub use env::TestEnv;
+pub use env::{TestEnv, project_root};
 pub use front_proxy::{FrontProgram, FrontProxy, shipped};
 pub use gate::Gate;
 pub use gateway::{Cloud, OwnGateway};
@@ -37,7 +37,7 @@ pub use kube_apiserver::KubeApiServer;
 pub use kubectl::Kubectl;
 pub use loopback::KeystoneProxy;
 pub use oidc::{CLIENT_ID, CLIENT_SECRET, OidcEvent, OidcPerson, OidcProvider};
-pub use person::{Person, Said, exec_info};
+pub use person::{CommandOutput, Person, exec_info};
 pub use postgres_server::PostgresServer;
 pub use redis_server::RedisServer;
 

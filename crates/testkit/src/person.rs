@@ -10,13 +10,13 @@ use tokio::process::Command;
 
 /// The output of a program.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub code: i32,
     pub out: String,
     pub err: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// Returns the token of an ExecCredential.
     ///
     /// # Errors
@@ -118,9 +118,9 @@ impl Person {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub async fn portico(&self, arguments: &[&str]) -> Result<Said> {
+    pub async fn portico(&self, arguments: &[&str]) -> Result<CommandOutput> {
         let mut command = self.command(&crate::program("portico")?);
-        Ok(said(command.args(arguments).output().await?))
+        Ok(command_output(command.args(arguments).output().await?))
     }
 
     /// Pins the cloud of the `OS_*` variables, or another.
@@ -130,11 +130,11 @@ impl Person {
     pub async fn pin(&self, cloud: &Cloud, name: &str) -> Result<()> {
         let ca_file = cloud.gateway.ca_file.to_str().context("a path")?;
         let url = cloud.gateway.url.as_str();
-        let said = self
+        let command_output = self
             .portico(&["login", "--cloud", name, url, "--ca-file", ca_file])
             .await?;
-        if said.code != 0 {
-            bail!("portico login --cloud: {}", said.err);
+        if command_output.code != 0 {
+            bail!("portico login --cloud: {}", command_output.err);
         }
         Ok(())
     }
@@ -143,7 +143,12 @@ impl Person {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub async fn credential(&self, cloud: &str, cluster: &str, server: &str) -> Result<Said> {
+    pub async fn credential(
+        &self,
+        cloud: &str,
+        cluster: &str,
+        server: &str,
+    ) -> Result<CommandOutput> {
         let info = exec_info(
             "v1",
             &json!({ "interactive": false, "cluster": { "server": server } }),
@@ -155,21 +160,26 @@ impl Person {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub async fn credential_with(&self, cloud: &str, cluster: &str, info: &str) -> Result<Said> {
+    pub async fn credential_with(
+        &self,
+        cloud: &str,
+        cluster: &str,
+        info: &str,
+    ) -> Result<CommandOutput> {
         let mut command = self.command(&crate::program("portico")?);
         command
             .args(["credential", "--cloud", cloud, "--cluster", cluster])
             .env("KUBERNETES_EXEC_INFO", info);
-        Ok(said(command.output().await?))
+        Ok(command_output(command.output().await?))
     }
 
     /// Runs kubectl with this user's kubeconfig.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub async fn kubectl(&self, program: &str, arguments: &[&str]) -> Result<Said> {
+    pub async fn kubectl(&self, program: &str, arguments: &[&str]) -> Result<CommandOutput> {
         let mut command = self.command(Path::new(program));
-        Ok(said(command.args(arguments).output().await?))
+        Ok(command_output(command.args(arguments).output().await?))
     }
 }
 
@@ -183,8 +193,8 @@ pub fn exec_info(version: &str, spec: &Value) -> String {
     .to_string()
 }
 
-fn said(output: Output) -> Said {
-    Said {
+fn command_output(output: Output) -> CommandOutput {
+    CommandOutput {
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),

@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use jiff::Timestamp;
 use portico_store::EndReason;
 
-use super::{Authentication, NoSession, post_login_redirect::Arrival, sign_in_first};
+use super::{Authentication, NoSession, post_login_redirect::SignInMark, sign_in_first};
 use crate::{
     hosts::App,
     http::{
@@ -33,7 +33,8 @@ impl Authentication {
         if self.runs_in_circles(headers, now) {
             return self.stop_the_rounds(self.sign_in_loop(missing));
         }
-        if missing == NoSession::NoCookie && self.arrival(uri, now) == Arrival::SignedInNow {
+        if missing == NoSession::NoCookie && self.sign_in_mark(uri, now) == SignInMark::SignedInNow
+        {
             return self.cookie_refused().into();
         }
         sign_in_first(context, uri, missing)

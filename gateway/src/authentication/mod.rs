@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 use tracing::Instrument as _;
 
-use self::post_login_redirect::Arrival;
+use self::post_login_redirect::SignInMark;
 use crate::{
     hosts::Hosts,
     http::{
@@ -128,14 +128,14 @@ impl Authentication {
         self.ensure_valid(context, &caller)
             .await?
             .map_err(|missing| self.not_signed_in(context, headers, uri, missing))?;
-        self.leave_arrival_behind(context, uri)?;
+        self.remove_sign_in_mark(context, uri)?;
         Ok(caller)
     }
 
     /// Redirects a browser that opens a page to the same address without the mark that sign-in
     /// added.
-    pub fn leave_arrival_behind(&self, context: &Context, uri: &Uri) -> Result<(), Interrupt> {
-        if context.navigation && self.arrival(uri, Timestamp::now()) != Arrival::Usual {
+    pub fn remove_sign_in_mark(&self, context: &Context, uri: &Uri) -> Result<(), Interrupt> {
+        if context.navigation && self.sign_in_mark(uri, Timestamp::now()) != SignInMark::Absent {
             return Err(Interrupt::Answer(Box::new(see_other(
                 &post_login_redirect::plain(uri),
             ))));
@@ -149,7 +149,7 @@ impl Authentication {
         context: &Context,
         caller: &Caller,
     ) -> Result<Result<(), NoSession>, Problem> {
-        match self.sessions.ensure_standing(&caller.live, context).await {
+        match self.sessions.ensure_valid(&caller.live, context).await {
             Ok(()) => Ok(Ok(())),
             Err(InvalidSession::RefusedByProvider) => {
                 Ok(Err(NoSession::Ended(EndReason::RefusedByProvider)))

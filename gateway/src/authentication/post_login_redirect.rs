@@ -16,18 +16,18 @@ const MARK_TTL: SignedDuration = SignedDuration::from_secs(60);
 
 /// What a request's address shows about a preceding sign-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum SignInMark {
     /// The address has no mark.
-    Usual,
+    Absent,
     /// A sign-in redirected here less than a minute ago.
     SignedInNow,
     /// The mark has expired, or is not genuine.
-    Old,
+    Expired,
 }
 
 impl Authentication {
     /// Returns the path to redirect to after a sign-in, with the mark.
-    pub fn arriving_at(&self, path: &ReturnPath, now: Timestamp) -> String {
+    pub fn with_sign_in_mark(&self, path: &ReturnPath, now: Timestamp) -> String {
         let seconds = now.as_second().to_string();
         let mark = self.store.browser_marks().issue(PURPOSE, &seconds);
         let path = path.as_str();
@@ -36,12 +36,12 @@ impl Authentication {
     }
 
     /// Reads the mark in the address of a request.
-    pub fn arrival(&self, uri: &Uri, now: Timestamp) -> Arrival {
+    pub fn sign_in_mark(&self, uri: &Uri, now: Timestamp) -> SignInMark {
         let Some(query) = uri.query().filter(|query| query.contains(PARAMETER)) else {
-            return Arrival::Usual;
+            return SignInMark::Absent;
         };
         let Some(mark) = parts(query).find_map(value_of) else {
-            return Arrival::Usual;
+            return SignInMark::Absent;
         };
         let seconds = self.store.browser_marks().read(PURPOSE, mark);
         let fresh = seconds
@@ -49,9 +49,9 @@ impl Authentication {
             .and_then(|seconds| Timestamp::from_second(seconds).ok())
             .is_some_and(|at| now.duration_since(at).abs() < MARK_TTL);
         if fresh {
-            Arrival::SignedInNow
+            SignInMark::SignedInNow
         } else {
-            Arrival::Old
+            SignInMark::Expired
         }
     }
 }

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_is_no_challenge() {
+    fn plain_is_not_a_challenge() {
         assert!(!is_challenge("secret"));
         assert!(!is_challenge(""));
     }

@@ -139,7 +139,7 @@ pub enum AppPathError {
         "apps.path of {0} is on the panel's host: an app with a host of its own, or that another \
          proxy serves (forward_auth), has none"
     )]
-    Elsewhere(String),
+    HasHost(String),
 }
 
 impl AppConfig {
@@ -284,7 +284,7 @@ fn validate_paths(apps: &[AppConfig]) -> Result<(), AppPathError> {
             return Err(AppPathError::NotTrusted(id()));
         }
         if app.host.is_some() || app.forward_auth {
-            return Err(AppPathError::Elsewhere(id()));
+            return Err(AppPathError::HasHost(id()));
         }
         if !upstream::is_prefix(path) {
             return Err(AppPathError::NoPath(id()));
@@ -374,7 +374,7 @@ mod tests {
             let mut two_places = at("/grafana");
             two_places.host = elsewhere["host"].as_str().map(str::to_owned);
             two_places.forward_auth = elsewhere["forward_auth"] == true;
-            let refused = AppPathError::Elsewhere("a".to_owned());
+            let refused = AppPathError::HasHost("a".to_owned());
             assert_eq!(validate_paths(&[two_places]), Err(refused));
         }
         assert_eq!(validate_paths(&[at("/grafana")]), Ok(()));

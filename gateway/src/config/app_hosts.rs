@@ -132,26 +132,26 @@ mod tests {
             refused.expect_err("one host twice").to_string()
         };
         // nothing sets apps.host here
-        let said = check(&[app("portico", None)]);
+        let message = check(&[app("portico", None)]);
         assert_eq!(
-            said,
+            message,
             "apps.id \"portico\" with gateway.apps_domain: the host portico.example.org is also that of \
              gateway.public_url; change that apps.id or gateway.apps_domain, or give the app an apps.host"
         );
         for host in ["portico.example.org", "portico.example.org:8443"] {
-            let said = check(&[app("grafana", Some(host))]);
+            let message = check(&[app("grafana", Some(host))]);
             assert!(
-                said.starts_with("apps.host of grafana: the host portico"),
-                "{said}"
+                message.starts_with("apps.host of grafana: the host portico"),
+                "{message}"
             );
-            assert!(said.contains("gateway.public_url"), "{said}");
-            assert!(!said.contains("apps_domain"), "{said}");
+            assert!(message.contains("gateway.public_url"), "{message}");
+            assert!(!message.contains("apps_domain"), "{message}");
         }
-        let said = check(&[app("a", None), app("b", Some("a.example.org"))]);
-        assert!(said.starts_with("apps.host of b: "), "{said}");
+        let message = check(&[app("a", None), app("b", Some("a.example.org"))]);
+        assert!(message.starts_with("apps.host of b: "), "{message}");
         assert!(
-            said.contains("apps.id \"a\" with gateway.apps_domain"),
-            "{said}"
+            message.contains("apps.id \"a\" with gateway.apps_domain"),
+            "{message}"
         );
     }
 }

@@ -144,7 +144,7 @@ impl FederationConfig {
         if !self
             .headers
             .values()
-            .any(|said| *said == FederationAttribute::Issuer)
+            .any(|attribute| *attribute == FederationAttribute::Issuer)
         {
             return Err(InvalidFederation::NoIssuer);
         }

@@ -43,7 +43,7 @@ pub struct IdentityConfig {
     /// value of headers and claims with the source `role`.
     pub roles: Vec<AppRole>,
     /// The role of users who hold none of `roles`. Without it, they are refused.
-    pub role_otherwise: Option<String>,
+    pub default_role: Option<String>,
     /// `basic`: the user name.
     pub user: Option<Fact>,
     /// `basic`: file with one user name for all users, instead of `user`.
@@ -237,15 +237,15 @@ impl IdentityConfig {
     }
 
     fn validate_roles(&self) -> Result<(), IdentityFault> {
-        let told = self.tells_role();
-        if told && self.roles.is_empty() && self.role_otherwise.is_none() {
+        let passes_role = self.passes_role();
+        if passes_role && self.roles.is_empty() && self.default_role.is_none() {
             return Err(IdentityFault::NoRoles);
         }
-        if !told && (!self.roles.is_empty() || self.role_otherwise.is_some()) {
-            return Err(IdentityFault::UntoldRoles);
+        if !passes_role && (!self.roles.is_empty() || self.default_role.is_some()) {
+            return Err(IdentityFault::UnusedRoles);
         }
         let values = self.roles.iter().map(|role| &role.value);
-        for value in values.chain(&self.role_otherwise) {
+        for value in values.chain(&self.default_role) {
             if value.is_empty() {
                 return Err(IdentityFault::EmptyRole);
             }
@@ -259,7 +259,7 @@ impl IdentityConfig {
     }
 
     /// Returns whether any header or claim carries the app's own role.
-    fn tells_role(&self) -> bool {
+    fn passes_role(&self) -> bool {
         let is_role = |content: &Content| *content == Content::Fact(Fact::Role);
         // a token with the default claims carries it whenever the app has roles
         let by_default = self.kind == IdentityKind::Jwt && self.claims.is_empty();

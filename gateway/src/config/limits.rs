@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_no_rate_and_unknown_keys_are_errors() {
+    fn zero_is_not_a_rate_and_unknown_keys_are_errors() {
         for limits in [r#"{"requests_per_second": 0}"#, r#"{"rate": 5}"#] {
             assert!(
                 serde_json::from_str::<AppLimits>(limits).is_err(),

@@ -43,21 +43,21 @@ impl Readiness {
 }
 
 pub(crate) async fn ping() -> Response {
-    said(StatusCode::OK, "OK\n")
+    plain_text(StatusCode::OK, "OK\n")
 }
 
 /// Returns whether this replica should get requests: not while the store is unavailable or the
 /// process is stopping.
 pub(crate) async fn ready(State(readiness): State<Arc<Readiness>>) -> Response {
     if readiness.is_stopping() {
-        return said(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+        return plain_text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
     }
     match readiness.store.ping().await {
-        Ok(()) => said(StatusCode::OK, "ready\n"),
+        Ok(()) => plain_text(StatusCode::OK, "ready\n"),
         Err(error) => {
             let next_step = error.next_step();
             tracing::warn!(%error, next_step, "not ready");
-            said(
+            plain_text(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the store is unavailable\n",
             )
@@ -65,7 +65,7 @@ pub(crate) async fn ready(State(readiness): State<Arc<Readiness>>) -> Response {
     }
 }
 
-fn said(status: StatusCode, text: &'static str) -> Response {
+fn plain_text(status: StatusCode, text: &'static str) -> Response {
     let mut response = (status, text).into_response();
     harden(response.headers_mut());
     response

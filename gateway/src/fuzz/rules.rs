@@ -65,8 +65,8 @@ fn check_app(text: &[u8]) {
             }
             Rule::Group(rule) => {
                 assert!(!rule.holds("elsewhere", &[], &[]), "{rule:?}");
-                let of_nobody = rule.holds(&rule.provider, &[], &[]);
-                assert!(!of_nobody, "{rule:?}");
+                let of_no_user = rule.holds(&rule.provider, &[], &[]);
+                assert!(!of_no_user, "{rule:?}");
             }
         }
     }

@@ -99,8 +99,8 @@ fn check_file(text: &[u8]) -> bool {
         let explained = plain.explain(&question);
         let outcome = &explained.outcome;
         if question.person.is_none() {
-            let by_somebody = matches!(outcome, Outcome::Open { .. } | Outcome::SignInAgain { .. });
-            assert!(!by_somebody, "nobody: {question:?}: {outcome:?}");
+            let by_a_user = matches!(outcome, Outcome::Open { .. } | Outcome::SignInAgain { .. });
+            assert!(!by_a_user, "anonymous: {question:?}: {outcome:?}");
         }
         if let Outcome::BadRequest { .. } = outcome {
             continue;

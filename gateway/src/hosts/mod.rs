@@ -135,7 +135,7 @@ impl Hosts {
     pub fn warn_of_paths(&self) {
         for app in &self.on_paths {
             tracing::warn!(
-                app = app.config.id,
+                upstream = app.config.id,
                 path = app.config.path,
                 "this app's scripts run on the panel's own origin (apps.trusted): a tenant must \
                  never control it"

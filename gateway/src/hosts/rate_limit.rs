@@ -53,7 +53,7 @@ struct Counters<K: Hash + Eq + Clone> {
     rest: DefaultDirectRateLimiter,
     /// When the counters were last cleaned up, in seconds since 1970.
     cleared: AtomicI64,
-    most: usize,
+    max_counters: usize,
     clock: DefaultClock,
 }
 
@@ -93,20 +93,20 @@ impl Limits {
 }
 
 impl<K: Hash + Eq + Clone> Counters<K> {
-    fn new(rate: NonZeroU32, burst: NonZeroU32, most: usize) -> Self {
+    fn new(rate: NonZeroU32, burst: NonZeroU32, max_counters: usize) -> Self {
         let quota = Quota::per_second(rate).allow_burst(burst);
         Self {
             each: RateLimiter::keyed(quota),
             rest: RateLimiter::direct(quota),
             cleared: AtomicI64::new(0),
-            most,
+            max_counters,
             clock: DefaultClock::default(),
         }
     }
 
     /// Counts a request; the error is how long to wait.
     fn count(&self, key: &K) -> Result<(), Duration> {
-        if self.each.len() >= self.most && !self.made_room() {
+        if self.each.len() >= self.max_counters && !self.made_room() {
             return self.count_among_the_rest();
         }
         let counted = self.each.check_key(key);
@@ -124,7 +124,7 @@ impl<K: Hash + Eq + Clone> Counters<K> {
         if self.cleared.swap(now, Ordering::Relaxed) != now {
             self.each.retain_recent();
         }
-        self.each.len() < self.most
+        self.each.len() < self.max_counters
     }
 }
 
@@ -132,13 +132,13 @@ impl<K: Hash + Eq + Clone> Counters<K> {
 mod tests {
     use super::*;
 
-    fn counters<K: Hash + Eq + Clone>(burst: u32, most: usize) -> Counters<K> {
+    fn counters<K: Hash + Eq + Clone>(burst: u32, max_counters: usize) -> Counters<K> {
         let number = |n| NonZeroU32::new(n).expect("not zero");
-        Counters::new(number(1), number(burst), most)
+        Counters::new(number(1), number(burst), max_counters)
     }
 
     #[test]
-    fn each_has_a_burst_of_its_own_and_is_told_how_long_to_wait() {
+    fn each_has_a_burst_of_its_own_and_gets_the_time_to_wait() {
         let counters = counters::<&str>(3, 100);
         for _ in 0..3 {
             assert_eq!(counters.count(&"ada"), Ok(()));

@@ -359,11 +359,11 @@ fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
     shortened(host, MAX_HOST_BYTES)
 }
 
-fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
-    if text.len() <= longest {
+fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {
+    if text.len() <= max_chars {
         return text.into();
     }
-    match text.char_indices().nth(longest) {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
         None => text.into(),
     }

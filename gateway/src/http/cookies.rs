@@ -9,6 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 /// Bounds a mark, in bytes; Portico's own are shorter.
 const MAX_MARK_BYTES: usize = 128;
+/// The appearance chosen in the panel, which writes it: not a secret, and the same name everywhere.
+const THEME_COOKIE: &str = "portico-theme";
 /// Bounds the sign-in forms that one browser has open at once.
 const MAX_SLOTS: usize = 16;
 
@@ -131,10 +133,7 @@ impl Cookies {
     }
 
     fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
-        let name = self.name(purpose);
-        let mut found = pairs(headers).filter(|(key, _)| *key == name);
-        let (_, value) = found.next()?;
-        found.next().is_none().then_some(value)
+        only(headers, self.name(purpose))
     }
 
     /// Returns a `Set-Cookie` value with a mark, for a step that takes minutes.
@@ -193,6 +192,17 @@ impl Cookies {
         value.set_sensitive(true);
         Some(value)
     }
+}
+
+/// Returns the value of the cookie with the chosen appearance, whatever it is.
+pub(crate) fn theme(headers: &HeaderMap) -> Option<&str> {
+    only(headers, THEME_COOKIE)
+}
+
+fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let mut found = pairs(headers).filter(|(key, _)| *key == name);
+    let (_, value) = found.next()?;
+    found.next().is_none().then_some(value)
 }
 
 /// Returns a value if it has the form of Portico's secrets.

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unescaped_one_goes_on_to_the_end() {
+    fn an_unescaped_one_extends_to_the_end() {
         assert_eq!(readings("rd=/graph?a=b&c=d&c=e"), ["/graph?a=b&c=d&c=e"]);
         assert_eq!(
             readings("rd=https://a.example/x?y=%20z&rd=/w"),

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_from_elsewhere_is_for_top_level_navigation_only() {
+    fn cross_origin_reads_are_for_top_level_navigation_only() {
         let get = |pairs: &[(&'static str, &'static str)]| run(Method::GET, pairs, false);
         assert!(get(&[]));
         assert!(get(&[

@@ -1,4 +1,6 @@
 //! The layout of every page of the gateway itself.
+use std::sync::LazyLock;
+
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
@@ -6,7 +8,10 @@ use axum::{
 use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::assets::Asset;
+use super::{
+    assets::{Asset, ICON},
+    theme::Theme,
+};
 use crate::http::security_headers::harden;
 
 /// A page, before it becomes a response.
@@ -20,7 +25,13 @@ pub(crate) struct Page {
     body: Markup,
 }
 
-const LOGO: &str = r#"<svg viewBox="0 0 32 32" fill="currentColor" aria-hidden="true"><path d="M16 2.5 2.5 10v3h27v-3zM5 15h4v10H5zm9 0h4v10h-4zm9 0h4v10h-4zM2.5 27h27v3h-27z"/></svg>"#;
+/// The panel's logo, in the colour of the text around it.
+static LOGO: LazyLock<String> = LazyLock::new(|| {
+    ICON.trim().replace(
+        "stroke=\"#4a63dd\"",
+        "stroke=\"currentColor\" aria-hidden=\"true\"",
+    )
+});
 
 impl Page {
     pub fn new(title: impl Into<String>, body: Markup) -> Self {
@@ -83,22 +94,22 @@ impl Page {
     fn html(&self) -> Markup {
         html! {
             (DOCTYPE)
-            html lang="en" {
+            html lang="en" data-theme=[Theme::current().name()] {
                 head {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     meta name="robots" content="noindex";
                     title { (self.title) " · Portico" }
-                    link rel="icon" href="data:,";
+                    link rel="icon" type="image/svg+xml" href=(Asset::Icon.href());
                     link rel="stylesheet" href=(Asset::Style.href());
                     @if let Some(script) = self.script {
                         script type="module" src=(script.href()) {}
                     }
                 }
                 body {
+                    header.topbar { p.brand { (PreEscaped(LOGO.as_str())) "Portico" } }
                     main.wide[self.wide] {
-                        p.brand { (PreEscaped(LOGO)) "Portico" }
                         div.card { (self.body) }
                     }
                 }
@@ -131,7 +142,29 @@ impl IntoResponse for Page {
 /// Returns a highlighted note: `kind` is one of the style sheet's `info`, `warn`, `bad` and `good`.
 pub(crate) fn note(kind: &str, text: &Markup) -> Markup {
     let role = if kind == "bad" { "alert" } else { "status" };
-    html! { div class={ "note " (kind) } role=(role) { (text) } }
+    html! {
+        div class={ "note " (kind) } role=(role) {
+            (PreEscaped(note_icon(kind)))
+            div { (text) }
+        }
+    }
+}
+
+/// Returns the panel's icon for a note of the kind: each has a shape of its own.
+fn note_icon(kind: &str) -> String {
+    let paths = match kind {
+        "good" => r#"<circle cx="12" cy="12" r="10"/><path d="m9 12 2 2 4-4"/>"#,
+        "warn" => {
+            r#"<path d="m21.73 18-8-14a2 2 0 0 0-3.48 0l-8 14A2 2 0 0 0 4 21h16a2 2 0 0 0 1.73-3"/><path d="M12 9v4"/><path d="M12 17h.01"/>"#
+        }
+        "bad" => {
+            r#"<path d="m15 9-6 6"/><path d="m9 9 6 6"/><path d="M2.586 16.726A2 2 0 0 1 2 15.312V8.688a2 2 0 0 1 .586-1.414l4.688-4.688A2 2 0 0 1 8.688 2h6.624a2 2 0 0 1 1.414.586l4.688 4.688A2 2 0 0 1 22 8.688v6.624a2 2 0 0 1-.586 1.414l-4.688 4.688a2 2 0 0 1-1.414.586H8.688a2 2 0 0 1-1.414-.586z"/>"#
+        }
+        _ => r#"<circle cx="12" cy="12" r="10"/><path d="M12 16v-4"/><path d="M12 8h.01"/>"#,
+    };
+    format!(
+        r#"<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">{paths}</svg>"#
+    )
 }
 
 /// Returns a line with the request ID to look up in the log; nothing without an ID.

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_said_roughly() {
+    fn times_are_shown_roughly() {
         let now = Timestamp::UNIX_EPOCH;
         let at = |seconds| roughly(Timestamp::from_second(seconds).expect("time"), now);
         assert_eq!(at(-59), "just now");

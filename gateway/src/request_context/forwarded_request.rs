@@ -97,11 +97,11 @@ pub(crate) fn one<'h>(
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-fn agree<T: PartialEq>(known: &mut Option<T>, said: T) -> Result<(), ForwardedHeaderError> {
+fn agree<T: PartialEq>(known: &mut Option<T>, value: T) -> Result<(), ForwardedHeaderError> {
     match known {
-        Some(known) if *known != said => Err(ForwardedHeaderError::Contradiction),
+        Some(known) if *known != value => Err(ForwardedHeaderError::Contradiction),
         _ => {
-            *known = Some(said);
+            *known = Some(value);
             Ok(())
         }
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn traefik_and_caddy_say_it_in_parts() {
+    fn traefik_and_caddy_pass_it_in_parts() {
         assert_eq!(
             forwarded(&[
                 ("x-forwarded-host", "Grafana.example.org"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nginx_samples_say_it_in_a_url_or_a_path() {
+    fn nginx_samples_pass_it_in_a_url_or_a_path() {
         assert_eq!(
             forwarded(&[
                 ("x-original-url", "https://grafana.example.org/d/x?orgId=1"),
@@ -268,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_told_panics(url in "[ -~]{0,60}", uri in "[ -~]{0,60}") {
+        fn no_forwarded_url_panics(url in "[ -~]{0,60}", uri in "[ -~]{0,60}") {
             let _ = forwarded(&[("x-original-url", &url)]);
             let _ = forwarded(&[("x-forwarded-uri", &uri)]);
         }

@@ -102,7 +102,7 @@ impl Assertions {
         {
             return Ok(signed.headers());
         }
-        let signed = self.sign_naming(caller, audience, token, apps)?;
+        let signed = self.sign_with_apps(caller, audience, token, apps)?;
         let headers = signed.headers();
         caller.live.signed.lock().insert(key, Arc::new(signed));
         Ok(headers)
@@ -115,10 +115,10 @@ impl Assertions {
         audience: &str,
         token: Option<&ProjectToken>,
     ) -> Result<Signed, AssertionError> {
-        self.sign_naming(caller, audience, token, OpenApps::new())
+        self.sign_with_apps(caller, audience, token, OpenApps::new())
     }
 
-    fn sign_naming(
+    fn sign_with_apps(
         &self,
         caller: &Caller,
         audience: &str,

@@ -5,7 +5,7 @@ use portico_store::{EndReason, Outcome};
 use super::{Sessions, keystone_tokens::TokenError, live::Live};
 use crate::{
     audit::Event,
-    identity_providers::federation::{FreshWord, NoToken},
+    identity_providers::federation::{IssuedIdentity, NoToken},
     request_context::Context,
 };
 
@@ -34,7 +34,7 @@ impl Sessions {
 
     /// Renews the Keystone token of a session whose provider has just responded. If that fails for
     /// now, the session continues with its current token until that ends.
-    pub async fn renew_federated(&self, live: &Live, word: FreshWord<'_>) {
+    pub async fn renew_federated(&self, live: &Live, word: IssuedIdentity<'_>) {
         let root = live.root();
         let Some(provider) = &root.provider else {
             return;
@@ -53,7 +53,7 @@ impl Sessions {
                 tracing::warn!(%error, session_id = %live.id, "a federated session is not renewed yet");
                 return;
             }
-            Err(error @ NoToken::NothingSaid) => {
+            Err(error @ NoToken::NoAttributes) => {
                 // another attempt would have the same result: the session ends with its token
                 tracing::warn!(%error, session_id = %live.id, "a federated session cannot be renewed");
                 live.federated(now + SignedDuration::from_hours(24));

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     audit::Event,
-    identity_providers::{OidcProvider, federation::FreshWord, profile_of},
+    identity_providers::{OidcProvider, federation::IssuedIdentity, profile_of},
     metrics,
     request_context::Context,
 };
@@ -294,7 +294,7 @@ impl Sessions {
                         Ok(()) if live.connections.has_ended() => Validity::Ended,
                         Ok(()) => {
                             reconnect_if_changed(live, &before, profile.as_ref());
-                            let word = FreshWord {
+                            let word = IssuedIdentity {
                                 identity: refreshed.identity.as_ref(),
                                 id_token: new.id_token.as_ref(),
                                 access_token: &new.access_token,

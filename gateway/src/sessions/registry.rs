@@ -298,7 +298,7 @@ impl Registry {
 
     /// Returns the sessions with open connections that must be read again: those that seem expired,
     /// and all of them when the feed is not current.
-    pub fn doubtful(&self, now: Timestamp) -> Vec<Arc<Live>> {
+    pub fn suspected(&self, now: Timestamp) -> Vec<Arc<Live>> {
         let all = self.distrusted.swap(false, Ordering::Relaxed) || !self.is_covered();
         let suspects = std::mem::take(&mut *self.suspects.lock());
         self.all()

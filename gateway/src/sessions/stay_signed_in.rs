@@ -105,7 +105,7 @@ impl Sessions {
                 .delete_application_credential(&token.token, &root.user.id, &made.id)
                 .await;
             if let Err(error) = deleted {
-                tracing::warn!(%error, credential = made.id, "a credential is left over");
+                tracing::warn!(%error, credential_id = made.id, "a credential is left over");
             }
             return Err(match stored {
                 Err(error) => error.into(),
@@ -268,7 +268,7 @@ impl Sessions {
         };
         let deleted = tokio::time::timeout(CLEANUP_TIMEOUT, self.delete_all(left, token)).await;
         if deleted != Ok(true) {
-            tracing::info!(user = user_id, "credentials are still left over");
+            tracing::info!(user_id, "credentials are still left over");
         }
     }
 
@@ -292,7 +292,8 @@ impl Sessions {
                 }
                 // this token is not sufficient: that of the next sign-in will be
                 Err(error) if error.is_refusal() || error == keystone::Error::Forbidden => {
-                    tracing::info!(%error, name = credential.name, "a credential is left over");
+                    let credential_id = &*credential.credential_id;
+                    tracing::info!(%error, credential_id, "a credential is left over");
                 }
                 Err(_) => answered = false,
             }

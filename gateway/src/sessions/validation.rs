@@ -55,7 +55,7 @@ enum Renewed {
 impl Sessions {
     /// Ensures that Keystone has validated the session recently. While Keystone does not respond,
     /// the session continues with its last known roles for a limited time.
-    pub async fn ensure_standing(
+    pub async fn ensure_valid(
         &self,
         live: &Arc<Live>,
         context: &Context,
@@ -122,7 +122,7 @@ impl Sessions {
             Some(own) => Some(own.token),
             None => match self.staying_token(live.id).await {
                 Ok(token) => token,
-                Err(TokenError::Keystone(_)) => return self.cannot_say(live, context).await,
+                Err(TokenError::Keystone(_)) => return self.unconfirmed(live, context).await,
                 Err(error) => return Err(error),
             },
         };
@@ -136,7 +136,7 @@ impl Sessions {
                 self.end_refused(live, context).await?;
                 return Ok(Validity::Ended);
             }
-            Err(_) => return self.cannot_say(live, context).await,
+            Err(_) => return self.unconfirmed(live, context).await,
         }
         // all of them, not only those in memory here: other replicas depend on it
         let mut changed = None;
@@ -148,7 +148,7 @@ impl Sessions {
                 Renewed::AsBefore => {}
                 Renewed::OtherRoles => changed = changed.or(Some(ChangeKind::Changed)),
                 Renewed::Dead => changed = Some(ChangeKind::Renewed),
-                Renewed::Unknown => return self.cannot_say(live, context).await,
+                Renewed::Unknown => return self.unconfirmed(live, context).await,
             }
         }
         if let Some(kind) = changed {
@@ -167,7 +167,7 @@ impl Sessions {
                         .await?;
                 }
                 Ok(_) => {}
-                Err(_) => return self.cannot_say(live, context).await,
+                Err(_) => return self.unconfirmed(live, context).await,
             }
         }
         self.store
@@ -183,7 +183,7 @@ impl Sessions {
     }
 
     /// Records that the session continues with its last known roles, once in the audit log.
-    async fn cannot_say(
+    async fn unconfirmed(
         &self,
         live: &Live,
         context: Option<&Context>,

@@ -113,7 +113,7 @@ impl SignIn {
             .attempts
             .by_way_of_failed_attempts(&session, headers, leads_to, now)
             .await;
-        let answer = see_other(&self.authentication.arriving_at(&leads_to, now));
+        let answer = see_other(&self.authentication.with_sign_in_mark(&leads_to, now));
         let known = self.attempts.remember_browser(headers, &session.user);
         let answer = with_cookie(answer, known);
         let answer = with_cookie(answer, self.attempts.forget_own_attempts(headers));

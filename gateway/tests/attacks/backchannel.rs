@@ -280,7 +280,7 @@ async fn attack_101_a_flood_of_logout_tokens_costs_the_provider_next_to_nothing(
             );
         }
     }
-    let fetches = two.corp.says.key_fetches.load(Ordering::SeqCst);
+    let fetches = two.corp.replies.key_fetches.load(Ordering::SeqCst);
     assert!(fetches <= 5, "the keys were fetched {fetches} times");
     assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
     assert!(two.is_live(&session).await);

@@ -85,7 +85,7 @@ async fn a_keystone_token_opens_what_its_roles_open() {
 }
 
 #[tokio::test]
-async fn no_bearer_counts_unless_the_app_says_so() {
+async fn no_bearer_counts_unless_the_app_takes_it() {
     let running = running().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = member(&running, &admin, "ROLE_ID_K8S_DEVELOPER").await;
@@ -112,7 +112,7 @@ async fn no_bearer_counts_unless_the_app_says_so() {
 }
 
 #[tokio::test]
-async fn attack_60_a_bearer_that_is_none_is_told_so_and_never_led_to_a_page() {
+async fn attack_60_an_invalid_bearer_gets_401_and_is_never_redirected_to_a_page() {
     let running = taking().await;
     let cluster = "portico_v1.AAAA.BBBB";
     for token in [
@@ -163,7 +163,7 @@ async fn attack_60_a_bearer_that_is_none_is_told_so_and_never_led_to_a_page() {
 }
 
 #[tokio::test]
-async fn attack_23_a_session_and_a_bearer_of_two_people_are_refused_together() {
+async fn attack_23_a_session_and_a_bearer_of_two_users_are_refused_together() {
     let running = taking().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = member(&running, &admin, "ROLE_ID_K8S_DEVELOPER").await;

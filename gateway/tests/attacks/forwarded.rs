@@ -54,7 +54,7 @@ where
 }
 
 #[tokio::test]
-async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
+async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
     let stack = Stack::start(two_apps(json!({}))).await;
     let anonymous = Browser::new(stack.address);
     let mut visitor = visitor(&stack).await;
@@ -127,7 +127,7 @@ async fn attack_09_a_path_that_the_client_tells_decides_nothing() {
 }
 
 #[tokio::test]
-async fn attack_09_a_host_that_the_client_tells_opens_no_other_app() {
+async fn attack_09_a_host_that_the_client_sends_opens_no_other_app() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let visitor = visitor(&stack).await;
     let own = [("x-forwarded-host", APP_HOST)];
@@ -289,7 +289,7 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
 }
 
 #[tokio::test]
-async fn attack_12_no_host_that_a_client_tells_gets_into_an_address() {
+async fn attack_12_no_host_that_a_client_sends_gets_into_an_address() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
     let anonymous = Browser::new(stack.address);
     let page = ("sec-fetch-mode", "navigate");

@@ -99,7 +99,7 @@ async fn attack_15_no_spelling_of_an_identity_header_passes() {
 }
 
 #[tokio::test]
-async fn attack_16_no_clients_headers_arrive_and_an_empty_claim_is_no_gap() {
+async fn attack_16_no_clients_headers_arrive_and_an_empty_claim_is_not_a_gap() {
     let stack = telling(auth_proxy()).await;
     let forged = [
         ("x-webauth-user", "admin@forged"),
@@ -190,7 +190,7 @@ async fn attack_16_on_a_public_path_no_clients_headers_arrive() {
 }
 
 #[tokio::test]
-async fn a_user_whom_an_app_cannot_be_told_about_is_anonymous_on_a_public_path() {
+async fn a_user_whose_identity_cannot_be_passed_on_is_anonymous_on_a_public_path() {
     let password = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(password.path(), "hush").expect("written");
     let stack = Stack::start(Wanted {
@@ -216,7 +216,7 @@ async fn a_user_whom_an_app_cannot_be_told_about_is_anonymous_on_a_public_path()
 }
 
 #[tokio::test]
-async fn attack_16_with_an_identity_of_none_a_client_still_says_nothing() {
+async fn attack_16_with_an_identity_of_none_a_client_still_sends_no_identity() {
     let stack = telling(json!({ "kind": "none" })).await;
     let mut browser = at_app(&stack).await;
     let forged = [
@@ -237,7 +237,7 @@ async fn attack_16_with_an_identity_of_none_a_client_still_says_nothing() {
 }
 
 #[tokio::test]
-async fn attack_17_a_connection_header_removes_nothing_that_we_say() {
+async fn attack_17_a_connection_header_removes_no_identity_header() {
     let stack = telling(auth_proxy()).await;
     let browser = at_app(&stack).await;
     for connection in [
@@ -548,7 +548,7 @@ async fn attack_24_our_cookies_stay_with_us_in_both_directions() {
 }
 
 #[tokio::test]
-async fn attack_24_no_identity_comes_of_another_sites_cookie() {
+async fn attack_24_another_sites_cookie_gives_no_identity() {
     let stack = telling(auth_proxy()).await;
     let (root, session) = stack.session(&["k8s_admin"]).await;
     let (browser, _) = stack.at_app(&session).await;

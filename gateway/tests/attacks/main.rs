@@ -13,6 +13,7 @@ mod bearer_confusion;
 mod bearers;
 mod caching;
 mod cookies;
+mod flaws;
 mod forwarded;
 mod identity;
 mod log;

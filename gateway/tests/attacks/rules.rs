@@ -61,7 +61,7 @@ async fn attack_27_a_query_satisfies_no_rule() {
 }
 
 #[tokio::test]
-async fn attack_28_a_fragment_is_no_part_of_what_is_asked_for() {
+async fn attack_28_a_fragment_is_not_a_part_of_the_request() {
     let stack = with_rules(json!([
         { "name": "bars", "effect": "public", "paths": ["regex:^/foo/.*/bar$"] },
     ]))
@@ -229,7 +229,7 @@ async fn attack_34_control_bytes_reach_no_decision() {
 }
 
 #[tokio::test]
-async fn attack_35_the_real_method_counts_whatever_a_header_says() {
+async fn attack_35_the_real_method_counts_despite_any_header() {
     let stack = with_rules(json!([{
         "name": "writes", "effect": "deny", "methods": ["POST", "DELETE"],
         "except": { "who": [{ "role": "k8s_admin", "project": "$app" }] },

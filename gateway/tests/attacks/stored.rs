@@ -29,7 +29,7 @@ fn browser_with(stack: &Stack, cookie: &secrecy::SecretString) -> Browser {
 }
 
 #[tokio::test]
-async fn attack_72_no_nonce_is_used_twice_and_no_secret_stands_in_the_open() {
+async fn attack_72_no_nonce_is_used_twice_and_no_secret_is_in_clear_text() {
     let stack = Stack::start(Wanted::on_sqlite()).await;
     let (cookie, session) = stack.session(&["k8s_admin"]).await;
     for _ in 0..300 {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn attack_13_no_peer_is_a_trusted_proxy_unless_the_configuration_says_so() {
+async fn attack_13_no_peer_is_a_trusted_proxy_unless_configured() {
     let sent = [
         ("x-forwarded-host", APP_HOST),
         ("x-forwarded-uri", "/graph"),
@@ -36,7 +36,7 @@ async fn attack_13_no_peer_is_a_trusted_proxy_unless_the_configuration_says_so()
 }
 
 #[tokio::test]
-async fn attack_14_a_peer_without_an_address_is_no_trusted_proxy() {
+async fn attack_14_a_peer_without_an_address_is_not_a_trusted_proxy() {
     let stack = Stack::start(two_apps(
         json!({ "trusted_proxies": ["0.0.0.0/0", "::/0"] }),
     ))

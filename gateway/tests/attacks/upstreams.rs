@@ -249,7 +249,7 @@ async fn attack_84_what_a_slow_reader_has_not_taken_is_not_fetched() {
 }
 
 #[tokio::test]
-async fn attack_86_an_upstream_says_nothing_in_our_name() {
+async fn attack_86_an_upstream_sends_nothing_in_our_name() {
     let script: Script = |_, _| {
         Act::Answer(
             b"HTTP/1.1 200 OK\r\nSet-Cookie: portico=stolen; Path=/\r\n\

@@ -149,7 +149,7 @@ async fn static_files_and_probes_are_for_debugging_only_unless_refused() {
 }
 
 #[tokio::test]
-async fn people_can_read_the_line_too() {
+async fn the_access_log_is_readable_as_text_too() {
     let log = Log::for_people();
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&[]).await;

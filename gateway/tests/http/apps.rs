@@ -109,7 +109,7 @@ async fn a_code_is_good_once_from_the_main_host_and_for_its_browser() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_told_which_role_opens_it() {
+async fn a_refused_user_sees_which_role_opens_it() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_viewer"]).await;
     let page = offered(&mut browser, "/").await;

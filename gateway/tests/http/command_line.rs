@@ -222,7 +222,7 @@ async fn a_used_refresh_token_ends_the_session() {
 }
 
 #[tokio::test]
-async fn a_device_code_is_approved_elsewhere() {
+async fn a_device_code_is_approved_in_another_browser() {
     let (stack, mut browser, _) = started().await;
     let fields = [("client_id", "portico-cli"), ("client_name", "server-1")];
     let device = post(&stack, "/oauth2/device", &fields).await.json();

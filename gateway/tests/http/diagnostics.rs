@@ -68,7 +68,7 @@ async fn with_the_cookie_the_address_is_cleaned() {
 }
 
 #[tokio::test]
-async fn a_form_that_comes_back_twice_without_its_cookie_says_so() {
+async fn a_form_that_comes_back_twice_without_its_cookie_gets_an_error_page() {
     let stack = Stack::start(Wanted::default()).await;
     let url = format!("{MAIN}/oauth2/sign_in");
     let fields = [("csrf_token", "x"), ("name", "ada"), ("password", "p")];
@@ -193,7 +193,7 @@ async fn a_hand_over_without_its_cookie_names_the_host() {
 }
 
 #[tokio::test]
-async fn a_wrong_host_is_told_the_right_one_only_where_configured() {
+async fn a_wrong_host_gets_the_right_address_only_where_configured() {
     let quiet = Stack::start(Wanted::default()).await;
     let telling = Stack::start(Wanted {
         gateway: json!({ "tell_address_to": ["127.0.0.0/8"] }),
@@ -218,7 +218,7 @@ async fn a_wrong_host_is_told_the_right_one_only_where_configured() {
 }
 
 #[tokio::test]
-async fn an_outage_says_what_still_works_and_when_to_try_again() {
+async fn an_outage_page_shows_what_still_works_and_when_to_retry() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     stack.store.close().await;

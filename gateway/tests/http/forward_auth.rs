@@ -117,7 +117,7 @@ async fn roles_that_open_nothing_are_403_and_a_lost_store_is_503() {
 }
 
 #[tokio::test]
-async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may_know() {
+async fn only_a_proxy_that_asks_about_a_page_of_the_app_gets_the_identity_for_the_app() {
     let stack = asked().await;
     let mut visitor = visitor(&stack, &["k8s_admin"]).await;
     visitor.set_cookie(APP_HOST, "theme", "dark");
@@ -157,7 +157,7 @@ async fn only_a_proxy_that_asks_about_a_page_of_the_app_is_told_what_the_app_may
 }
 
 #[tokio::test]
-async fn a_page_is_led_to_sign_in_and_back_and_a_call_is_told_401() {
+async fn a_page_is_redirected_to_sign_in_and_back_and_a_call_gets_401() {
     let stack = asked().await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = [("sec-fetch-mode", "navigate"), ("accept", "text/html")];
@@ -440,7 +440,7 @@ async fn a_change_or_a_socket_that_another_page_asks_for_is_refused() {
 }
 
 #[tokio::test]
-async fn rules_need_a_proxy_that_says_path_and_method() {
+async fn rules_need_a_proxy_that_sends_path_and_method() {
     let stack = Stack::start(Wanted {
         gateway: json!({ "trusted_proxies": ["127.0.0.0/8"] }),
         app: json!({ "rules": [{
@@ -573,7 +573,7 @@ async fn finding_s13_scripts_and_upgrades_without_a_session_get_401() {
 }
 
 #[tokio::test]
-async fn the_access_line_says_what_was_asked_about() {
+async fn the_access_log_has_the_request_that_was_asked_about() {
     let log = Log::start();
     let stack = asked().await;
     let anonymous = Browser::new(stack.address);

@@ -79,7 +79,7 @@ async fn the_assertion_may_have_headers_beside_it_and_none_has_nothing() {
 }
 
 #[tokio::test]
-async fn plain_headers_say_what_they_are_to_say() {
+async fn plain_headers_have_the_configured_values() {
     let stack = telling(json!({ "kind": "headers", "headers": {
         "X-WEBAUTH-USER": "user",
         "X-Name": "user_name",
@@ -169,7 +169,7 @@ async fn an_app_has_roles_of_its_own() {
     let with = |otherwise: Value| {
         let mut identity = json!({ "kind": "headers", "headers": headers, "roles": roles });
         if !otherwise.is_null() {
-            identity["role_otherwise"] = otherwise;
+            identity["default_role"] = otherwise;
         }
         identity
     };
@@ -194,7 +194,7 @@ async fn an_app_has_roles_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_signed_token_says_what_grafana_reads() {
+async fn a_signed_token_has_the_claims_that_grafana_reads() {
     let stack = telling(json!({ "kind": "jwt", "roles": [
         { "value": "Admin", "for": [{ "role": "k8s_admin", "project": "p1" }] },
     ]}))
@@ -234,7 +234,7 @@ async fn a_signed_token_says_what_grafana_reads() {
 }
 
 #[tokio::test]
-async fn a_signed_token_may_say_less_and_be_the_bearer() {
+async fn a_signed_token_may_have_fewer_claims_and_be_the_bearer() {
     let stack = telling(
         json!({ "kind": "jwt", "header": "Authorization", "claims": {
             "sub": "user", "scope": "project_id",
@@ -359,7 +359,7 @@ async fn a_cluster_token_is_the_users_and_used_again() {
 }
 
 #[tokio::test]
-async fn without_keystone_there_is_no_cluster_token_and_a_page_says_so() {
+async fn without_keystone_there_is_no_cluster_token_and_a_page_explains_it() {
     let stack = telling_groups(json!({ "kind": "cluster", "cluster": CLUSTER })).await;
     let session = stack.session_of_provider("bob", &["staff"]).await;
     let (mut browser, _) = stack.at_app(&session).await;

@@ -108,7 +108,7 @@ async fn finding_s3_guesses_at_user_codes_count_before_they_are_looked_up() {
 }
 
 #[tokio::test]
-async fn finding_s3_the_decision_about_a_code_is_no_way_to_guess_codes() {
+async fn finding_s3_codes_cannot_be_guessed_by_decisions_about_them() {
     let stack = behind_a_proxy().await;
     let (mut browser, session) = stack.signed_in(&["k8s_admin"]).await;
     let csrf = secrecy::ExposeSecret::expose_secret(&session.csrf).to_owned();

@@ -30,7 +30,7 @@ async fn apps_at(browser: &mut Browser, path: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_panel_is_told_which_apps_are_open_to_the_user_who_asks() {
+async fn the_panel_gets_the_apps_that_are_open_to_the_user() {
     let developers = json!([{ "role": "k8s_developer", "project": "$app" }]);
     let admins = json!([{ "role": "k8s_admin", "project": "$app" }]);
     let all_users = json!([{ "signed_in": true }]);
@@ -106,7 +106,7 @@ async fn the_panel_is_told_which_apps_are_open_to_the_user_who_asks() {
 }
 
 #[tokio::test]
-async fn where_keystone_does_not_answer_no_app_is_said_to_be_closed() {
+async fn where_keystone_does_not_answer_no_app_is_shown_as_closed() {
     let mut shared = app("shared", "web", &json!([]));
     shared["allow"] = json!([{ "role": "k8s_developer", "project": "p2" }]);
     let stack = Stack::start(Wanted {

@@ -39,7 +39,26 @@ async fn the_sign_in_page_is_small_and_strict() {
 }
 
 #[tokio::test]
-async fn an_unreachable_keystone_is_said_and_the_name_kept() {
+async fn finding_p16_the_theme_chosen_in_the_panel_holds_on_these_pages() {
+    let (_stack, mut browser) = stack().await;
+    for (value, attribute) in [
+        ("dark", Some("data-theme=\"dark\"")),
+        ("light", Some("data-theme=\"light\"")),
+        ("blue", None),
+    ] {
+        browser.set_cookie(MAIN_HOST, "portico-theme", value);
+        for path in ["/oauth2/sign_in", "/oauth2/there-is-no-such-page"] {
+            let page = browser.open(&format!("{MAIN}{path}")).await;
+            let found = page.body.contains("data-theme=");
+            assert_eq!(found, attribute.is_some(), "{path} {value}");
+            assert!(attribute.is_none_or(|text| page.body.contains(text)));
+            assert_eq!(page.headers["vary"], "Cookie");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unreachable_keystone_is_reported_and_the_name_kept() {
     let (_stack, mut browser) = stack().await;
     let page = browser.open(&format!("{MAIN}/oauth2/sign_in")).await;
     let csrf = page.field("csrf_token");
@@ -60,7 +79,7 @@ async fn an_unreachable_keystone_is_said_and_the_name_kept() {
 }
 
 #[tokio::test]
-async fn a_form_from_elsewhere_or_without_its_token_is_refused() {
+async fn a_cross_origin_form_or_one_without_its_token_is_refused() {
     let (_stack, mut browser) = stack().await;
     let page = browser.open(&format!("{MAIN}/oauth2/sign_in")).await;
     let csrf = page.field("csrf_token");
@@ -139,7 +158,7 @@ async fn health_and_keys_are_public() {
 }
 
 #[tokio::test]
-async fn forward_auth_says_yes_no_or_cannot_say() {
+async fn forward_auth_allows_refuses_or_fails() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let url = format!("{MAIN}/oauth2/auth");

@@ -97,7 +97,7 @@ async fn its_answers_reach_no_further_than_its_path() {
 }
 
 #[tokio::test]
-async fn an_app_that_does_not_know_its_path_is_told() {
+async fn an_app_that_does_not_know_its_path_gets_the_rewritten_one() {
     let stack = at_grafana(json!({ "strip_prefix": "/grafana", "add_prefix": "/base" })).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     for (path, target) in [

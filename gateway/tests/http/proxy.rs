@@ -79,7 +79,7 @@ async fn a_project_without_a_role_has_no_token() {
 }
 
 #[tokio::test]
-async fn nothing_that_a_client_says_about_itself_arrives() {
+async fn no_identity_that_a_client_claims_arrives() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let cookie = format!("{}; theme=dark", browser.cookie_line(MAIN_HOST));
@@ -185,7 +185,7 @@ async fn a_response_is_streamed_and_breaks_off_when_the_session_ends() {
 }
 
 #[tokio::test]
-async fn a_session_ended_elsewhere_closes_what_is_open() {
+async fn a_session_ended_in_another_browser_closes_what_is_open() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&[]).await;
     let stop = tokio_util::sync::CancellationToken::new();
@@ -207,7 +207,7 @@ async fn a_session_ended_elsewhere_closes_what_is_open() {
 }
 
 #[tokio::test]
-async fn strangers_are_sent_to_sign_in_and_programs_told() {
+async fn browsers_without_a_session_are_redirected_to_sign_in_and_programs_get_401() {
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let page = browser.open(&format!("{MAIN}/projects/p1?a=b")).await;

@@ -43,7 +43,7 @@ fn names_of(page: &Page) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_deny_refuses_whom_the_list_lets_in_and_says_why() {
+async fn a_deny_refuses_users_on_the_list_and_gives_the_reason() {
     let stack = stack(json!({ "rules": [{
         "name": "admin API", "effect": "deny", "paths": ["/api/v1/admin/"],
         "except": { "who": admins() },
@@ -158,7 +158,7 @@ async fn a_program_without_a_browser_may_post_to_what_is_public() {
 }
 
 #[tokio::test]
-async fn an_allow_opens_a_part_to_more_people_than_the_list() {
+async fn an_allow_opens_a_part_to_more_users_than_the_list() {
     let stack = stack(json!({ "rules": [
         { "name": "graphs", "effect": "allow", "paths": ["/graph", "/api/v1/query"], "who": [{ "signed_in": true }] },
         { "name": "hers", "effect": "allow", "paths": ["/hers/"], "who": [{ "user_id": "u1" }, { "user": "zoe", "domain": "Default" }] },

@@ -43,7 +43,7 @@ async fn is_live(stack: &Stack, session: &Session) -> bool {
 }
 
 #[tokio::test]
-async fn the_list_says_where_a_user_is_signed_in_and_marks_this_session() {
+async fn the_list_shows_where_a_user_is_signed_in_and_marks_this_session() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
     let (_, other) = stack.session(&[]).await;
@@ -88,7 +88,7 @@ async fn the_list_says_where_a_user_is_signed_in_and_marks_this_session() {
 }
 
 #[tokio::test]
-async fn the_list_is_for_signed_in_people() {
+async fn the_list_is_for_signed_in_users() {
     let stack = Stack::start(Wanted::default()).await;
     let mut stranger = Browser::new(stack.address);
     let page = stranger.open(&list()).await;
@@ -229,7 +229,7 @@ async fn the_current_session_ends_by_sign_out() {
 }
 
 #[tokio::test]
-async fn an_administrator_ends_the_sessions_of_a_user_and_the_user_is_told() {
+async fn an_administrator_ends_the_sessions_of_a_user_and_the_user_sees_it() {
     let stack = with_admins().await;
     let (mut browser, admin) = stack.signed_in_as("u9", "root", &["cloud_admin"]).await;
     let (mut ada, session) = stack.signed_in(&[]).await;
@@ -272,7 +272,7 @@ async fn an_administrator_ends_the_sessions_of_a_user_and_the_user_is_told() {
 }
 
 #[tokio::test]
-async fn an_end_that_another_replica_made_is_told_too() {
+async fn an_end_at_another_replica_is_reported_too() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut ada, session) = stack.signed_in(&[]).await;
     // this process has never seen the session live
@@ -289,7 +289,7 @@ async fn an_end_that_another_replica_made_is_told_too() {
 }
 
 #[tokio::test]
-async fn a_user_who_is_no_administrator_is_told_who_is() {
+async fn a_user_who_is_not_an_administrator_sees_who_is() {
     let stack = with_admins().await;
     let (mut browser, own) = stack.signed_in(&["k8s_admin"]).await;
     stack.session_of("u2", "vera", &[]).await;
@@ -312,7 +312,7 @@ async fn a_user_who_is_no_administrator_is_told_who_is() {
 }
 
 #[tokio::test]
-async fn an_administrator_chooses_between_people_of_one_name() {
+async fn an_administrator_chooses_between_users_of_one_name() {
     let stack = with_admins().await;
     let (mut browser, _) = stack.signed_in_as("u9", "root", &["cloud_admin"]).await;
     stack.session_of("u2", "Vera", &[]).await;

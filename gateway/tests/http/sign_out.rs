@@ -27,7 +27,7 @@ async fn sign_out_needs_a_click_and_its_token() {
 }
 
 #[tokio::test]
-async fn revocations_that_keystone_did_not_hear_of_are_kept_and_said() {
+async fn revocations_that_did_not_reach_keystone_are_kept_and_reported() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, session) = stack.signed_in(&["k8s_admin"]).await;
     let cookie = browser

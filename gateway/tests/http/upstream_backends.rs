@@ -91,7 +91,7 @@ async fn behind(url: &str) -> (Stack, Browser) {
 }
 
 #[tokio::test]
-async fn a_kept_connection_that_is_lost_costs_a_reader_nothing() {
+async fn a_lost_reused_connection_costs_a_reader_nothing() {
     let raw = tires_of_waiting().await;
     let (_stack, mut browser) = behind(&raw.url()).await;
     for _ in 0..2 {
@@ -185,7 +185,7 @@ async fn a_server_that_fails_its_checks_gets_no_requests() {
 }
 
 #[tokio::test]
-async fn where_no_server_is_healthy_users_are_told_and_no_server_is_asked() {
+async fn where_no_server_is_healthy_users_get_a_page_and_no_server_is_asked() {
     let ill = ill().await;
     let stack = Stack::start(Wanted {
         app: json!({ "url": ill.url(), "upstream": { "health": checks() } }),

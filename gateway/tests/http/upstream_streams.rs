@@ -87,7 +87,7 @@ async fn next(response: &mut Response<Incoming>) -> Bytes {
 }
 
 #[tokio::test]
-async fn every_piece_goes_on_before_the_next_is_sent_in_both_directions() {
+async fn every_piece_is_forwarded_before_the_next_is_sent_in_both_directions() {
     let pki = Pki::new(&["localhost"]);
     let dir = tempfile::tempdir().expect("directory");
     let plain = Echo::start().await;
@@ -204,7 +204,7 @@ async fn websockets_pass_over_tls_and_unix_sockets_whatever_else_is_spoken() {
 }
 
 #[tokio::test]
-async fn an_upstream_of_http_2_alone_takes_no_websocket_and_says_so() {
+async fn an_upstream_of_http_2_alone_takes_no_websocket_and_gives_the_reason() {
     let echo = Echo::start().await;
     let h2c = echo.url().replace("http://", "h2c://");
     let (stack, browser) = behind(&h2c, json!({})).await;
@@ -214,7 +214,7 @@ async fn an_upstream_of_http_2_alone_takes_no_websocket_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_silent_socket_is_closed_where_the_app_says_so() {
+async fn a_silent_socket_is_closed_where_the_app_is_configured_so() {
     let echo = Echo::start().await;
     let (stack, browser) = behind(&echo.url(), json!({ "stream_idle": "600ms" })).await;
     let (mut stream, _) = socket(&stack, &browser).await;
@@ -243,7 +243,7 @@ async fn a_response_that_pauses_too_long_is_broken_off_and_an_event_stream_is_no
 }
 
 #[tokio::test]
-async fn a_silent_event_stream_is_told_that_it_ends_where_the_app_says_so() {
+async fn a_silent_event_stream_gets_a_last_event_where_the_app_is_configured_so() {
     let echo = Echo::start().await;
     let (_stack, mut browser) = behind(&echo.url(), json!({ "stream_idle": "300ms" })).await;
     let events = get(&mut browser, "/events").await;
@@ -261,7 +261,7 @@ async fn get(browser: &mut Browser, path: &str) -> Response<Incoming> {
 }
 
 #[tokio::test]
-async fn an_upload_may_take_longer_than_an_answer_but_not_come_to_a_halt() {
+async fn an_upload_may_take_longer_than_an_answer_but_must_not_stall() {
     let echo = Echo::start().await;
     let (stack, browser) = behind(&echo.url(), json!({ "response": "500ms" })).await;
     let (mut pieces, answer) = begin(&stack, &browser, "/anything", http::Version::HTTP_11).await;
@@ -310,7 +310,7 @@ async fn an_app_has_limits_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_unused_connection_is_kept_as_long_as_the_app_says() {
+async fn an_unused_connection_is_kept_as_long_as_the_app_is_configured_to() {
     for (keep_alive, connections) in [("30s", 1), ("100ms", 2)] {
         let raw = Raw::start(|connection, _| match connection {
             0 => Act::Answer(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1"),

@@ -134,7 +134,7 @@ async fn nothing_of_an_ended_sessions_client_reaches_the_upstream() {
 }
 
 #[tokio::test]
-async fn a_stopping_process_says_so() {
+async fn a_stopping_process_closes_websockets_with_the_reason() {
     let (stack, browser, _) = started().await;
     let stop = tokio_util::sync::CancellationToken::new();
     let (gateway, until) = (stack.gateway.clone(), stop.clone());
@@ -145,7 +145,7 @@ async fn a_stopping_process_says_so() {
 }
 
 #[tokio::test]
-async fn a_stopping_process_ends_event_streams_and_says_so() {
+async fn a_stopping_process_ends_event_streams_with_a_last_event() {
     let (stack, mut browser, _) = started().await;
     let stop = tokio_util::sync::CancellationToken::new();
     let (gateway, until) = (stack.gateway.clone(), stop.clone());
@@ -213,7 +213,7 @@ async fn events_until_the_end(path: &str) -> (String, bool) {
 }
 
 #[tokio::test]
-async fn an_event_stream_is_told_why_it_ends() {
+async fn an_event_stream_gets_the_reason_why_it_ends() {
     let (text, whole) = events_until_the_end("/events").await;
     assert_eq!(
         text,

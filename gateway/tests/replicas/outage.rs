@@ -44,7 +44,7 @@ async fn wait_for(browser: &mut crate::support::browser::Browser, status: Status
 }
 
 #[tokio::test]
-async fn without_the_database_it_says_503_and_afterwards_all_users_are_still_signed_in() {
+async fn without_the_database_it_answers_503_and_afterwards_all_users_are_still_signed_in() {
     let Cut { pair, gate } = cut().await;
     let (mut here, mut there, _) = pair.signed_in().await;
     let stream = socket(&pair.other, &there).await;

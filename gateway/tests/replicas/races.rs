@@ -118,12 +118,14 @@ async fn attack_110_a_device_code_and_a_refresh_token_count_at_one_of_two_replic
             post(&mut here, "/oauth2/token", &fields),
             post(&mut there, "/oauth2/token", &fields)
         );
-        let refreshed: Vec<String> = [one, other]
+        let pages = [one, other];
+        let refreshed: Vec<String> = pages
             .iter()
             .filter(|page| page.status == StatusCode::OK)
             .map(|page| page.json()["refresh_token"].as_str().unwrap().to_owned())
             .collect();
-        assert!(!refreshed.is_empty(), "the control case");
+        let answers = pages.map(|page| (page.status, page.body));
+        assert!(!refreshed.is_empty(), "the control case: {answers:?}");
         // for some seconds a client whose answer was lost may ask again: then the first successor
         // is dead, and who shows it all the same ends the session
         let mut good = 0;

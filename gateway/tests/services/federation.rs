@@ -113,7 +113,7 @@ async fn a_provider_that_keystone_trusts_opens_projects_as_a_password_does() {
 }
 
 #[tokio::test]
-async fn whom_keystone_has_no_group_for_gets_no_project() {
+async fn a_user_without_a_group_in_keystone_gets_no_project() {
     let federated = federated(None, json!({}), &[]).await;
     let mut browser = signed_in(&federated, "carol", "/x").await;
     assert!(session(&federated, &browser).await.projects.is_empty());
@@ -175,7 +175,7 @@ async fn a_federated_session_gets_new_keystone_tokens_by_a_refresh_unnoticed() {
 }
 
 #[tokio::test]
-async fn the_dialog_leads_through_the_provider_and_the_session_goes_on() {
+async fn the_dialog_leads_through_the_provider_and_the_session_continues() {
     let federated = federated(None, json!({}), &[]).await;
     let mut browser = signed_in(&federated, "alice", "/x").await;
     let before = session(&federated, &browser).await;

@@ -124,7 +124,7 @@ impl Fronted {
     }
 
     async fn everything_holds(self) {
-        self.calls_are_told_401().await;
+        self.calls_get_401().await;
         let (mut browser, page) = self.signed_in("devi", "/graph?g0.expr=up&g0.expr=x").await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.body);
         assert_eq!(page.json()["target"], "/graph?g0.expr=up&g0.expr=x");
@@ -140,7 +140,7 @@ impl Fronted {
         self.no_request_gets_in_without_portico().await;
     }
 
-    async fn calls_are_told_401(&self) {
+    async fn calls_get_401(&self) {
         let mut anonymous = self.browser();
         for method in [Method::GET, Method::POST, Method::DELETE] {
             let answer = anonymous

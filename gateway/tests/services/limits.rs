@@ -186,14 +186,14 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     let page = signs_in(&mut own, &user).await;
     let link = page.location();
     let page = reported(&mut own, &link).await;
-    let said = "24 failed attempts to sign in since";
-    assert!(page.body.contains(said), "{}", page.body);
+    let message = "24 failed attempts to sign in since";
+    assert!(page.body.contains(message), "{}", page.body);
     assert!(page.body.contains("href=\"/projects/x\""), "{}", page.body);
     // another session shows nothing of it, and once it was said it is over
     let mut stranger = Browser::new(running.stack.address);
     enter(&mut stranger, "/", "ada", running.password()).await;
     let elsewhere = stranger.open(link.as_str()).await;
-    assert!(!elsewhere.body.contains(said));
+    assert!(!elsewhere.body.contains(message));
     let page = signs_in(&mut own, &user).await;
     assert_eq!(page.location().path(), "/projects/x");
     admin.delete_user(&user.id).await.expect("deleted");
@@ -234,15 +234,15 @@ async fn finding_s4_mistakes_just_before_a_sign_in_are_not_shown_in_their_browse
     fails(&mut another).await;
     let link = signs_in(&mut another, &user).await.location();
     let page = reported(&mut another, &link).await;
-    let said = "1 failed attempt to sign in since";
-    assert!(page.body.contains(said), "{}", page.body);
+    let message = "1 failed attempt to sign in since";
+    assert!(page.body.contains(message), "{}", page.body);
     assert!(!page.body.contains("The last one was at"), "{}", page.body);
 
     // what a browser carries from before that sign-in hides nothing that came after it
     fails(&mut browser()).await;
     let link = signs_in(&mut elsewhere, &user).await.location();
     let page = reported(&mut elsewhere, &link).await;
-    assert!(page.body.contains(said), "{}", page.body);
+    assert!(page.body.contains(message), "{}", page.body);
     admin.delete_user(&user.id).await.expect("deleted");
 }
 

@@ -20,8 +20,8 @@ mod rules;
 mod sessions;
 mod sign_in;
 mod sign_in_methods;
-mod standing;
 mod staying;
+mod validation;
 mod websso;
 
 use portico_test_support as support;

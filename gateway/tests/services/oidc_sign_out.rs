@@ -110,7 +110,7 @@ async fn signing_out_at_the_provider_ends_the_session_and_its_streams_here() {
 }
 
 #[tokio::test]
-async fn what_is_no_logout_token_ends_nothing() {
+async fn what_is_not_a_logout_token_ends_nothing() {
     let corp = registered("corp").await;
     let stack = gateway(json!([corp.entry(&json!({}))])).await;
     let (mut browser, _) = signed_in(&stack, "corp", "alice").await;

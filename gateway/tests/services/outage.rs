@@ -114,7 +114,7 @@ async fn ended_session(stack: &Stack) -> String {
 }
 
 #[tokio::test]
-async fn attack_26_a_redis_that_stands_still_signs_no_user_out() {
+async fn attack_26_a_redis_that_hangs_signs_no_user_out() {
     let server = RedisServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);
@@ -156,7 +156,7 @@ async fn attack_26_a_redis_that_lost_everything_signs_no_user_out_by_itself() {
 }
 
 #[tokio::test]
-async fn attack_26_a_postgresql_that_stands_still_signs_no_user_out() {
+async fn attack_26_a_postgresql_that_hangs_signs_no_user_out() {
     let server = PostgresServer::start().unwrap();
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     let mut elsewhere = with_cookie_of(&browser, &stack);

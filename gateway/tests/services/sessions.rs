@@ -97,7 +97,7 @@ async fn a_role_in_a_project_makes_an_administrator_of_sessions() {
 }
 
 #[tokio::test]
-async fn a_client_that_signs_in_but_keeps_no_cookie_is_told_at_once() {
+async fn a_client_that_signs_in_but_keeps_no_cookie_gets_an_error_page_immediately() {
     let running = running().await;
     let mut browser = Browser::new(running.stack.address);
     let page = enter(&mut browser, "/projects/x", "vera", running.password()).await;

@@ -276,7 +276,7 @@ async fn the_session_ends_with_the_token_that_it_came_from() {
 }
 
 #[tokio::test]
-async fn a_token_that_stands_for_less_or_for_no_user_is_refused() {
+async fn a_token_with_fewer_rights_or_no_user_is_refused() {
     let running = offering().await;
     let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
     let user = developer(&running, &admin).await;

@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     keystone::{Running, running, running_with},
-    standing::{cluster_token_of, post},
     support::{
         browser::{Browser, Page},
         form::{enter, sign_out},
         stack::{CLUSTER, MAIN},
     },
+    validation::{cluster_token_of, post},
 };
 
 struct Stay {
@@ -257,7 +257,7 @@ async fn a_token_is_fetched_before_the_old_one_ends() {
 }
 
 #[tokio::test]
-async fn a_command_line_goes_on_as_long() {
+async fn a_command_line_session_continues_as_long() {
     let mut stay = staying().await;
     let device = post(
         &stay.running,

@@ -13,14 +13,14 @@ const STREAMS: usize = 250;
 
 /// Sends this number of concurrent reviews of one Keystone token, each with a cluster token of its
 /// own.
-pub async fn run(scene: &Scene<'_>, askers: usize) -> Result<Cold> {
+pub async fn run(scene: &Scene<'_>, clients: usize) -> Result<Cold> {
     let mut rounds = Vec::new();
     let mut latencies = Vec::new();
     let mut most = 0;
     for _ in 0..scene.effort.cold {
         let token = scene.users.sign_in_one().await?;
         let expected = scene.users.expected(0);
-        let asks = (0..askers)
+        let asks = (0..clients)
             .map(|_| Ok(Ask::new(&scene.workplace.seal(&token)?, expected.clone())))
             .collect::<Result<Vec<_>>>()?;
         let before = scene.keystone.validations();
@@ -33,7 +33,7 @@ pub async fn run(scene: &Scene<'_>, askers: usize) -> Result<Cold> {
     latencies.sort_by(f64::total_cmp);
     let quantile = |part: f64| latencies[((latencies.len() - 1) as f64 * part) as usize];
     Ok(Cold {
-        askers,
+        clients,
         keystone_calls: most,
         keystone_calls_by_round: rounds,
         p50_ms: quantile(0.5),

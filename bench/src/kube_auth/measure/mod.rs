@@ -120,8 +120,8 @@ async fn measure(options: &Options, env: &TestEnv, users: &Users) -> Result<Repo
     };
     let rounds = rounds::run(&scene).await?;
     let flood = flood::run(&scene).await?;
-    let cold_1_asker = cold::run(&scene, 1).await?;
-    let cold_500_askers = cold::run(&scene, 500).await?;
+    let cold_1_client = cold::run(&scene, 1).await?;
+    let cold_500_clients = cold::run(&scene, 500).await?;
     let memory = memory::run(&scene).await?;
     let load = Load {
         before,
@@ -133,8 +133,8 @@ async fn measure(options: &Options, env: &TestEnv, users: &Users) -> Result<Repo
         rounds,
         report::Rest {
             flood,
-            cold_1_asker,
-            cold_500_askers,
+            cold_1_client,
+            cold_500_clients,
             memory,
         },
     ))

@@ -39,7 +39,7 @@ pub struct Figures {
 /// Reviews that Keystone had to validate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cold {
-    pub askers: usize,
+    pub clients: usize,
     /// The most in any round.
     pub keystone_calls: u64,
     pub keystone_calls_by_round: Vec<u64>,
@@ -79,8 +79,8 @@ impl Memory {
 /// The measurements besides rounds.
 pub struct Rest {
     pub flood: Flood,
-    pub cold_1_asker: Cold,
-    pub cold_500_askers: Cold,
+    pub cold_1_client: Cold,
+    pub cold_500_clients: Cold,
     pub memory: Memory,
 }
 
@@ -98,8 +98,8 @@ pub struct Report {
     pub echo_http2: Figures,
     /// One connection with 16 streams.
     pub cached_http2: Figures,
-    pub cold_1_asker: Cold,
-    pub cold_500_askers: Cold,
+    pub cold_1_client: Cold,
+    pub cold_500_clients: Cold,
     pub flood: Flood,
     /// Only for 100,000, if all of them were cached at once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,8 +122,8 @@ impl Report {
             cached: by_connections("cached").into(),
             echo_http2: figures(&rounds, "echo", "http2"),
             cached_http2: figures(&rounds, "cached", "http2"),
-            cold_1_asker: rest.cold_1_asker,
-            cold_500_askers: rest.cold_500_askers,
+            cold_1_client: rest.cold_1_client,
+            cold_500_clients: rest.cold_500_clients,
             flood: rest.flood,
             rss_mb_100000_tokens: rest
                 .memory
@@ -165,7 +165,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use serde_json::Value;
 
@@ -195,8 +195,8 @@ mod tests {
             }
         }
         for pointer in [
-            "/cold_1_asker/keystone_calls",
-            "/cold_500_askers/keystone_calls",
+            "/cold_1_client/keystone_calls",
+            "/cold_500_clients/keystone_calls",
             "/flood/p99_ratio",
             "/memory/rss_mb",
             "/cores",

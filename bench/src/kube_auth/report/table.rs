@@ -42,14 +42,14 @@ impl Report {
         text.push_str(
             "\n| cold reviews | calls to Keystone | p50 ms | p99 ms |\n|---|---:|---:|---:|\n",
         );
-        for cold in [&self.cold_1_asker, &self.cold_500_askers] {
-            let askers = match cold.askers {
-                1 => "1 asker".to_owned(),
-                many => format!("{many} askers at once"),
+        for cold in [&self.cold_1_client, &self.cold_500_clients] {
+            let clients = match cold.clients {
+                1 => "1 client".to_owned(),
+                many => format!("{many} clients at once"),
             };
             let _ = writeln!(
                 text,
-                "| {askers} | {} | {:.1} | {:.1} |",
+                "| {clients} | {} | {:.1} | {:.1} |",
                 cold.keystone_calls, cold.p50_ms, cold.p99_ms
             );
         }
@@ -71,7 +71,7 @@ impl Report {
         let share = cached.reviews_per_second / echo.reviews_per_second;
         let cpu = cached.cpu_us_per_review;
         let (flood, memory) = (&self.flood, &self.memory);
-        let calls = self.cold_500_askers.keystone_calls;
+        let calls = self.cold_500_clients.keystone_calls;
         vec![
             (
                 "cached reviews with the client on the same cores",
@@ -92,7 +92,7 @@ impl Report {
                 cpu <= 40.0,
             ),
             (
-                "500 askers of one token",
+                "500 clients of one token",
                 "one call to Keystone",
                 calls.to_string(),
                 calls == 1,

@@ -3,7 +3,7 @@ use super::*;
 use crate::PolicyQuery;
 
 #[test]
-fn every_rule_says_why_it_does_not_decide() {
+fn every_rule_explains_why_it_does_not_decide() {
     let rules = json!([
         { "name": "method", "effect": "deny", "methods": ["POST"] },
         { "name": "path", "effect": "deny", "paths": ["/x"] },

@@ -102,7 +102,7 @@ fn without_rules_the_list_decides() {
 }
 
 #[test]
-fn a_deny_wins_over_everything_wherever_it_stands() {
+fn a_deny_wins_over_all_other_rules_in_any_position() {
     let deny = json!({ "name": "no", "effect": "deny", "paths": ["/x/"] });
     let public = json!({ "name": "all", "effect": "public", "paths": ["prefix:/"] });
     let allow = json!({ "name": "some", "effect": "allow", "who": [{ "signed_in": true }] });
@@ -143,7 +143,7 @@ fn who_is_in_neither_a_rule_nor_the_list_gets_nothing() {
 }
 
 #[test]
-fn a_deny_lets_past_whom_it_excepts_and_leads_others_to_sign_in() {
+fn a_deny_lets_its_exceptions_past_and_leads_others_to_sign_in() {
     let rules = json!([{
         "name": "admin API", "effect": "deny", "paths": ["/admin/"],
         "except": { "who": admins(), "networks": ["10.0.0.0/8"] },

@@ -49,7 +49,7 @@ pub(super) fn claims() -> Claims {
 }
 
 #[test]
-fn groups_never_fill_a_header_and_what_is_left_out_is_said() {
+fn groups_never_fill_a_header_and_the_omitted_are_counted() {
     let groups: Vec<String> = (0..1000).map(|n| format!("group-{n:04}")).collect();
     let (fitting, omitted) = fitting_groups(&groups);
     assert_eq!(fitting.len() + omitted, groups.len());

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_key_is_refused() {
+    fn text_that_is_not_a_key_is_refused() {
         for text in ["", "AAAA", "not base64!", &STANDARD.encode([0; 31])] {
             assert!(PrivateKey::from_base64(text).is_err(), "{text}");
             assert!(PublicKey::from_base64(text).is_err(), "{text}");

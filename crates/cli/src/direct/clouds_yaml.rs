@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_or_not_yaml_is_said_without_its_content() {
+    fn what_is_missing_or_not_yaml_is_reported_without_its_content() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("clouds.yaml");
         std::fs::write(&file, "clouds: {a: {}}").unwrap();

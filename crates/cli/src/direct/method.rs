@@ -212,12 +212,15 @@ mod tests {
         let totp = [("AUTH_TYPE", "v3totp"), ("USER_ID", "u"), ("PASSCODE", "1")];
         assert!(matches!(method(&totp).unwrap(), Method::Totp { .. }));
         // an explicit `auth_type` takes precedence over the values present
-        let said = [credential.as_slice(), &[("AUTH_TYPE", "v3password")]].concat();
-        assert!(matches!(method(&said).unwrap(), Method::Password { .. }));
+        let variables = [credential.as_slice(), &[("AUTH_TYPE", "v3password")]].concat();
+        assert!(matches!(
+            method(&variables).unwrap(),
+            Method::Password { .. }
+        ));
     }
 
     #[test]
-    fn what_is_missing_or_not_spoken_is_said() {
+    fn missing_and_unsupported_methods_are_reported() {
         let error = |pairs: &[(&str, &str)]| method(pairs).unwrap_err().to_string();
         assert!(error(&[]).contains("OS_USERNAME"));
         assert!(error(&[("AUTH_TYPE", "v3token")]).contains("OS_TOKEN"));
@@ -250,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_tells_people_apart_and_holds_no_secret() {
+    fn a_fingerprint_distinguishes_users_and_holds_no_secret() {
         let of = |pairs: &[(&str, &str)]| method(pairs).unwrap().fingerprint();
         assert_ne!(of(&[("TOKEN", "one")]), of(&[("TOKEN", "two")]));
         assert_ne!(

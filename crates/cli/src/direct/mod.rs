@@ -83,7 +83,7 @@ pub async fn credential(
     let session = KeystoneSession::new(sign_in)?;
     let cache = TokenCache::open(&parts)?;
     let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
-    let holders = cache.beside("askers").map(TokenHolders::read);
+    let holders = cache.beside("holders").map(TokenHolders::read);
     let (Some(holder), Some(mut holders)) = (holder, holders) else {
         return cache
             .get(async || seal(&pin, pinned, &settings, &session).await)
@@ -94,7 +94,7 @@ pub async fn credential(
     {
         // one request to Keystone and the gateway, no sign-in: was it the token, or the cluster?
         let key = pin.sealing_key(pinned).await?;
-        if session.still_stands().await? && key.kid() == pinned.sealing_key.kid {
+        if session.is_still_valid().await? && key.kid() == pinned.sealing_key.kid {
             holders.confirmed();
         } else {
             cache.forget(&known)?;

@@ -118,7 +118,7 @@ impl<'a> KeystoneSession<'a> {
     }
 
     /// Returns whether Keystone still accepts the cached token; deletes it if not.
-    pub async fn still_stands(&self) -> Result<bool, CommandError> {
+    pub async fn is_still_valid(&self) -> Result<bool, CommandError> {
         let _lock = self.lock().await?;
         let Some(known) = self.known()? else {
             return Ok(false);

@@ -141,7 +141,7 @@ impl Settings {
     pub fn authority(&self) -> Result<Option<PathBuf>, DirectError> {
         let off = |key, word| {
             self.get(key)
-                .is_some_and(|said| said.eq_ignore_ascii_case(word))
+                .is_some_and(|value| value.eq_ignore_ascii_case(word))
         };
         if off("verify", "false") || off("insecure", "true") || off("insecure", "1") {
             return Err(DirectError::Insecure(self.source.clone()));

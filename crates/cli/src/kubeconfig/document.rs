@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_kubeconfig_is_left_alone_and_not_quoted() {
+    fn what_is_not_a_kubeconfig_is_left_alone_and_not_quoted() {
         for wrong in ["a: [s3cret", "- s3cret", "clusters: {s3cret: 1}"] {
             let error = Document::parse(wrong).unwrap_err();
             assert!(!error.contains("s3cret"), "{error}");

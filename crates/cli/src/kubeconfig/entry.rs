@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn v1_says_whether_it_asks() {
+    fn v1_states_whether_it_is_interactive() {
         let new = user(gateway(), true);
         assert!(new.contains("client.authentication.k8s.io/v1\n"));
         assert!(new.contains("interactiveMode: Never"));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn in_direct_mode_kubectl_says_which_server_the_token_is_for() {
+    fn in_direct_mode_kubectl_names_the_server_of_the_token() {
         let direct = user(cloud("acme"), false);
         assert!(direct.contains("provideClusterInfo: true") && direct.contains("--cloud"));
         assert!(!user(gateway(), false).contains("provideClusterInfo"));

@@ -111,7 +111,7 @@ async fn write(args: WriteArgs) -> Result<(), CommandError> {
         cluster: &cluster,
         plugin,
         namespace: args.namespace.as_deref(),
-        v1: kubectl::speaks_v1().await,
+        v1: kubectl::supports_v1().await,
         command: entry::command(),
     };
     if args.stdout {

@@ -25,7 +25,7 @@ pub(super) struct Reconciler {
     client: Client,
     state: State,
     /// Differences already logged, so that each is logged once and not every minute.
-    told: BTreeSet<String>,
+    logged: BTreeSet<String>,
 }
 
 impl Reconciler {
@@ -39,7 +39,7 @@ impl Reconciler {
             client: connect(&options.kubeconfig).await?,
             options: options.clone(),
             state,
-            told: BTreeSet::new(),
+            logged: BTreeSet::new(),
         })
     }
 
@@ -119,7 +119,7 @@ impl Reconciler {
         if let Some(failure) = failed.into_iter().next() {
             return Err(BootstrapError::Change(failure));
         }
-        Ok(self.news(report))
+        Ok(self.unlogged(report))
     }
 
     async fn role(
@@ -149,10 +149,10 @@ impl Reconciler {
         })
     }
 
-    fn news(&mut self, mut report: Report) -> Report {
+    fn unlogged(&mut self, mut report: Report) -> Report {
         report
             .differences
-            .retain(|difference| self.told.insert(difference.clone()));
+            .retain(|difference| self.logged.insert(difference.clone()));
         report
     }
 }

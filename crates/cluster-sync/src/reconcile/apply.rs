@@ -25,12 +25,12 @@ pub struct Failure {
 pub async fn apply(client: &Client, owner: &str, plan: &Plan) -> (Vec<String>, Vec<Failure>) {
     let (mut done, mut failed) = (Vec::new(), Vec::new());
     for step in &plan.steps {
-        let said = Said(step).to_string();
+        let text = StepText(step).to_string();
         match make(client, owner, step).await {
-            Ok(true) => done.push(said),
+            Ok(true) => done.push(text),
             Ok(false) => {}
             Err(source) => failed.push(Failure {
-                step: said,
+                step: text,
                 place: step.place().cloned(),
                 source: Box::new(source),
             }),
@@ -156,9 +156,9 @@ impl Step {
 }
 
 /// A step in one line, for logs.
-struct Said<'a>(&'a Step);
+struct StepText<'a>(&'a Step);
 
-impl fmt::Display for Said<'_> {
+impl fmt::Display for StepText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Step::CreateNamespace(wanted) => write!(f, "made namespace {}", wanted.name),

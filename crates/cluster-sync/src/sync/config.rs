@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_cannot_work_or_is_dangerous_is_refused_with_the_way_out() {
-        for (text, told) in [
+        for (text, expected) in [
             ("data-types-to-sync: [users]", "users"),
             ("data-types-to-sync: []", "nothing to do"),
             ("{}", "nothing to do"),
@@ -299,7 +299,7 @@ mod tests {
             ),
         ] {
             let found = error(text);
-            assert!(found.contains(told), "{text}: {found}");
+            assert!(found.contains(expected), "{text}: {found}");
         }
     }
 }

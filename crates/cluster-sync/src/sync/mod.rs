@@ -149,7 +149,7 @@ impl Sync {
 
     /// Runs a pass every `interval` until `stop` is ready. A failed pass is logged and repeated.
     pub async fn watch(&self, interval: Duration, stop: impl Future<Output = ()> + Send) {
-        let mut told = BTreeSet::new();
+        let mut logged = BTreeSet::new();
         let mut ticks = tokio::time::interval(interval);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         tokio::pin!(stop);
@@ -160,7 +160,7 @@ impl Sync {
             }
             // a running pass is completed: each of its steps is atomic
             match self.once().await {
-                Ok(outcome) => tell(&outcome, &mut told),
+                Ok(outcome) => log_outcome(&outcome, &mut logged),
                 Err(error) => {
                     tracing::error!(%error, "nothing was synchronised; tried again in {interval:?}");
                 }
@@ -193,7 +193,7 @@ impl Sync {
     }
 }
 
-fn tell(outcome: &Outcome, told: &mut BTreeSet<String>) {
+fn log_outcome(outcome: &Outcome, logged: &mut BTreeSet<String>) {
     for done in &outcome.done {
         tracing::info!("{done}");
     }
@@ -208,7 +208,7 @@ fn tell(outcome: &Outcome, told: &mut BTreeSet<String>) {
     let left = plan.differences.iter().chain(&outcome.notes).cloned();
     for message in left.chain(stale) {
         // once and not every minute
-        if told.insert(message.clone()) {
+        if logged.insert(message.clone()) {
             tracing::warn!("{message}");
         }
     }

@@ -346,3 +346,65 @@ fn where_a_mapped_group_is_bound_the_roles_holders_are_bound_too() {
     );
     assert_ne!(first.place.name, second.place.name);
 }
+
+#[test]
+fn flaw_27_no_name_of_a_project_leads_to_a_namespace_that_is_not_its_own() {
+    let options = Options::default();
+    let victim = FoundNamespace::default();
+    let existing = cluster(&[
+        ("kube-system", victim.clone()),
+        ("default", victim.clone()),
+        ("portico", victim.clone()),
+        ("shop", victim),
+    ]);
+    for format in ["%n", "%n-%i", "%i"] {
+        for name in [
+            "kube-system",
+            "KUBE-SYSTEM",
+            "kube-system/../shop",
+            "default",
+            "portico",
+            "shop",
+            "shop\nkube-system",
+            "%i",
+            "../shop",
+            "shop\0",
+            "<script>",
+            "$(id)",
+        ] {
+            let text = format!(
+                "data-types-to-sync: [projects, role_assignments]\nnamespace-format: '{format}'"
+            );
+            let Ok(config) = SyncConfig::parse(&text) else {
+                // the name alone is not a format
+                assert_eq!(format, "%n");
+                continue;
+            };
+            let found = tenants(vec![tenant(
+                "p9",
+                name,
+                &[("r1", "cluster-admin", &["u1"])],
+            )]);
+            let (wanted, _) = wanted(&config, &options, &found, &existing, &known());
+            for namespace in &wanted.namespaces {
+                assert!(
+                    namespace.name.ends_with("p9"),
+                    "{format} {name:?}: {}",
+                    namespace.name
+                );
+                assert!(!namespace.name.starts_with("kube-"), "{format} {name:?}");
+            }
+            for line in bound(&wanted) {
+                assert!(line.contains("p9/"), "{format} {name:?}: {line}");
+                assert!(
+                    !line.starts_with("ClusterRoleBinding"),
+                    "{format} {name:?}: {line}"
+                );
+            }
+        }
+    }
+    // the control case
+    let found = tenants(vec![tenant("p9", "acme", &[])]);
+    let (wanted, _) = wanted(&everything(), &options, &found, &existing, &known());
+    assert_eq!(names(&wanted), ["acme-p9"]);
+}

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_review_is_refused() {
+    fn what_is_not_a_review_is_refused() {
         let review = |kind: &str, version: &str, spec: serde_json::Value| {
             decode(&json!({"kind": kind, "apiVersion": version, "spec": spec})).map(|_| ())
         };

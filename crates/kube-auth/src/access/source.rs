@@ -91,7 +91,7 @@ impl PolicyFile {
                 match read(&self.path) {
                     Ok(policy) => {
                         loaded(&policy);
-                        tracing::info!(path = %self.path.display(), rules = policy.len(), "policy loaded");
+                        tracing::info!(file = %self.path.display(), rules = policy.len(), "policy loaded");
                         state.policy = Arc::new(policy);
                     }
                     Err(error) => {

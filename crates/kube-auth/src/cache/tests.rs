@@ -199,21 +199,21 @@ async fn two_processes_share_no_fingerprint() {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_what_keystone_said() {
+async fn the_cache_holds_what_keystone_returned() {
     let (cache, asked) = (Validations::new(LONG), Asked::default());
     let key = cache.key_of("t");
-    let mut said = details(LONG);
-    said.audit_ids = vec!["audit".to_owned()];
-    said.identity.user.name = "ada lovelace \u{1f511}".to_owned();
-    said.application_credential = Some(UsedApplicationCredential {
+    let mut validated = details(LONG);
+    validated.audit_ids = vec!["audit".to_owned()];
+    validated.identity.user.name = "ada lovelace \u{1f511}".to_owned();
+    validated.application_credential = Some(UsedApplicationCredential {
         id: "credential".to_owned(),
         access_rules: Some(vec!["kubernetes".to_owned()]),
     });
     for _ in 0..2 {
-        let known = cache.get(key, || asked.answer(Ok(said.clone()))).await;
-        assert_eq!(known.answer.unwrap(), said);
+        let known = cache.get(key, || asked.answer(Ok(validated.clone()))).await;
+        assert_eq!(known.answer.unwrap(), validated);
     }
-    assert_eq!(cache.fresh(key).await, Some(said));
+    assert_eq!(cache.fresh(key).await, Some(validated));
     assert_eq!(cache.fresh(cache.key_of("u")).await, None);
     assert_eq!(asked.times(), 1);
 }

@@ -95,7 +95,7 @@ fn bodies_that_are_not_one_json_object_are_refused() {
 }
 
 #[test]
-fn a_refusal_says_no_more_than_no() {
+fn a_refusal_contains_nothing_but_the_refusal() {
     let answer = serde_json::to_value(Answer::refused(ApiVersion::V1Beta1)).unwrap();
     let expected = json!({"apiVersion": "authentication.k8s.io/v1beta1", "kind": "TokenReview",
                           "status": {"authenticated": false}});

@@ -63,7 +63,7 @@ impl KubeAuth {
                     Decision::Authenticated,
                 ),
             Err(Error::InvalidToken) => Decision::Refused(Refusal::DeadToken, None),
-            Err(error) => Decision::CannotSay(error),
+            Err(error) => Decision::Undecided(error),
         };
         Weighed {
             decision,

@@ -124,7 +124,7 @@ async fn attack_43_an_account_that_may_not_ask_refuses_no_user_either() {
         .api_server_of(CLUSTER)
         .review(V1, &token)
         .await;
-    reply.assert_cannot_say("the account may not validate");
+    reply.assert_undecided("the account may not validate");
     world
         .review(&issued)
         .await

@@ -58,12 +58,12 @@ async fn kubectl_is_known(program: &str, server: &str, ca_file: &str, token: &st
         .output()
         .await
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success()
-            || said.contains("Unauthorized")
-            || said.contains("must be logged in"),
-        "{said}"
+            || message.contains("Unauthorized")
+            || message.contains("must be logged in"),
+        "{message}"
     );
     output.status.success()
 }

@@ -1,5 +1,5 @@
 //! 52 to 56: kubectl's exec plugin and kubeconfigs, as the program that was built beside this test.
-use portico_testkit::{Cloud, KeystoneProxy, Person, Said, exec_info};
+use portico_testkit::{Cloud, CommandOutput, KeystoneProxy, Person, exec_info};
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::PathBuf;
@@ -13,23 +13,23 @@ async fn devi(cloud: &Cloud) -> Person {
     person
 }
 
-async fn credential(cloud: &Cloud, person: &Person) -> Said {
+async fn credential(cloud: &Cloud, person: &Person) -> CommandOutput {
     let server = cloud.env.get("KUBE_API_URL").unwrap();
     let cluster = cloud.env.get("CLUSTER_ID").unwrap();
     person.credential("envvars", cluster, server).await.unwrap()
 }
 
-fn assert_refused(said: &Said, because: &str) {
+fn assert_refused(message: &CommandOutput, because: &str) {
     // failed, unreachable, not permitted (docs/reference/exit-codes.md): never a panic's 101
     assert!(
-        matches!(said.code, 1 | 69 | 77),
+        matches!(message.code, 1 | 69 | 77),
         "{}: {}",
-        said.code,
-        said.err
+        message.code,
+        message.err
     );
-    assert_eq!(said.out, "", "{}", said.err);
-    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
-    assert!(said.err.contains(because), "{}", said.err);
+    assert_eq!(message.out, "", "{}", message.err);
+    assert_eq!(message.err.lines().count(), 1, "{}", message.err);
+    assert!(message.err.contains(because), "{}", message.err);
 }
 
 fn files(person: &Person, directory: &str) -> Vec<PathBuf> {
@@ -137,8 +137,13 @@ async fn attack_53_a_kubeconfig_holds_no_secret_and_leaves_others_entries_alone(
     symlink(&real, person.home().join(".kube/config")).unwrap();
     let write = ["kubeconfig", "--cloud", "envvars", "--cluster", "acme-prod"];
     for _ in 0..2 {
-        let said = person.portico(&write).await.unwrap();
-        assert_eq!((said.code, said.out.as_str()), (0, ""), "{}", said.err);
+        let message = person.portico(&write).await.unwrap();
+        assert_eq!(
+            (message.code, message.out.as_str()),
+            (0, ""),
+            "{}",
+            message.err
+        );
     }
     let taken = [&write[..], &["--context", "taken"]].concat();
     assert_refused(&person.portico(&taken).await.unwrap(), "not Portico's");
@@ -179,16 +184,16 @@ async fn attack_53_a_kubeconfig_holds_no_secret_and_leaves_others_entries_alone(
 }
 
 #[tokio::test]
-async fn attack_54_a_kubeconfig_or_an_openrc_cannot_send_a_secret_elsewhere() {
+async fn attack_54_a_kubeconfig_or_an_openrc_cannot_send_a_secret_to_another_address() {
     let cloud = Cloud::start().await.unwrap();
     let mut person = devi(&cloud).await;
     let evil = KeystoneProxy::start(&cloud.env).await.unwrap();
     std::fs::remove_dir_all(person.cache()).unwrap();
     // a Keystone that is not the pinned one: it would answer, and is not asked
     person.set("OS_AUTH_URL", &evil.url());
-    let said = credential(&cloud, &person).await;
-    assert_refused(&said, "nothing was sent");
-    assert!(said.err.contains("--repin"), "{}", said.err);
+    let message = credential(&cloud, &person).await;
+    assert_refused(&message, "nothing was sent");
+    assert!(message.err.contains("--repin"), "{}", message.err);
     let login = person
         .portico(&["login", "--cloud", "envvars"])
         .await
@@ -250,10 +255,10 @@ async fn attack_55_standard_output_is_one_credential_or_nothing() {
     person.set("RUST_LOG", "trace");
     person.set("RUST_BACKTRACE", "1");
     for _ in 0..2 {
-        let said = credential(&cloud, &person).await;
-        assert_eq!((said.code, said.err.as_str()), (0, ""));
-        assert_eq!(said.out.lines().count(), 1);
-        let answer: Value = serde_json::from_str(&said.out).unwrap();
+        let message = credential(&cloud, &person).await;
+        assert_eq!((message.code, message.err.as_str()), (0, ""));
+        assert_eq!(message.out.lines().count(), 1);
+        let answer: Value = serde_json::from_str(&message.out).unwrap();
         assert_eq!(answer["kind"], "ExecCredential");
         let mut status: Vec<_> = answer["status"].as_object().unwrap().keys().collect();
         status.sort();
@@ -267,7 +272,7 @@ async fn attack_55_standard_output_is_one_credential_or_nothing() {
 }
 
 #[tokio::test]
-async fn attack_56_what_a_server_says_cannot_drive_the_terminal() {
+async fn attack_56_text_of_a_server_cannot_control_the_terminal() {
     let hostile = "pr\u{1b}]0;owned\u{7}\u{1b}[2Jod\u{9b}31m\u{202e}\r\n";
     let clusters = json!({ "clusters": [{
         "id": "6f0c1a52-0000-4000-8000-000000000001", "name": hostile,
@@ -280,17 +285,17 @@ async fn attack_56_what_a_server_says_cannot_drive_the_terminal() {
     let password = cloud.env.get("DEMO_PASSWORD").unwrap();
     let person = Person::with_openrc(&cloud, "devi", password, "acme").unwrap();
     let url = hostile_gateway(clusters.to_string(), 200).await;
-    let said = person
+    let message = person
         .portico(&["login", "--cloud", "envvars", &url])
         .await
         .unwrap();
-    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(message.code, 0, "{}", message.err);
     assert!(
-        said.err.contains("owned[2Jod31m"),
+        message.err.contains("owned[2Jod31m"),
         "the name itself is shown: {}",
-        said.err
+        message.err
     );
-    assert_tame(&said);
+    assert_tame(&message);
     let written = person
         .portico(&["kubeconfig", "--cloud", "envvars", "--stdout"])
         .await
@@ -298,17 +303,17 @@ async fn attack_56_what_a_server_says_cannot_drive_the_terminal() {
     assert_eq!(written.code, 0, "{}", written.err);
     assert_tame(&written);
     let url = hostile_gateway(json!({ "message": hostile }).to_string(), 403).await;
-    let said = person
+    let message = person
         .portico(&["login", "--cloud", "envvars", "--repin", &url])
         .await
         .unwrap();
-    assert_eq!(said.code, 77);
-    assert!(said.err.contains("refused"), "{}", said.err);
-    assert_tame(&said);
+    assert_eq!(message.code, 77);
+    assert!(message.err.contains("refused"), "{}", message.err);
+    assert_tame(&message);
 }
 
-fn assert_tame(said: &Said) {
-    for text in [&said.out, &said.err] {
+fn assert_tame(message: &CommandOutput) {
+    for text in [&message.out, &message.err] {
         let wild = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!text.contains(wild), "{text:?}");
     }

@@ -93,19 +93,19 @@ async fn attack_29_the_oracle_is_closed_to_strangers_and_slow_for_one_cluster() 
     assert_eq!((status(&answer), keystone.calls()), (200, 1));
 
     let api_server = webhook.api_server_of(CLUSTER);
-    let mut said = [0, 0];
+    let mut counts = [0, 0];
     for n in 0..200 {
         let guess = format!("gAAAA-guess-{n}");
         let sealed = seal(webhook.current.public(), CLUSTER, &guess.into());
         let reply = api_server.review(V1, &sealed).await;
         assert!(
-            reply.is_refusal(V1) || reply.is_cannot_say(),
+            reply.is_refusal(V1) || reply.is_undecided(),
             "{}",
             reply.text
         );
-        said[usize::from(reply.is_cannot_say())] += 1;
+        counts[usize::from(reply.is_undecided())] += 1;
     }
-    assert!(said[0] >= 4 && said[1] > 100, "{said:?}");
+    assert!(counts[0] >= 4 && counts[1] > 100, "{counts:?}");
     assert!(keystone.calls() < 60, "{}", keystone.calls());
     // the other cluster has its own share
     let id = Uuid::from_u128(2);
@@ -115,7 +115,7 @@ async fn attack_29_the_oracle_is_closed_to_strangers_and_slow_for_one_cluster() 
 }
 
 #[tokio::test]
-async fn attack_30_keystone_is_where_the_configuration_says_and_nowhere_else() {
+async fn attack_30_keystone_is_at_the_configured_address_only() {
     let canary = StandIn::saying(200, token()).await;
     for status in [301, 302, 303, 307, 308, 300] {
         let elsewhere = format!("{}/auth/tokens", canary.url());
@@ -128,7 +128,7 @@ async fn attack_30_keystone_is_where_the_configuration_says_and_nowhere_else() {
         });
         let keystone = keystone.await;
         let reply = review_of(&webhook_at(keystone.url()), "gAAAA-redirected").await;
-        reply.assert_cannot_say(&status.to_string());
+        reply.assert_undecided(&status.to_string());
         assert_eq!(keystone.calls(), 1);
     }
     assert_eq!(canary.calls(), 0);
@@ -298,7 +298,7 @@ async fn attack_33_malformed_json_is_a_bad_request_and_crashes_nothing() {
 }
 
 #[tokio::test]
-async fn attack_34_wrong_kinds_versions_methods_and_types_are_told_as_such() {
+async fn attack_34_wrong_kinds_versions_methods_and_types_are_reported_as_such() {
     let webhook = webhook();
     let api_server = webhook.api_server_of(CLUSTER);
     let of = |version: &str, kind: &str| {
@@ -351,7 +351,7 @@ async fn attack_34_wrong_kinds_versions_methods_and_types_are_told_as_such() {
 const CANARY: &str = "gAAAAABcanary-token-of-somebody";
 
 /// Reviews the canary at a Keystone that gives this answer; whatever is told of it is checked.
-async fn told_of_the_canary(answer: Response<Body>, expected: u16) -> String {
+async fn reply_to_the_canary(answer: Response<Body>, expected: u16) -> String {
     let (parts, body) = answer.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let keystone =
@@ -361,8 +361,11 @@ async fn told_of_the_canary(answer: Response<Body>, expected: u16) -> String {
     let sealed = seal(webhook.current.public(), CLUSTER, &CANARY.into());
     let reply = webhook.api_server_of(CLUSTER).review(V1, &sealed).await;
     assert_eq!(reply.status, expected, "{}", reply.text);
-    let told = format!("{} {:?}", reply.text, reply.headers);
-    assert!(!told.contains(CANARY) && !told.contains(&sealed), "{told}");
+    let output = format!("{} {:?}", reply.text, reply.headers);
+    assert!(
+        !output.contains(CANARY) && !output.contains(&sealed),
+        "{output}"
+    );
     sealed
 }
 
@@ -371,9 +374,9 @@ async fn attack_35_no_token_is_ever_disclosed() {
     let log = Log::start();
     let metrics = Metrics::install().unwrap();
     let sealed = [
-        told_of_the_canary(json_answer(200, &token()), 200).await,
-        told_of_the_canary(not_found(), 200).await,
-        told_of_the_canary(json_answer(500, &json!({})), 503).await,
+        reply_to_the_canary(json_answer(200, &token()), 200).await,
+        reply_to_the_canary(not_found(), 200).await,
+        reply_to_the_canary(json_answer(500, &json!({})), 503).await,
     ];
     // bad requests with it
     let webhook = webhook();
@@ -386,16 +389,16 @@ async fn attack_35_no_token_is_ever_disclosed() {
         let reply = api_server.post(body.into()).await;
         assert!(!reply.text.contains(CANARY), "{}", reply.text);
     }
-    let told = log.text() + &metrics.render();
+    let output = log.text() + &metrics.render();
     // the control case: the decision itself is logged and counted
-    assert!(told.contains("token_review") && told.contains("portico_token_reviews_total"));
+    assert!(output.contains("token_review") && output.contains("portico_token_reviews_total"));
     for secret in sealed.iter().map(String::as_str).chain([CANARY]) {
-        assert!(!told.contains(secret));
+        assert!(!output.contains(secret));
     }
 }
 
 #[tokio::test]
-async fn attack_36_what_keystone_says_of_an_error_goes_nowhere() {
+async fn attack_36_the_text_of_a_keystone_error_is_not_passed_on() {
     let log = Log::start();
     let echo = |status: u16| {
         let message = format!("Could not find token: {CANARY}.");
@@ -414,13 +417,13 @@ async fn attack_36_what_keystone_says_of_an_error_goes_nowhere() {
         (500, 503),
         (503, 503),
     ] {
-        told_of_the_canary(echo(status), expected).await;
+        reply_to_the_canary(echo(status), expected).await;
     }
-    told_of_the_canary(json_answer(200, &Value::String(CANARY.to_owned())), 503).await;
-    told_of_the_canary(json_answer(200, &token()), 200).await;
-    let told = log.text();
-    assert!(told.contains("token_review"));
-    assert!(!told.contains(CANARY));
+    reply_to_the_canary(json_answer(200, &Value::String(CANARY.to_owned())), 503).await;
+    reply_to_the_canary(json_answer(200, &token()), 200).await;
+    let output = log.text();
+    assert!(output.contains("token_review"));
+    assert!(!output.contains(CANARY));
 }
 
 #[tokio::test]
@@ -438,7 +441,7 @@ async fn attack_37_no_answer_makes_an_api_server_try_for_half_a_minute() {
         for n in 0..20 {
             let reply = review_of(&webhook, &format!("gAAAA-{n}")).await;
             // asserts that there is no Retry-After
-            reply.assert_cannot_say(&status.to_string());
+            reply.assert_undecided(&status.to_string());
             assert_eq!(reply.status, 503);
         }
         // the wait that Keystone asked for is kept inside
@@ -446,7 +449,7 @@ async fn attack_37_no_answer_makes_an_api_server_try_for_half_a_minute() {
         tokio::time::sleep(Duration::from_millis(1100)).await;
         review_of(&webhook, "gAAAA-later")
             .await
-            .assert_cannot_say("later");
+            .assert_undecided("later");
         assert!(keystone.calls() >= 2, "{status}: {}", keystone.calls());
     }
 }

@@ -3,7 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 mod account;
 mod authorization;
@@ -18,6 +18,6 @@ mod reviews;
 mod stand_in;
 mod transport;
 mod validity;
-mod ways_in;
 mod webhook_server;
+mod without_kube_auth;
 mod world;

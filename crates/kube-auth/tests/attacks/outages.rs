@@ -39,7 +39,7 @@ async fn attack_38_a_storm_on_a_dead_keystone_costs_it_a_few_calls_a_second() {
                 api_server
                     .review(V1, &token)
                     .await
-                    .assert_cannot_say("storm");
+                    .assert_undecided("storm");
                 tokio::time::sleep(Duration::from_millis(250)).await;
             }
         });
@@ -67,7 +67,7 @@ async fn attack_39_no_answer_is_reused_for_another_token() {
     // entries that end while they are used, so that asking and answering interleave
     let record = cluster(1, &world.project, &[]);
     let webhook = Webhook::new(vec![record], &url, Duration::from_millis(50));
-    let mut askers = JoinSet::new();
+    let mut callers = JoinSet::new();
     for name in ["alice", "bob"] {
         let user = world.user(name).await;
         let issued = world.sign_in(&user).await;
@@ -75,7 +75,7 @@ async fn attack_39_no_answer_is_reused_for_another_token() {
         for _ in 0..4 {
             let api_server = webhook.api_server_of(CLUSTER);
             let (token, id) = (token.clone(), user.id.clone());
-            askers.spawn(async move {
+            callers.spawn(async move {
                 for _ in 0..150 {
                     let reply = api_server.review(V1, &token).await;
                     reply.assert_authenticated(name);
@@ -86,7 +86,7 @@ async fn attack_39_no_answer_is_reused_for_another_token() {
             });
         }
     }
-    askers.join_all().await;
+    callers.join_all().await;
     world.end().await;
 }
 
@@ -246,7 +246,7 @@ async fn attack_45_a_stale_no_ends_soon() {
 
 /// A real Keystone is never this broken; what stands in front of it can be.
 #[tokio::test]
-async fn whatever_is_no_answer_of_keystones_is_neither_yes_nor_no() {
+async fn what_is_not_an_answer_of_keystone_is_neither_yes_nor_no() {
     let html = "<html><body>Service Temporarily Unavailable</body></html>";
     for (what, status, content_type, body) in [
         ("a page", 200, "text/html", html.to_owned()),
@@ -296,7 +296,7 @@ async fn whatever_is_no_answer_of_keystones_is_neither_yes_nor_no() {
         for _ in 0..2 {
             review_of(&webhook, "gAAAA-any")
                 .await
-                .assert_cannot_say(what);
+                .assert_undecided(what);
         }
         // not kept either
         assert_eq!(keystone.calls(), 2, "{what}");

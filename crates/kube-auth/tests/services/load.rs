@@ -97,15 +97,15 @@ async fn identities_asked_about_in_turn_are_never_mixed_up() {
     }
     let users = Arc::new(users);
     let api_server = stack.webhook.api_server_of(Uuid::from_u128(1));
-    let askers: Vec<_> = (0..8)
-        .map(|asker| {
+    let callers: Vec<_> = (0..8)
+        .map(|caller| {
             let (users, api_server) = (Arc::clone(&users), api_server.clone());
             tokio::spawn(async move {
                 for number in 0..250 {
-                    let (id, tokens) = &users[(asker + number) % 2];
+                    let (id, tokens) = &users[(caller + number) % 2];
                     let reply = api_server.review(V1, &tokens[number / 2 % 2]).await;
                     assert_eq!(reply.body["status"]["user"]["uid"], *id);
-                    let (other, _) = &users[(asker + number + 1) % 2];
+                    let (other, _) = &users[(caller + number + 1) % 2];
                     assert!(!reply.text.contains(other), "{}", reply.text);
                     if number % 50 == 0 {
                         tokio::time::sleep(Duration::from_millis(40)).await;
@@ -114,8 +114,8 @@ async fn identities_asked_about_in_turn_are_never_mixed_up() {
             })
         })
         .collect();
-    for asker in askers {
-        asker.await.unwrap();
+    for caller in callers {
+        caller.await.unwrap();
     }
     assert!(proxy.validations() > 2, "the cache never expired");
 }

@@ -103,7 +103,7 @@ async fn what_it_does_not_allow_is_left_to_others_and_never_denied() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_review_is_a_bad_request() {
+async fn a_body_that_is_not_a_review_is_a_bad_request() {
     let (_dir, api_server) = with_policy();
     for body in [
         String::new(),

@@ -87,9 +87,9 @@ async fn bare_keystone_tokens_count_only_where_they_are_turned_on() {
     assert!(reply.is_refusal(V1), "{}", reply.text);
     let api_server = webhook.api_server_of(id(3));
     // asked about, at a Keystone that is not there
-    assert!(api_server.review(V1, &fernet).await.is_cannot_say());
+    assert!(api_server.review(V1, &fernet).await.is_undecided());
     let sealed = sealed(webhook.current.public(), 3, Timestamp::now());
-    assert!(api_server.review(V1, &sealed).await.is_cannot_say());
+    assert!(api_server.review(V1, &sealed).await.is_undecided());
     for other in ["garbage", "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrIn0.c2ln"] {
         assert!(api_server.review(V1, other).await.is_refusal(V1), "{other}");
     }
@@ -106,7 +106,7 @@ async fn an_audience_that_is_not_the_clusters_is_refused() {
     assert!(reply.is_refusal(V1), "{}", reply.text);
     for audiences in [&[][..], &["other", "https://kubernetes.default.svc"]] {
         let reply = api_server.review_for(V1, &token, audiences).await;
-        assert!(reply.is_cannot_say(), "{audiences:?} {}", reply.text);
+        assert!(reply.is_undecided(), "{audiences:?} {}", reply.text);
     }
 }
 
@@ -118,14 +118,14 @@ async fn without_keystone_a_review_cannot_be_decided_and_nothing_is_cached() {
         let token = sealed(key.public(), 1, Timestamp::now());
         for version in [V1, V1BETA1] {
             let reply = api_server.review(version, &token).await;
-            assert!(reply.is_cannot_say(), "{} {}", reply.status, reply.text);
+            assert!(reply.is_undecided(), "{} {}", reply.status, reply.text);
             assert!(!reply.text.contains(&token) && !reply.text.contains("gAAAA"));
         }
     }
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_review_is_a_bad_request() {
+async fn a_body_that_is_not_a_review_is_a_bad_request() {
     let api_server = webhook().api_server_of(id(1));
     let review = |api_version: &str, kind: &str| {
         json!({"apiVersion": api_version, "kind": kind, "spec": {"token": "t-o-k-e-n"}}).to_string()

@@ -120,7 +120,7 @@ async fn attack_45_a_code_is_good_once_and_with_its_verifier() {
 }
 
 #[tokio::test]
-async fn a_revoked_token_is_worthless_and_a_wrong_secret_is_told_apart() {
+async fn a_revoked_token_is_worthless_and_a_wrong_secret_is_distinguished() {
     let running = running().await;
     let (authorization, query) = running.answered(&mut OidcPerson::default()).await;
     let verifier = &authorization.flow.verifier;
@@ -141,7 +141,7 @@ async fn a_revoked_token_is_worthless_and_a_wrong_secret_is_told_apart() {
 }
 
 #[tokio::test]
-async fn the_providers_session_ends_where_discovery_says() {
+async fn the_providers_session_ends_at_the_discovered_endpoint() {
     let running = running().await;
     let mut person = OidcPerson::default();
     let (authorization, query) = running.answered(&mut person).await;

@@ -24,7 +24,7 @@ async fn verify(stand_in: &StandIn, token: String) -> Result<BearerIdentity, Err
 }
 
 #[tokio::test]
-async fn an_access_token_for_the_api_says_who_calls() {
+async fn an_access_token_for_the_api_names_the_caller() {
     let stand_in = StandIn::start().await;
     for header in [
         json!({ "typ": "at+jwt" }),
@@ -39,7 +39,7 @@ async fn an_access_token_for_the_api_says_who_calls() {
 }
 
 #[tokio::test]
-async fn attack_58_a_token_for_something_else_is_no_bearer() {
+async fn attack_58_a_token_for_another_purpose_is_not_a_bearer() {
     let stand_in = StandIn::start().await;
     let with = |changes: Value| {
         let mut claims = claims(&stand_in);

@@ -9,13 +9,13 @@ use portico_test_support::provider::StandIn;
 async fn a_provider_is_discovered_when_it_is_needed_and_once() {
     let stand_in = StandIn::start().await;
     let provider = stand_in.provider();
-    assert_eq!(stand_in.says.discoveries.load(Ordering::SeqCst), 0);
+    assert_eq!(stand_in.replies.discoveries.load(Ordering::SeqCst), 0);
     let redirect = "https://portico.example.org/cb".parse().unwrap();
     let (one, two) = (
         provider.begin(&redirect, false).await.unwrap(),
         provider.begin(&redirect, true).await.unwrap(),
     );
-    assert_eq!(stand_in.says.discoveries.load(Ordering::SeqCst), 1);
+    assert_eq!(stand_in.replies.discoveries.load(Ordering::SeqCst), 1);
     let query: std::collections::HashMap<String, String> =
         one.url.query_pairs().into_owned().collect();
     assert_eq!(query["response_type"], "code");
@@ -38,7 +38,7 @@ async fn a_provider_is_discovered_when_it_is_needed_and_once() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_down_is_said_to_be_and_found_again() {
+async fn a_provider_that_is_down_is_reported_and_found_again() {
     let provider = Provider::new(Settings::new("http://127.0.0.1:9", "x", None)).unwrap();
     assert!(provider.outage().is_none());
     assert!(matches!(
@@ -57,7 +57,7 @@ async fn endpoints_at_other_hosts_are_not_used() {
             "file:///etc/passwd",
         ] {
             let stand_in = StandIn::start().await;
-            stand_in.says.discovery.lock().unwrap()[name] = json!(address);
+            stand_in.replies.discovery.lock().unwrap()[name] = json!(address);
             let refused = stand_in.provider().discover().await;
             assert!(
                 matches!(refused, Err(Error::Unusable(_))),
@@ -67,7 +67,7 @@ async fn endpoints_at_other_hosts_are_not_used() {
     }
     // one that is not needed for signing in is left out
     let stand_in = StandIn::start().await;
-    stand_in.says.discovery.lock().unwrap()["end_session_endpoint"] =
+    stand_in.replies.discovery.lock().unwrap()["end_session_endpoint"] =
         json!("https://evil.example/x");
     let provider = stand_in.provider();
     let back = "https://portico.example.org/".parse().unwrap();
@@ -77,7 +77,7 @@ async fn endpoints_at_other_hosts_are_not_used() {
 #[tokio::test]
 async fn another_issuers_document_is_refused() {
     let stand_in = StandIn::start().await;
-    stand_in.says.discovery.lock().unwrap()["issuer"] = json!("https://evil.example");
+    stand_in.replies.discovery.lock().unwrap()["issuer"] = json!("https://evil.example");
     assert!(matches!(
         stand_in.provider().discover().await,
         Err(Error::Unusable(_))
@@ -98,7 +98,7 @@ async fn an_answer_names_its_issuer_where_that_is_promised() {
         );
     }
     let quiet = StandIn::start().await;
-    quiet.says.discovery.lock().unwrap()["authorization_response_iss_parameter_supported"] =
+    quiet.replies.discovery.lock().unwrap()["authorization_response_iss_parameter_supported"] =
         json!(false);
     assert_eq!(quiet.provider().expect_response_issuer(None).await, Ok(()));
 }

@@ -28,7 +28,7 @@ fn fault(result: Result<(), Error>) -> TokenFault {
 }
 
 #[tokio::test]
-async fn a_good_token_says_who_it_is() {
+async fn a_valid_token_names_its_user() {
     let stand_in = StandIn::start().await;
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     let tokens = redeem(&stand_in.provider()).await.unwrap();
@@ -106,7 +106,7 @@ async fn attack_57_a_key_in_the_header_is_never_used() {
 }
 
 #[tokio::test]
-async fn attack_58_another_token_of_the_same_provider_is_no_id_token() {
+async fn attack_58_another_token_of_the_same_provider_is_not_an_id_token() {
     let stand_in = StandIn::start().await;
     for typ in ["at+jwt", "application/at+jwt", "logout+jwt", "dpop+jwt"] {
         let result = with(&stand_in, json!({ "typ": typ }), json!({})).await;
@@ -236,7 +236,8 @@ async fn only_configured_algorithms_count() {
 #[tokio::test]
 async fn an_answer_without_an_id_token_signs_no_user_in() {
     let stand_in = StandIn::start().await;
-    *stand_in.says.token.lock().unwrap() = json!({ "access_token": "a", "token_type": "Bearer" });
+    *stand_in.replies.token.lock().unwrap() =
+        json!({ "access_token": "a", "token_type": "Bearer" });
     let result = redeem(&stand_in.provider()).await.map(drop);
     assert_eq!(fault(result), TokenFault::Missing);
 }
@@ -250,9 +251,9 @@ async fn userinfo_of_another_subject_is_refused() {
     })
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
-    *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "eve", "groups": ["admins"] });
+    *stand_in.replies.userinfo.lock().unwrap() = json!({ "sub": "eve", "groups": ["admins"] });
     assert_eq!(redeem(&provider).await.map(drop), Err(Error::OtherSubject));
-    *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "ada", "groups": ["dev"] });
+    *stand_in.replies.userinfo.lock().unwrap() = json!({ "sub": "ada", "groups": ["dev"] });
     let tokens = redeem(&provider).await.unwrap();
     assert_eq!(tokens.identity.groups, ["dev"]);
 }

@@ -11,7 +11,7 @@ async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
     let provider = stand_in.provider();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     redeem(&provider).await.unwrap();
-    assert_eq!(stand_in.says.key_fetches.load(Ordering::SeqCst), 1);
+    assert_eq!(stand_in.replies.key_fetches.load(Ordering::SeqCst), 1);
     for number in 0..50 {
         let token = stand_in
             .key
@@ -20,7 +20,7 @@ async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
         let refused = redeem(&provider).await.map(drop);
         assert_eq!(refused, Err(Error::Token(TokenFault::UnknownKey)));
     }
-    assert_eq!(stand_in.says.key_fetches.load(Ordering::SeqCst), 1);
+    assert_eq!(stand_in.replies.key_fetches.load(Ordering::SeqCst), 1);
     // and those who sign in meanwhile do not suffer
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     redeem(&provider).await.unwrap();
@@ -37,7 +37,7 @@ async fn a_new_key_is_found_after_the_interval() {
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     redeem(&provider).await.unwrap();
     let next = Key::new("k2");
-    *stand_in.says.keys.lock().unwrap() = vec![json!({ "kty": "unknown" }), next.jwk()];
+    *stand_in.replies.keys.lock().unwrap() = vec![json!({ "kty": "unknown" }), next.jwk()];
     stand_in.gives(&next.sign(&json!({}), &stand_in.claims()));
     tokio::time::sleep(Duration::from_millis(250)).await;
     redeem(&provider).await.unwrap();

@@ -59,20 +59,20 @@ async fn attack_62_another_subject_issuer_or_no_signature_is_refused() {
 }
 
 #[tokio::test]
-async fn without_an_id_token_userinfo_says_what_is_left() {
+async fn without_an_id_token_userinfo_gives_the_rest() {
     let stand_in = StandIn::start().await;
-    *stand_in.says.token.lock().unwrap() =
+    *stand_in.replies.token.lock().unwrap() =
         json!({ "access_token": "a", "token_type": "bearer", "expires_in": 60 });
-    *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "ada", "groups": ["dev"] });
+    *stand_in.replies.userinfo.lock().unwrap() = json!({ "sub": "ada", "groups": ["dev"] });
     let refreshed = refresh(&stand_in).await.unwrap();
     assert_eq!(refreshed.identity.unwrap().groups, ["dev"]);
     assert!(refreshed.refresh_token.is_none() && refreshed.id_token.is_none());
-    *stand_in.says.userinfo.lock().unwrap() = json!({ "sub": "eve" });
+    *stand_in.replies.userinfo.lock().unwrap() = json!({ "sub": "eve" });
     assert_eq!(refresh(&stand_in).await.unwrap_err(), Error::OtherSubject);
 }
 
 #[tokio::test]
-async fn a_refused_token_is_told_from_a_refused_client_and_from_an_outage() {
+async fn a_refused_token_is_distinguished_from_a_refused_client_and_from_an_outage() {
     let stand_in = StandIn::start().await;
     for (code, expected) in [
         ("invalid_grant", Error::InvalidGrant),
@@ -82,13 +82,13 @@ async fn a_refused_token_is_told_from_a_refused_client_and_from_an_outage() {
             Error::Unavailable("it answers temporarily_unavailable".to_owned()),
         ),
     ] {
-        *stand_in.says.token.lock().unwrap() =
+        *stand_in.replies.token.lock().unwrap() =
             json!({ "error": code, "error_description": "token secret-value" });
         let error = refresh(&stand_in).await.unwrap_err();
         assert_eq!(error, expected);
         assert!(!error.to_string().contains("secret-value"));
     }
-    *stand_in.says.token.lock().unwrap() = json!({ "access_token": ["secret-value"] });
+    *stand_in.replies.token.lock().unwrap() = json!({ "access_token": ["secret-value"] });
     let error = refresh(&stand_in).await.unwrap_err();
     assert!(matches!(error, Error::Unusable(_)));
     assert!(!error.to_string().contains("secret-value"));

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn only_keystones_own_404_says_that_there_is_nothing() {
+    fn only_keystones_own_404_means_not_found() {
         let keystones = json!({"error": {"code": 404, "message": "", "title": "Not Found"}});
         assert!(read(404, &keystones).unwrap().is_none());
         let a_proxy = json!("nothing here");

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_that_keystone_stumbles_over_is_no_outage() {
+    fn one_request_that_keystone_fails_on_is_not_an_outage() {
         let (circuit, now) = circuit();
         for error in [
             Error::Unavailable(Unavailable::Status(500)),

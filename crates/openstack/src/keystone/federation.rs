@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_federation_is_told_apart() {
+    fn faults_of_a_federation_are_distinguished() {
         let of = |status: u16, error| typed(StatusCode::from_u16(status).ok(), error);
         assert_eq!(
             of(404, Error::InvalidCredentials),

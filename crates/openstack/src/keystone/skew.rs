@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_behind_is_told_from_one_ahead() {
+    fn a_clock_that_is_behind_is_distinguished_from_one_ahead() {
         let now = 1_795_291_200;
         let skew = Skew::default();
         skew.learn("Sat, 21 Nov 2026 19:55:00 GMT", at(now), at(now));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_answer_is_no_skew() {
+    fn a_slow_answer_is_not_clock_skew() {
         let skew = Skew::default();
         let now = 1_795_291_200;
         skew.learn("Sat, 21 Nov 2026 20:00:00 GMT", at(now - 20), at(now + 20));

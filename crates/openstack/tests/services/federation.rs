@@ -13,7 +13,7 @@ fn way() -> FederatedProtocol {
     }
 }
 
-fn said(issuer: &str, name: Option<&str>, groups: &str) -> HeaderMap {
+fn assertion_headers(issuer: &str, name: Option<&str>, groups: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let mut add = |header: &'static str, value: &str| {
         let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
@@ -29,11 +29,11 @@ fn said(issuer: &str, name: Option<&str>, groups: &str) -> HeaderMap {
 }
 
 #[tokio::test]
-async fn what_a_provider_says_becomes_a_token_with_the_roles_of_the_groups() {
+async fn a_providers_attributes_become_a_token_with_the_roles_of_the_groups() {
     let issuer = value("FEDERATION_ISSUER");
-    let said = said(&issuer, Some("zoë.fed"), "k8s-admins;strangers");
+    let assertion_headers = assertion_headers(&issuer, Some("zoë.fed"), "k8s-admins;strangers");
     let issued = client()
-        .federate(&way(), &Assertion::Headers(said))
+        .federate(&way(), &Assertion::Headers(assertion_headers))
         .await
         .unwrap();
     assert_eq!(issued.details.scope, TokenScope::Unscoped);
@@ -55,21 +55,21 @@ async fn what_a_provider_says_becomes_a_token_with_the_roles_of_the_groups() {
 }
 
 #[tokio::test]
-async fn each_fault_of_a_federation_is_told_apart() {
+async fn each_fault_of_a_federation_is_distinguished() {
     let issuer = value("FEDERATION_ISSUER");
-    let refused = async |way: &FederatedProtocol, said: HeaderMap| {
+    let refused = async |way: &FederatedProtocol, assertion_headers: HeaderMap| {
         client()
-            .federate(way, &Assertion::Headers(said))
+            .federate(way, &Assertion::Headers(assertion_headers))
             .await
             .unwrap_err()
     };
-    let good = said(&issuer, Some("alice.fed"), "developers");
-    let other = said("http://evil.test", Some("alice.fed"), "developers");
+    let good = assertion_headers(&issuer, Some("alice.fed"), "developers");
+    let other = assertion_headers("http://evil.test", Some("alice.fed"), "developers");
     assert_eq!(
         refused(&way(), other).await,
         FederationError::UntrustedIssuer
     );
-    let nameless = said(&issuer, None, "developers");
+    let nameless = assertion_headers(&issuer, None, "developers");
     assert_eq!(refused(&way(), nameless).await, FederationError::NotMapped);
     let unknown = FederatedProtocol {
         identity_provider: "nobody".to_owned(),
@@ -88,9 +88,9 @@ async fn each_fault_of_a_federation_is_told_apart() {
 #[tokio::test]
 async fn a_token_made_from_a_federated_one_outlives_it() {
     let issuer = value("FEDERATION_ISSUER");
-    let said = said(&issuer, Some("alice.fed"), "developers");
+    let assertion_headers = assertion_headers(&issuer, Some("alice.fed"), "developers");
     let first = client()
-        .federate(&way(), &Assertion::Headers(said))
+        .federate(&way(), &Assertion::Headers(assertion_headers))
         .await
         .unwrap();
     let second = client().unscope(&first.token).await.unwrap();
@@ -113,7 +113,7 @@ async fn single_sign_on_sends_the_token_to_a_trusted_address_only() {
         let url = websso_address(&public, None, "openid", back);
         let answer = http
             .get(url)
-            .headers(said(&issuer, Some("alice.fed"), "developers"))
+            .headers(assertion_headers(&issuer, Some("alice.fed"), "developers"))
             .send()
             .await
             .unwrap();

@@ -202,7 +202,7 @@ async fn a_wrong_application_credential_is_refused() {
 }
 
 #[tokio::test]
-async fn keystone_says_which_version_it_is() {
+async fn keystone_reports_its_version() {
     let version = client().version().await.unwrap();
     assert!(version.id.starts_with("v3."), "{version:?}");
 }

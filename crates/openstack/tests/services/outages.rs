@@ -97,16 +97,16 @@ async fn a_silent_endpoint_costs_its_share_of_the_time_until_it_is_known() {
 }
 
 #[tokio::test]
-async fn a_thousand_askers_of_a_dead_keystone_cost_it_a_call_a_second() {
+async fn a_thousand_clients_of_a_dead_keystone_cost_it_a_call_a_second() {
     let gate = Gate::start(&value("KEYSTONE_URL")).await;
     let client = client_of(&[&gate.url()]);
     let issued = sign_in(&client).await.unwrap();
     gate.set_open(false);
     let outage = Instant::now();
-    let mut askers = JoinSet::new();
+    let mut callers = JoinSet::new();
     for _ in 0..1000 {
         let (client, token) = (client.clone(), issued.token.clone());
-        askers.spawn(async move {
+        callers.spawn(async move {
             while outage.elapsed() < Duration::from_secs(4) {
                 let answer = client.validate(&token).await;
                 assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
@@ -120,7 +120,7 @@ async fn a_thousand_askers_of_a_dead_keystone_cost_it_a_call_a_second() {
     let probes = gate.turned_away() - before;
     // each call that finds its connection dropped is sent once more
     assert!((2..=6).contains(&probes), "{probes} calls in 2 s");
-    askers.join_all().await;
+    callers.join_all().await;
     // the calls under way when it went, and those that followed before it was known
     assert!(gate.turned_away() < 400, "{}", gate.turned_away());
 

@@ -146,7 +146,7 @@ async fn a_keystone_that_is_away_is_asked_again_soon() {
 }
 
 #[tokio::test]
-async fn an_account_with_the_role_admin_is_told_apart() {
+async fn an_account_with_the_role_admin_is_distinguished() {
     for (role, is_admin) in [("reader", false), ("admin", true)] {
         let own = Own::with_role(role).await;
         let found = own.account.check().await.unwrap();

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn attack_21_a_clients_trailers_say_nothing_of_who_it_is() {
+    fn attack_21_a_clients_trailers_carry_no_identity() {
         let trailers = || {
             Frame::<Bytes>::trailers(with_trailers(&[
                 ("impersonate-user", "admin"),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_responses_trailers_set_no_cookie_and_keep_what_grpc_says() {
+    fn a_responses_trailers_set_no_cookie_and_keep_the_grpc_status() {
         let trailers = with_trailers(&[
             ("grpc-status", "0"),
             ("set-cookie", "portico=stolen"),

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_event_stands_between_events_only() {
+    fn the_last_event_is_sent_between_events_only() {
         for (pieces, between) in [
             (&[][..], true),
             (&["data: a\n\n"][..], true),

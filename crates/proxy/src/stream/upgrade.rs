@@ -91,7 +91,7 @@ impl Handshake {
         trust: Trust,
         connection: Connection,
         draining: &CancellationToken,
-        relays: &TaskTracker,
+        tunnels: &TaskTracker,
         idle: Option<Duration>,
     ) -> Result<Response<Body>, UpgradeError> {
         let websocket = response
@@ -105,7 +105,7 @@ impl Handshake {
         let client = self.client;
         let open = metrics::open(metrics::Kind::WebSocket);
         let draining = draining.clone();
-        relays.spawn(async move {
+        tunnels.spawn(async move {
             let halves: Result<(Upgraded, Upgraded), hyper::Error> = tokio::select! {
                 halves = futures::future::try_join(client, upstream) => halves,
                 _ = connection.closed() => return,

@@ -40,7 +40,7 @@ pub(crate) struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    async fn comes(&self) -> Closing {
+    async fn closing(&self) -> Closing {
         tokio::select! {
             closing = self.connection.closed() => closing,
             () = self.draining.cancelled() => Closing::Stopping,
@@ -64,7 +64,7 @@ impl Ending<'_> {
     }
 
     async fn is_overdue(&self) {
-        self.comes().await;
+        self.closing().await;
         sleep(FRAME_GRACE).await;
     }
 }
@@ -107,14 +107,14 @@ where
         }
     };
     let Some(closing) = closing else { return };
-    let said = async {
+    let message = async {
         to_client.write_all(&close_frame(closing)).await?;
         to_client.shutdown().await?;
         // if unread data is left when a connection is closed, the system discards what was sent
         tokio::io::copy(&mut from_client, &mut tokio::io::sink()).await
     };
     // a client that has disconnected or does not answer needs nothing more
-    let _ = timeout(CLOSE_TIMEOUT, said).await;
+    let _ = timeout(CLOSE_TIMEOUT, message).await;
 }
 
 /// How one direction ended.
@@ -135,7 +135,7 @@ where
 {
     tokio::select! {
         biased;
-        _ = ending.comes() => Over::Quiet,
+        _ = ending.closing() => Over::Quiet,
         passed = pass_all(from, to, ending) => passed.map_or(Over::Broken, |()| Over::Quiet),
     }
 }
@@ -179,7 +179,7 @@ where
         }
         let read = tokio::select! {
             biased;
-            closing = ending.comes(), if ends.is_none() => {
+            closing = ending.closing(), if ends.is_none() => {
                 ends = Some((closing, Instant::now() + FRAME_GRACE));
                 continue;
             }
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_frame_says_why() {
+    fn a_close_frame_has_the_reason() {
         let bytes = close_frame(Closing::Ended("signed_out"));
         assert_eq!(&bytes[..4], &[0x88, 12, 0x03, 0xf0]);
         assert_eq!(&bytes[4..], b"signed_out");

@@ -109,8 +109,8 @@ mod tests {
     }
 
     #[test]
-    fn host_and_port_are_told_apart_from_what_is_said() {
-        for (url, said, there) in [
+    fn host_and_port_are_read_from_each_kind_of_url() {
+        for (url, host, there) in [
             ("http://a:80/", "a", "a:80"),
             ("http://a:8080", "a:8080", "a:8080"),
             ("https://a", "a", "a:443"),
@@ -121,7 +121,7 @@ mod tests {
             ("unix:///run/a.sock", "localhost", "/run/a.sock"),
         ] {
             let address = of(url);
-            assert_eq!(address.host, said, "{url}");
+            assert_eq!(address.host, host, "{url}");
             assert_eq!(address.label(), there, "{url}");
         }
         assert_eq!(of("https://[::1]:3000").host_name(), "::1");

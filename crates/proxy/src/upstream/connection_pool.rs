@@ -43,7 +43,7 @@ struct Shared {
     /// The size of the read buffer, in bytes; no response head may be larger.
     buffer: usize,
     /// How long an idle connection stays in the pool.
-    longest: Duration,
+    max_idle: Duration,
     /// Idle connections, the last used one at the end.
     idle: Mutex<Vec<Idle>>,
 }
@@ -62,7 +62,7 @@ pub struct Lease(Holder);
 enum Holder {
     /// The connection is handled elsewhere, or closed.
     #[default]
-    Elsewhere,
+    Released,
     Here(Box<InlineConnection>, Arc<Shared>),
     /// By a task, which is notified when the response has been read.
     ByTask(oneshot::Sender<()>),
@@ -78,7 +78,7 @@ impl Lease {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = match &mut self.0 {
             Holder::Here(connection, _) => connection.poll_frame(body, context),
-            Holder::ByTask(_) | Holder::Elsewhere => Pin::new(&mut *body).poll_frame(context),
+            Holder::ByTask(_) | Holder::Released => Pin::new(&mut *body).poll_frame(context),
         };
         let ended = match &frame {
             Poll::Ready(None) => true,
@@ -94,7 +94,7 @@ impl Lease {
     /// Marks the response as complete: the connection is free for another request.
     pub fn ended(&mut self) {
         match std::mem::take(&mut self.0) {
-            Holder::Elsewhere => {}
+            Holder::Released => {}
             Holder::Here(connection, home) => home.put(connection),
             // a task that has ended needs no notification
             Holder::ByTask(ended) => drop(ended.send(())),
@@ -103,11 +103,11 @@ impl Lease {
 }
 
 impl ConnectionPool {
-    pub fn new(connector: Connector, buffer: usize, longest: Duration) -> Self {
+    pub fn new(connector: Connector, buffer: usize, max_idle: Duration) -> Self {
         Self(Arc::new(Shared {
             connector,
             buffer,
-            longest,
+            max_idle,
             idle: Mutex::default(),
         }))
     }
@@ -160,9 +160,9 @@ impl ConnectionPool {
 
     /// Closes connections that have been idle for too long.
     pub fn prune(&self) {
-        let longest = self.0.longest;
+        let max_idle = self.0.max_idle;
         let is_good =
-            |idle: &mut Idle| idle.since.elapsed() < longest && idle.connection.is_ready();
+            |idle: &mut Idle| idle.since.elapsed() < max_idle && idle.connection.is_ready();
         self.0.idle.lock().retain_mut(is_good);
     }
 }
@@ -183,7 +183,7 @@ impl Shared {
                 mut connection,
                 since,
             } = self.idle.lock().pop()?;
-            if since.elapsed() < self.longest && connection.is_ready() {
+            if since.elapsed() < self.max_idle && connection.is_ready() {
                 return Some(connection);
             }
         }

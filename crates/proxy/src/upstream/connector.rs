@@ -152,7 +152,7 @@ impl Stream {
 /// nevertheless.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the upstream closed a kept connection")]
-pub struct KeptConnectionLost;
+pub struct ReusedConnectionLost;
 
 /// The state of a connection that handles one request after the other.
 #[derive(Debug, Default)]
@@ -176,7 +176,7 @@ impl Turns {
     /// Returns the error for an end of file or a failure to read.
     fn lost(&self) -> Option<io::Error> {
         (self.has_served && self.awaits)
-            .then(|| io::Error::new(io::ErrorKind::ConnectionAborted, KeptConnectionLost))
+            .then(|| io::Error::new(io::ErrorKind::ConnectionAborted, ReusedConnectionLost))
     }
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn is_reused_connection_closed(error: &(dyn std::error::Error + 'stat
         if let Some(io) = error.downcast_ref::<io::Error>()
             && io
                 .get_ref()
-                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<KeptConnectionLost>)
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<ReusedConnectionLost>)
         {
             return true;
         }
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_connection_that_has_served_and_owes_an_answer_is_a_kept_one_lost() {
+    fn only_a_used_connection_that_owes_an_answer_is_a_lost_reused_one() {
         let mut turns = Turns::default();
         assert!(turns.lost().is_none(), "fresh");
         turns.sent();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_out_of_range_says_so() {
+    fn a_port_out_of_range_is_reported() {
         let message = message("[gateway]\nlisten = \"127.0.0.1:99999\"\n", &[]);
         assert!(message.contains("gateway.listen"), "{message}");
         assert!(message.contains("127.0.0.1:99999"), "{message}");

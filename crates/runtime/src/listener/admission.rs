@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Admission(Arc<Shared>);
 
 struct Shared {
-    most: usize,
+    max_connections: usize,
     most_per_address: usize,
     proxies: Proxies,
     open: Mutex<Open>,
@@ -44,7 +44,7 @@ impl Admission {
     pub fn new(name: &'static str, limits: &Limits, proxies: Proxies) -> Self {
         let refused = |reason: &'static str| metrics::counter!(REFUSED_CONNECTIONS, "listener" => name, "reason" => reason);
         Self(Arc::new(Shared {
-            most: limits.connections,
+            max_connections: limits.connections,
             most_per_address: limits.connections_per_address,
             proxies,
             open: Mutex::default(),
@@ -59,7 +59,7 @@ impl Admission {
         let address = address.to_canonical();
         let counted = (!(shared.proxies.0)(address)).then(|| client_network(address));
         let mut open = shared.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.all >= shared.most {
+        if open.all >= shared.max_connections {
             shared.refused_full.increment(1);
             return Err(Refused::Full);
         }

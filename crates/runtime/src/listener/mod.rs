@@ -214,7 +214,7 @@ impl Listener {
 
     /// Drops the guard after the last request has been answered.
     #[must_use]
-    pub fn tells(mut self, closed: DropGuard) -> Self {
+    pub fn notify_when_closed(mut self, closed: DropGuard) -> Self {
         self.closed = Some(closed);
         self
     }

@@ -214,7 +214,7 @@ async fn finding_o7_a_refused_client_certificate_is_logged_with_peer_and_reason(
     let dir = fixture.dir.path();
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
     let required = || ReloadingTls::load(files(dir, ClientAuth::Required)).unwrap();
-    // the control case: a good certificate is no event
+    // the control case: a good certificate is not an event
     let address = listen(&lifecycle, Some(required())).await;
     tls_request(dir, address, true).await.unwrap();
     assert!(log.once(0).await.is_empty());
@@ -325,7 +325,9 @@ async fn what_is_behind_another_listener_stops_after_it() {
     );
     let front = Listener::bind(([127, 0, 0, 1], 0).into()).await.unwrap();
     let address = front.address();
-    front.tells(behind.drop_guard()).serve(outer, &lifecycle);
+    front
+        .notify_when_closed(behind.drop_guard())
+        .serve(outer, &lifecycle);
     let answer = tokio::spawn(request(TcpStream::connect(address).await.unwrap()));
     lifecycle.stop();
     while TcpStream::connect(address).await.is_ok() {
@@ -359,7 +361,7 @@ async fn answers_ask_to_connect_anew_once_a_stop_is_announced() {
 }
 
 #[tokio::test]
-async fn what_can_be_read_in_two_ways_is_told_so_unless_an_answer_may_be_under_way() {
+async fn an_ambiguous_request_gets_400_unless_an_answer_may_be_under_way() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
     let address = listen(&lifecycle, None).await;
     let answer_to = async |sent: &str| {

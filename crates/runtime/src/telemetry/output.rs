@@ -41,7 +41,7 @@ pub struct LogFlushGuard(Output);
 impl Output {
     /// Starts writing to `to`; access log entries wait for at most `longest`, or not at all if it
     /// is zero.
-    pub fn start(to: Box<dyn Write + Send>, longest: Duration) -> (Self, LogFlushGuard) {
+    pub fn start(to: Box<dyn Write + Send>, max_delay: Duration) -> (Self, LogFlushGuard) {
         let waiting = Mutex::new(Waiting {
             to,
             lines: Vec::new(),
@@ -52,13 +52,13 @@ impl Output {
                 waiting,
                 begun: Condvar::new(),
             }),
-            gathers: !longest.is_zero(),
+            gathers: !max_delay.is_zero(),
         };
         if output.gathers {
             let shared = Arc::clone(&output.shared);
             let thread = std::thread::Builder::new().name("log".to_owned());
             // without it each line is written at once
-            output.gathers = thread.spawn(move || shared.write_all(longest)).is_ok();
+            output.gathers = thread.spawn(move || shared.write_all(max_delay)).is_ok();
         }
         (output.clone(), LogFlushGuard(output))
     }
@@ -81,14 +81,14 @@ impl Shared {
     }
 
     /// Writes the waiting lines, some time after the first one started to wait.
-    fn write_all(&self, longest: Duration) {
+    fn write_all(&self, max_delay: Duration) {
         loop {
             let idle = |waiting: &mut Waiting| waiting.lines.is_empty() && !waiting.over;
             let woken = self.begun.wait_while(self.lock(), idle);
             if woken.unwrap_or_else(PoisonError::into_inner).over {
                 return;
             }
-            std::thread::sleep(longest);
+            std::thread::sleep(max_delay);
             let _ = self.lock().write();
         }
     }
@@ -189,9 +189,9 @@ mod tests {
         }
     }
 
-    fn start(longest: Duration) -> (Written, Output, LogFlushGuard) {
+    fn start(max_delay: Duration) -> (Written, Output, LogFlushGuard) {
         let written = Written::default();
-        let (output, last) = Output::start(Box::new(written.clone()), longest);
+        let (output, last) = Output::start(Box::new(written.clone()), max_delay);
         (written, output, last)
     }
 

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operation_counts_as_the_statement_that_it_stands_for() {
+    fn an_operation_counts_as_its_statement() {
         for (operation, expected) in [
             ("find a session", ("sessions", "select")),
             ("touch a session", ("sessions", "update")),

@@ -16,7 +16,7 @@ async fn ended(store: &Store, user: &str) -> Session {
 }
 
 #[tokio::test]
-async fn a_reader_of_what_a_failover_lost_is_told_so() {
+async fn a_reader_of_what_a_failover_lost_gets_an_error() {
     let database = database().await;
     let store = &database.store;
     let mut raw = Raw::connect(&database.url).await;

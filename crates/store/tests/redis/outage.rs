@@ -17,7 +17,7 @@ async fn back(store: &Store) {
 }
 
 #[tokio::test]
-async fn a_server_that_stands_still_is_an_error_within_seconds() {
+async fn a_server_that_hangs_is_an_error_within_seconds() {
     let server = RedisServer::start().unwrap();
     let store = store_on(&server).await;
     let (secret, session) = signed_in(&store, "ada").await;

@@ -62,7 +62,7 @@ async fn prefixes_keep_stores_apart() {
 }
 
 #[tokio::test]
-async fn a_store_that_was_emptied_cannot_say_who_is_signed_in() {
+async fn a_store_that_was_emptied_does_not_decide_who_is_signed_in() {
     let database = database().await;
     let (secret, session) = signed_in(&database.store, "ada").await;
     let unknown = database
@@ -253,7 +253,7 @@ async fn a_server_that_would_lose_sessions_gets_advice() {
 }
 
 #[tokio::test]
-async fn a_closed_store_cannot_say() {
+async fn a_closed_store_returns_an_error() {
     let database = database().await;
     let clone = database.store.clone();
     clone.ping().await.unwrap();

@@ -3,7 +3,7 @@ use super::fixtures::{at, minutes, new_session, on_app, project, signed_in};
 use portico_store::{ChangeKind, EndReason, Renewal};
 use std::collections::HashSet;
 
-pub async fn ends_and_renewals_are_told_in_their_order(database: &Database) {
+pub async fn ends_and_renewals_are_reported_in_their_order(database: &Database) {
     let (store, other) = (&database.store, database.with_keys(&[1]).await);
     let (_, ada) = signed_in(store, "ada").await;
     let (_, devi) = signed_in(store, "devi").await;
@@ -36,13 +36,13 @@ pub async fn ends_and_renewals_are_told_in_their_order(database: &Database) {
         .await
         .unwrap();
     let news = other.changes().since(start).await.unwrap();
-    let told: Vec<_> = news
+    let reported: Vec<_> = news
         .changes
         .iter()
         .map(|change| (change.session, change.kind, change.own))
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (devi.id, ChangeKind::Renewed, false),
             (devi.id, ChangeKind::Changed, false),
@@ -56,7 +56,7 @@ pub async fn ends_and_renewals_are_told_in_their_order(database: &Database) {
     assert!(own.changes.iter().all(|change| change.own));
 }
 
-pub async fn changes_made_at_once_are_told_without_a_gap(database: &Database) {
+pub async fn changes_made_at_once_are_reported_without_a_gap(database: &Database) {
     let store = &database.store;
     let start = store.changes().position().await.unwrap();
     let mut expected = HashSet::new();
@@ -71,21 +71,21 @@ pub async fn changes_made_at_once_are_told_without_a_gap(database: &Database) {
         });
     }
     // read while they are written, as replicas do: what appears late must not be passed over
-    let (mut position, mut told) = (start, Vec::new());
-    while told.len() < expected.len() {
+    let (mut position, mut reported) = (start, Vec::new());
+    while reported.len() < expected.len() {
         let news = store.changes().since(position).await.unwrap();
         assert!(news.complete, "a gap after {position:?}");
         position = news.position;
-        told.extend(news.changes.iter().map(|change| change.session));
+        reported.extend(news.changes.iter().map(|change| change.session));
         if let Some(done) = tasks.try_join_next() {
             done.unwrap();
         }
     }
-    assert_eq!(told.iter().copied().collect::<HashSet<_>>(), expected);
-    assert_eq!(told.len(), expected.len(), "each once");
+    assert_eq!(reported.iter().copied().collect::<HashSet<_>>(), expected);
+    assert_eq!(reported.len(), expected.len(), "each once");
 }
 
-pub async fn a_change_that_was_rolled_back_is_not_told(database: &Database) {
+pub async fn a_change_that_was_rolled_back_is_not_reported(database: &Database) {
     let store = &database.store;
     let (_, session) = signed_in(store, "ada").await;
     let start = store.changes().position().await.unwrap();
@@ -99,7 +99,7 @@ pub async fn a_change_that_was_rolled_back_is_not_told(database: &Database) {
     assert_eq!(news.changes[0].kind, ChangeKind::Ended(EndReason::Expired));
 }
 
-pub async fn a_reader_that_was_away_for_too_long_is_told_so(database: &Database) {
+pub async fn a_reader_that_was_away_for_too_long_gets_an_error(database: &Database) {
     let store = &database.store;
     let start = store.changes().position().await.unwrap();
     let (_, session) = signed_in(store, "ada").await;
@@ -121,7 +121,7 @@ pub async fn a_reader_that_was_away_for_too_long_is_told_so(database: &Database)
     assert!(store.changes().since(now).await.unwrap().complete);
 }
 
-pub async fn a_session_used_elsewhere_meanwhile_does_not_expire(database: &Database) {
+pub async fn a_session_used_at_another_replica_meanwhile_does_not_expire(database: &Database) {
     let store = &database.store;
     let (_, session) = signed_in(store, "ada").await;
     on_app(store, session.id).await;

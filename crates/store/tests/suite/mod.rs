@@ -92,11 +92,11 @@ macro_rules! each_test {
             session_lookup: an_ended_session_is_found_only_by_who_asks_for_the_end
             session_lookup: users_are_found_by_id_and_by_name_in_any_case
             session_lookup: unfinished_revocations_are_counted_until_they_expire
-            changes: ends_and_renewals_are_told_in_their_order
-            changes: changes_made_at_once_are_told_without_a_gap
-            changes: a_change_that_was_rolled_back_is_not_told
-            changes: a_reader_that_was_away_for_too_long_is_told_so
-            changes: a_session_used_elsewhere_meanwhile_does_not_expire
+            changes: ends_and_renewals_are_reported_in_their_order
+            changes: changes_made_at_once_are_reported_without_a_gap
+            changes: a_change_that_was_rolled_back_is_not_reported
+            changes: a_reader_that_was_away_for_too_long_gets_an_error
+            changes: a_session_used_at_another_replica_meanwhile_does_not_expire
             session_credentials: a_session_lives_as_long_as_its_credential_in_its_project_only
             session_credentials: the_secret_goes_with_the_session
             session_credentials: a_token_is_fetched_by_one_shortly_before_the_old_ones_end

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn audit_query_never_says_whose_entries_are_read() {
+    fn audit_query_never_names_whose_entries_are_read() {
         let filter = read("user=vera&user_id=u2").expect("a query").filter();
         assert_eq!(filter, AuditFilter::default());
         let filter = read("project=p2").expect("a query").filter();

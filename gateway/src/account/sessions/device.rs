@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_device_is_said_plainly() {
+    fn an_unknown_device_is_called_unknown() {
         assert_eq!(words(""), "An unknown browser");
         assert_eq!(words("Mozilla/5.0"), "An unknown browser");
         assert_eq!(words("<script>alert(1)</script>"), "An unknown browser");

@@ -140,11 +140,11 @@ fn is_being_written(path: &Path) -> bool {
 fn announce(policy: &Policy) {
     let app = policy.app();
     for (rule, words) in policy.in_words() {
-        tracing::info!(app, rule, "{words}");
+        tracing::info!(upstream = app, rule, "{words}");
     }
     for finding in policy.lint() {
         if finding.severity == Severity::Warning {
-            tracing::warn!(app, rule = finding.rule, "{}", finding.message);
+            tracing::warn!(upstream = app, rule = finding.rule, "{}", finding.message);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 use http::{HeaderMap, Method};
 use jiff::Timestamp;
 use portico_access_policy::{
-    Fallback, Fit, Listed, MatchedRules, Person, RequestFacts, RuleDecision, RuleSet, Who, proves,
+    Fallback, Fit, Listed, MatchedRules, Person, RequestContext, RuleDecision, RuleSet, Who, proves,
 };
 use portico_domain::{
     access::{self, GroupOfProvider, RoleInProject},
@@ -53,8 +53,8 @@ pub(crate) enum Decision {
 }
 
 impl<'r> Asked<'r> {
-    fn facts(&self, rules: &RuleSet) -> RequestFacts<'r> {
-        RequestFacts {
+    fn facts(&self, rules: &RuleSet) -> RequestContext<'r> {
+        RequestContext {
             method: self.method,
             path: rules.readings(self.path),
             client: self.client,
@@ -100,7 +100,7 @@ impl Authorization {
         };
         let known = self.known_of(&rules, matched, caller).await;
         let verdict = rules.verdict(&request, matched, Some(&known));
-        let otherwise = match verdict {
+        let fallback = match verdict {
             RuleDecision::Refused(index) => return Ok(refused(rules, index)),
             RuleDecision::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
             RuleDecision::Public(index) => return Ok((Decision::Public, name_of(&rules, index))),
@@ -110,10 +110,10 @@ impl Authorization {
             }
             RuleDecision::Unknown(_) => return Err(known.why_unknown()),
             RuleDecision::SignIn(_) => return Ok((Decision::SignIn, None)),
-            RuleDecision::List(otherwise) => otherwise,
+            RuleDecision::List(fallback) => fallback,
         };
         // users whom the list permits need nothing else
-        match (self.by_list(&rules, &caller.live).await, otherwise) {
+        match (self.by_list(&rules, &caller.live).await, fallback) {
             (Ok(Some((key, label))), _) => Ok((Decision::Open(key), Some(label.into()))),
             (Err(error), _) => Err(error),
             (Ok(None), Fallback::Unknown(_)) => Err(known.why_unknown()),
@@ -132,7 +132,7 @@ impl Authorization {
 
     /// Returns whether a request by a page of another origin may be forwarded without identity:
     /// where a rule permits every client to send it from any network.
-    pub fn is_open_to_pages_elsewhere(&self, app: &App, asked: &Asked<'_>) -> bool {
+    pub fn allows_cross_origin(&self, app: &App, asked: &Asked<'_>) -> bool {
         let rules = self.rules.of(app);
         let request = asked.facts(&rules);
         if preflight::passes(&rules, asked, &request) {

@@ -46,7 +46,7 @@ impl Authorization {
             Ok((Decision::Open(_) | Decision::Public, _)) => {
                 // the panel reads more paths of a registry than the first one
                 let deeper = app.config.kind == AppKind::Registry
-                    && self.rules.of(app).tells_paths_apart(&Method::GET);
+                    && self.rules.of(app).distinguishes_paths(&Method::GET);
                 Some(if deeper {
                     AppAccess::InPart
                 } else {

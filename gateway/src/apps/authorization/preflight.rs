@@ -1,13 +1,13 @@
 //! CORS preflights (Fetch standard, 4.8): the request that a browser sends ahead of a call from
 //! another origin. It has no credentials and no body, so it cannot prove who sends it.
 use http::{HeaderMap, HeaderValue, Method, header};
-use portico_access_policy::{RequestFacts, RuleSet};
+use portico_access_policy::{RequestContext, RuleSet};
 
 use super::decide::Asked;
 
 /// Returns whether a request is a preflight that may be forwarded. Any other `OPTIONS` request is
 /// handled like every method.
-pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestFacts<'_>) -> bool {
+pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestContext<'_>) -> bool {
     // the cheap check first: few apps permit preflights
     if asked.method != Method::OPTIONS
         || !(rules.preflight || rules.rules.iter().any(|rule| rule.preflight))
@@ -17,7 +17,7 @@ pub(super) fn passes(rules: &RuleSet, asked: &Asked<'_>, request: &RequestFacts<
     let Some(method) = asks_for(asked.headers) else {
         return false;
     };
-    let wanted = RequestFacts {
+    let wanted = RequestContext {
         method: &method,
         ..request.clone()
     };

@@ -16,7 +16,7 @@ pub(super) struct Token {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Presented {
+pub(super) enum BearerTokens {
     None,
     One(Token),
     /// Two headers, or header lines that are ambiguous.
@@ -24,7 +24,7 @@ pub(super) enum Presented {
 }
 
 /// Returns the request's bearer token. Other schemes of `Authorization` are ignored.
-pub(super) fn bearer_token(headers: &HeaderMap) -> Presented {
+pub(super) fn bearer_token(headers: &HeaderMap) -> BearerTokens {
     let authorization: Vec<_> = headers.get_all(header::AUTHORIZATION).iter().collect();
     let auth_token: Vec<_> = headers.get_all(AUTH_TOKEN).iter().collect();
     let bearers: Vec<Option<&str>> = authorization
@@ -32,23 +32,23 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> Presented {
         .filter_map(|line| bearer(line.as_bytes()))
         .collect();
     let text = |value: Option<&str>, keystone_only| match value {
-        Some(text) if (1..=MAX_TOKEN_BYTES).contains(&text.len()) => Presented::One(Token {
+        Some(text) if (1..=MAX_TOKEN_BYTES).contains(&text.len()) => BearerTokens::One(Token {
             secret: SecretString::from(text.to_owned()),
             keystone_only,
         }),
-        _ => Presented::Several,
+        _ => BearerTokens::Several,
     };
     match (bearers.as_slice(), auth_token.as_slice()) {
-        ([], []) => Presented::None,
+        ([], []) => BearerTokens::None,
         ([one], []) if authorization.len() == 1 => text(*one, false),
         ([], [one]) => text(one.to_str().ok().filter(|text| is_plain(text)), true),
-        _ => Presented::Several,
+        _ => BearerTokens::Several,
     }
 }
 
 /// Returns whether a request presents a bearer token.
-pub(crate) fn presents_one(headers: &HeaderMap) -> bool {
-    !matches!(bearer_token(headers), Presented::None)
+pub(crate) fn has_bearer_token(headers: &HeaderMap) -> bool {
+    !matches!(bearer_token(headers), BearerTokens::None)
 }
 
 /// Returns the token of an `Authorization` line with the scheme `Bearer`; the inner `None` means
@@ -82,12 +82,12 @@ mod tests {
             );
         }
         match bearer_token(&headers) {
-            Presented::None => Ok(None),
-            Presented::One(token) => Ok(Some((
+            BearerTokens::None => Ok(None),
+            BearerTokens::One(token) => Ok(Some((
                 token.secret.expose_secret().to_owned(),
                 token.keystone_only,
             ))),
-            Presented::Several => Err(()),
+            BearerTokens::Several => Err(()),
         }
     }
 

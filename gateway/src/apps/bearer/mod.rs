@@ -11,7 +11,7 @@ mod verify;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse as _, Response};
-use extract::{Presented, bearer_token, presents_one};
+use extract::{BearerTokens, bearer_token, has_bearer_token};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use portico_openstack::keystone;
 use portico_store::{Outcome, Store};
@@ -71,11 +71,11 @@ impl BearerAuthentication {
             return Ok(None);
         }
         let token = match bearer_token(headers) {
-            Presented::None => return Ok(None),
-            Presented::Several => {
+            BearerTokens::None => return Ok(None),
+            BearerTokens::Several => {
                 return Err(Box::pin(self.refuse_bearer(context, app, Fault::Ambiguous)).await);
             }
-            Presented::One(token) => token,
+            BearerTokens::One(token) => token,
         };
         let bearer = match Box::pin(self.verify(context, app, &token)).await? {
             Ok(bearer) => bearer,
@@ -209,7 +209,7 @@ pub(crate) fn is_bearer_request(site: &Site, headers: &HeaderMap) -> bool {
         Site::App(app) => {
             !app.config.bearer.is_empty()
                 && !headers.contains_key(header::COOKIE)
-                && presents_one(headers)
+                && has_bearer_token(headers)
         }
     }
 }

@@ -25,18 +25,18 @@ use crate::{
 };
 
 /// How long a verdict about a token is cached.
-const VERDICT_TTL: Duration = Duration::from_secs(10);
-const MAX_VERDICTS: u64 = 10_000;
+const VERIFICATION_TTL: Duration = Duration::from_secs(10);
+const MAX_VERIFICATIONS: u64 = 10_000;
 
 /// The cache of verdicts, by an HMAC of the token, never by the token itself.
 #[derive(Debug)]
 pub(crate) struct VerifiedTokenCache {
     key: SecretString,
-    verdicts: Cache<[u8; 32], Verdict>,
+    verifications: Cache<[u8; 32], Verification>,
 }
 
 /// A verified bearer token, or why it is refused.
-pub(super) type Verdict = Result<Arc<Bearer>, Fault>;
+pub(super) type Verification = Result<Arc<Bearer>, Fault>;
 
 /// A verified bearer token and its caller.
 #[derive(Debug)]
@@ -51,32 +51,32 @@ impl VerifiedTokenCache {
     pub fn new() -> Result<Self, NoRandomness> {
         Ok(Self {
             key: random_secret()?,
-            verdicts: Cache::builder()
-                .max_capacity(MAX_VERDICTS)
-                .time_to_live(VERDICT_TTL)
+            verifications: Cache::builder()
+                .max_capacity(MAX_VERIFICATIONS)
+                .time_to_live(VERIFICATION_TTL)
                 .build(),
         })
     }
 
     /// Returns the verdict about a token at an app, determined once for concurrent requests. Errors
     /// are not cached.
-    pub(super) async fn verdict<E: Send + Sync + 'static>(
+    pub(super) async fn verification<E: Send + Sync + 'static>(
         &self,
         app: &str,
         token: &SecretString,
-        work: impl Future<Output = Result<Verdict, E>>,
-    ) -> Result<Verdict, Arc<E>> {
+        work: impl Future<Output = Result<Verification, E>>,
+    ) -> Result<Verification, Arc<E>> {
         let Some(key) = self.hash(app, token) else {
             return Ok(Err(Fault::Invalid("it cannot be read")));
         };
-        let verdict = self.verdicts.try_get_with(key, work).await?;
-        Ok(match verdict {
+        let verification = self.verifications.try_get_with(key, work).await?;
+        Ok(match verification {
             Ok(bearer) if bearer.expires_at <= Timestamp::now() => {
                 Err(Fault::Invalid("it has expired"))
             }
             // the cached verdict is of the request that was throttled
             Err(Fault::Throttled(seconds)) => {
-                self.verdicts.invalidate(&key).await;
+                self.verifications.invalidate(&key).await;
                 Err(Fault::Throttled(seconds))
             }
             other => other,
@@ -237,19 +237,22 @@ mod tests {
         let asked = AtomicUsize::new(0);
         let token = SecretString::from("t");
         let ask = || {
-            accepted.verdict::<()>("app", &token, async {
+            accepted.verification::<()>("app", &token, async {
                 asked.fetch_add(1, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 Ok(Ok(bearer(60)))
             })
         };
         let all = futures::future::join_all((0..50).map(|_| ask())).await;
-        assert!(all.iter().all(|verdict| matches!(verdict, Ok(Ok(_)))));
+        assert!(
+            all.iter()
+                .all(|verification| matches!(verification, Ok(Ok(_))))
+        );
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test]
-    async fn a_verdict_is_for_one_token_at_one_app() {
+    async fn a_verification_is_for_one_token_at_one_app() {
         let accepted = VerifiedTokenCache::new().unwrap();
         let of = |app: &'static str, token: &'static str, good: bool| {
             let accepted = &accepted;
@@ -262,7 +265,11 @@ mod tests {
                     })
                 };
                 let token = SecretString::from(token);
-                accepted.verdict(app, &token, work).await.unwrap().is_ok()
+                accepted
+                    .verification(app, &token, work)
+                    .await
+                    .unwrap()
+                    .is_ok()
             }
         };
         assert!(of("a", "t", true).await);
@@ -276,11 +283,13 @@ mod tests {
     async fn an_undecided_bearer_is_verified_again_and_an_expired_one_never_counts() {
         let accepted = VerifiedTokenCache::new().unwrap();
         let token = SecretString::from("t");
-        let outage = accepted.verdict("a", &token, async { Err("outage") }).await;
+        let outage = accepted
+            .verification("a", &token, async { Err("outage") })
+            .await;
         assert!(outage.is_err());
-        let verdict = accepted.verdict::<()>("a", &token, async { Ok(Ok(bearer(-1))) });
+        let verification = accepted.verification::<()>("a", &token, async { Ok(Ok(bearer(-1))) });
         assert_eq!(
-            verdict.await.unwrap().err(),
+            verification.await.unwrap().err(),
             Some(Fault::Invalid("it has expired"))
         );
     }

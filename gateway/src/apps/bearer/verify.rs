@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{
     BearerAuthentication, Fault,
     extract::Token,
-    verified_token_cache::{Bearer, REVALIDATION_INTERVAL, Verdict},
+    verified_token_cache::{Bearer, REVALIDATION_INTERVAL, Verification},
 };
 use crate::{
     config::KEYSTONE_BEARER,
@@ -33,7 +33,7 @@ impl BearerAuthentication {
         context: &Context,
         app: &App,
         token: &Token,
-    ) -> Result<Verdict, Interrupt> {
+    ) -> Result<Verification, Interrupt> {
         let secret = &token.secret;
         if secret.expose_secret().starts_with(CLUSTER_TOKEN_PREFIX) {
             return Ok(Err(Fault::Invalid("it is for a cluster")));
@@ -52,25 +52,25 @@ impl BearerAuthentication {
                     return Ok(Err(Fault::Throttled(seconds.max(1))));
                 }
             };
-            let verdict = self.ask(app, token).await;
-            if !matches!(verdict, Ok(Err(_))) {
+            let verification = self.ask(app, token).await;
+            if !matches!(verification, Ok(Err(_))) {
                 // accepted, or not decided
                 let given_back = throttle.return_reservation(&place).await;
                 given_back.map_err(Problem::from)?;
             }
-            if matches!(verdict, Ok(Ok(_))) {
+            if matches!(verification, Ok(Ok(_))) {
                 metrics::bearer_verification("verified");
             }
-            verdict
+            verification
         };
-        let verdict = self
+        let verification = self
             .verified_tokens
-            .verdict::<Problem>(&app.config.id, secret, work)
+            .verification::<Problem>(&app.config.id, secret, work)
             .await;
-        verdict.map_err(|problem| (*problem).clone().into())
+        verification.map_err(|problem| (*problem).clone().into())
     }
 
-    async fn ask(&self, app: &App, token: &Token) -> Result<Verdict, Problem> {
+    async fn ask(&self, app: &App, token: &Token) -> Result<Verification, Problem> {
         let issuers = &app.config.bearer;
         if !token.keystone_only
             && let Some(issuer) = claimed_issuer(token.secret.expose_secret())
@@ -87,7 +87,7 @@ impl BearerAuthentication {
         Ok(Err(Fault::Invalid("its issuer is not accepted here")))
     }
 
-    async fn ask_keystone_about(&self, token: &SecretString) -> Result<Verdict, Problem> {
+    async fn ask_keystone_about(&self, token: &SecretString) -> Result<Verification, Problem> {
         let details = match self.keystone.validate(token).await {
             Ok(details) => details,
             Err(error) if error.is_refusal() => {
@@ -111,11 +111,14 @@ impl BearerAuthentication {
 
 /// Verifies a JWT with its provider's keys. Its groups count where a rule names the provider; it
 /// carries no roles in projects.
-async fn ask_provider(provider: &OidcProvider, token: &SecretString) -> Result<Verdict, Problem> {
+async fn ask_provider(
+    provider: &OidcProvider,
+    token: &SecretString,
+) -> Result<Verification, Problem> {
     let verified = match provider.client.verify_bearer(token).await {
         Ok(verified) => verified,
         Err(portico_oidc::Error::Token(fault)) => {
-            tracing::debug!(provider = provider.config.id, %fault, "a bearer was refused");
+            tracing::debug!(provider = provider.config.id, reason = %fault, "a bearer was refused");
             return Ok(Err(Fault::Invalid(
                 "it is not a valid access token for this audience",
             )));

@@ -62,7 +62,7 @@ impl ForwardAuth {
             {
                 headers.entry(name).or_insert(EMPTY);
             }
-            let cookies = if question.is_from_elsewhere(&app.origin) {
+            let cookies = if question.is_cross_origin(&app.origin) {
                 None
             } else {
                 without_reserved(question.headers)

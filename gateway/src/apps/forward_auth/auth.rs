@@ -84,9 +84,12 @@ mod tests {
     fn there_are_four_answers() {
         for status in 100..=599 {
             let status = StatusCode::from_u16(status).expect("status");
-            let said = of_the_contract(status).as_u16();
-            assert!([202, 401, 403, 503].contains(&said), "{status}: {said}");
-            assert_eq!(said == 202, status == StatusCode::ACCEPTED, "{status}");
+            let answered = of_the_contract(status).as_u16();
+            assert!(
+                [202, 401, 403, 503].contains(&answered),
+                "{status}: {answered}"
+            );
+            assert_eq!(answered == 202, status == StatusCode::ACCEPTED, "{status}");
         }
     }
 }

@@ -167,7 +167,7 @@ impl ForwardAuth {
             let own = context.site.origin(&self.hosts);
             let checked = origin::check(own, &question.method, headers, upgrades(headers));
             if let Err(fault) = checked {
-                return self.judge_from_elsewhere(question, fault);
+                return self.authorize_cross_origin(question, fault);
             }
         }
         let cookie_of = match &context.site {
@@ -185,7 +185,7 @@ impl ForwardAuth {
         let program = bearer.is_some();
         let known = match &bearer {
             Some(bearer) => Ok(bearer.caller().clone()),
-            None => self.standing_caller(context, headers, cookie_of).await?,
+            None => self.valid_caller(context, headers, cookie_of).await?,
         };
         let Some(app) = app else {
             return Ok(match known {
@@ -231,7 +231,7 @@ impl ForwardAuth {
 
     /// Decides a request by a page of another origin: only what is open to every client is
     /// permitted.
-    fn judge_from_elsewhere(
+    fn authorize_cross_origin(
         &self,
         question: &AuthRequest<'_>,
         fault: OriginFault,
@@ -239,7 +239,7 @@ impl ForwardAuth {
         if let Some(app) = &question.app
             && self
                 .authorization
-                .is_open_to_pages_elsewhere(app, &self.asked_about(question, app)?)
+                .allows_cross_origin(app, &self.asked_about(question, app)?)
         {
             return Ok(AuthDecision::Open {
                 caller: None,
@@ -249,7 +249,7 @@ impl ForwardAuth {
         Err(Problem::foreign_origin(fault).into())
     }
 
-    async fn standing_caller(
+    async fn valid_caller(
         &self,
         context: &Context,
         headers: &HeaderMap,
@@ -318,7 +318,7 @@ impl AuthRequest<'_> {
 
     /// Returns whether a page of another origin makes a user's browser send this request, so that
     /// no cookie counts.
-    pub fn is_from_elsewhere(&self, own: &str) -> bool {
+    pub fn is_cross_origin(&self, own: &str) -> bool {
         let upgrade = upgrades(self.headers);
         !self.is_bearer_request()
             && origin::check(own, &self.method, self.headers, upgrade).is_err()
@@ -337,17 +337,17 @@ fn upgrades(headers: &HeaderMap) -> bool {
     headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
 }
 
-fn refused(why: impl Into<String>) -> Problem {
-    let why = why.into();
+fn refused(reason: impl Into<String>) -> Problem {
+    let reason = reason.into();
     tracing::warn!(
-        why,
+        reason,
         "an authorization request of a proxy in front was refused"
     );
     Problem::downstream(
         StatusCode::FORBIDDEN,
         "bad_question",
         "Cannot authorize this request",
-        format!("It was refused: {why}."),
+        format!("It was refused: {reason}."),
     )
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct ForwardAuth {
 }
 
 /// Returns the problem for a request to an app's host that another proxy should have served.
-pub(crate) fn served_elsewhere(app: &App) -> Problem {
+pub(crate) fn served_by_other_proxy(app: &App) -> Problem {
     let name = &app.config.name;
     Problem::downstream(
         http::StatusCode::MISDIRECTED_REQUEST,

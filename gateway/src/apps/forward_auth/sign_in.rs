@@ -97,8 +97,8 @@ fn meant(
         return Ok(destination);
     }
     let redirect = one(headers, "x-auth-request-redirect").ok().flatten();
-    let said = redirect.or(forwarded.target.as_deref());
-    Ok(said.map(Destination::of).unwrap_or_default())
+    let address = redirect.or(forwarded.target.as_deref());
+    Ok(address.map(Destination::of).unwrap_or_default())
 }
 
 /// Turns a redirect into a page that redirects by itself: Traefik's errors middleware shows it

@@ -60,7 +60,7 @@ impl UpstreamIdentity {
             .cluster_tokens
             .cluster_token(&of_session(caller), caller, cluster, &project)
             .await?;
-        tracing::debug!(app = app.config.id, cluster_id = %cluster.record.id, "a cluster token");
+        tracing::debug!(upstream = app.config.id, cluster_id = %cluster.record.id, "a cluster token");
         let left = sealed.expires_at.as_second() - now.as_second();
         let used_for = Duration::from_secs(u64::try_from(left * 2 / 3).unwrap_or_default());
         let bearer = authorization("Bearer", sealed.token.expose_secret())?;

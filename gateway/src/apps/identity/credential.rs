@@ -104,7 +104,7 @@ impl Credential {
             Err(error) => {
                 let fault = error.to_string();
                 if last.fault.as_ref() != Some(&fault) {
-                    tracing::error!(app, %error, "an app's credential is not usable, the old one stays");
+                    tracing::error!(upstream = app, %error, "an app's credential is not usable, the old one stays");
                 }
                 last.fault = Some(fault);
                 Err(())

@@ -59,12 +59,12 @@ impl Jwt {
         let mut claims = Map::new();
         for (name, fact) in &self.claims {
             let value = facts.get(*fact);
-            let said = match &value {
+            let claim = match &value {
                 Value::Many(entries) => Some(json!(entries)),
                 _ => value.text().map(Json::from),
             };
-            if let Some(said) = said {
-                claims.insert(name.clone(), said);
+            if let Some(claim) = claim {
+                claims.insert(name.clone(), claim);
             }
         }
         claims

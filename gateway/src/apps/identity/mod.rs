@@ -127,7 +127,7 @@ impl Identities {
             match credential.read_again(app) {
                 Ok(true) => {
                     ::metrics::counter!(KEY_CHANGES, "keys" => "apps").increment(1);
-                    tracing::info!(app, "an app's credential was read again");
+                    tracing::info!(upstream = app, "an app's credential was read again");
                 }
                 Ok(false) => {}
                 Err(()) => failing = true,
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_stops_the_start() {
+    fn an_identity_that_cannot_be_passed_on_stops_the_start() {
         for identity in [
             json!({ "kind": "bearer", "token_file": "/nowhere/token" }),
             json!({ "kind": "basic", "user": "user", "password_file": "/nowhere/password" }),
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_app_is_told_no_client_can_say_to_it() {
+    fn no_client_can_send_an_apps_identity_headers() {
         let names = |identity: Value| {
             let named = build(identity).expect("built").named("grafana");
             named.iter().map(ToString::to_string).collect::<Vec<_>>()

@@ -14,14 +14,14 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Roles {
     roles: Vec<AppRole>,
-    otherwise: Option<Arc<str>>,
+    default: Option<Arc<str>>,
 }
 
 impl Roles {
     pub fn new(config: &IdentityConfig) -> Self {
         Self {
             roles: config.roles.clone(),
-            otherwise: config.role_otherwise.as_deref().map(Arc::from),
+            default: config.default_role.as_deref().map(Arc::from),
         }
     }
 }
@@ -38,8 +38,8 @@ impl UpstreamIdentity {
                 return Ok(Some(&role.value));
             }
         }
-        match &roles.otherwise {
-            Some(otherwise) => Ok(Some(otherwise)),
+        match &roles.default {
+            Some(default) => Ok(Some(default)),
             None if roles.roles.is_empty() => Ok(None),
             None => Err(Refusal::NoRole.into()),
         }

@@ -98,7 +98,7 @@ pub(crate) async fn app(
         return Err(Problem::not_found().into());
     };
     if app.config.forward_auth {
-        return Err(forward_auth::served_elsewhere(app).into());
+        return Err(forward_auth::served_by_other_proxy(app).into());
     }
     let route = app.upstream.route.as_ref();
     if route.is_some_and(|route| route.reaches_beyond(&request)) {
@@ -268,7 +268,7 @@ impl ReverseProxy {
             return Ok(Err(missing));
         }
         if !app.has_own_host() {
-            self.authentication.leave_arrival_behind(context, uri)?;
+            self.authentication.remove_sign_in_mark(context, uri)?;
         }
         Ok(Ok(caller))
     }

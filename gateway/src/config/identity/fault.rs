@@ -51,7 +51,7 @@ pub enum IdentityFault {
     )]
     NoRoles,
     #[error("roles are given, and no header or claim has the value \"role\"")]
-    UntoldRoles,
+    UnusedRoles,
     #[error("a role of the app has no name")]
     EmptyRole,
     #[error(

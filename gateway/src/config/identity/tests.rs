@@ -29,7 +29,7 @@ fn every_kind_can_be_configured() {
             "X-Roles": { "value": "roles", "lines": true },
             "X-Scope-OrgID": { "text": "acme" },
             "X-Email": { "value": "email", "required": true },
-        }, "roles": editor, "role_otherwise": "Viewer" }),
+        }, "roles": editor, "default_role": "Viewer" }),
         json!({ "kind": "jwt" }),
         json!({ "kind": "jwt", "roles": editor }),
         json!({ "kind": "jwt", "header": "Authorization", "claims": { "sub": "user_id" } }),
@@ -146,7 +146,7 @@ fn headers_with_a_meaning_of_their_own_carry_no_identity() {
 }
 
 #[test]
-fn a_header_is_named_once_and_lists_are_told_apart() {
+fn a_header_is_named_once_and_lists_are_distinguished() {
     let twice = json!({ "kind": "headers", "headers": { "X-User": "user", "x-user": "user_id" } });
     assert!(matches!(fault(twice), IdentityFault::HeaderTwice(_)));
     let twice = json!({ "kind": "jwt", "headers": { "x-jwt-assertion": "user" } });
@@ -188,7 +188,7 @@ fn a_header_is_named_once_and_lists_are_told_apart() {
 }
 
 #[test]
-fn a_token_says_nothing_about_itself_that_was_not_meant() {
+fn a_token_takes_no_claim_about_itself_from_the_configuration() {
     for name in ["iss", "aud", "exp", "iat", "nbf", "jti", "", "a b", "é"] {
         let text = json!({ "kind": "jwt", "claims": { name: "user" } });
         assert!(matches!(fault(text), IdentityFault::ClaimName(_)), "{name}");
@@ -197,12 +197,12 @@ fn a_token_says_nothing_about_itself_that_was_not_meant() {
 
 #[test]
 fn roles_are_passed_on_and_have_holders() {
-    let told = json!({ "kind": "headers", "headers": { "X-Role": "role" } });
-    assert_eq!(fault(told), IdentityFault::NoRoles);
-    let untold = json!({ "kind": "headers", "headers": { "X-User": "user" }, "roles": [
+    let headers = json!({ "kind": "headers", "headers": { "X-Role": "role" } });
+    assert_eq!(fault(headers), IdentityFault::NoRoles);
+    let unused = json!({ "kind": "headers", "headers": { "X-User": "user" }, "roles": [
         { "value": "Admin", "for": [{ "role": "r", "project": "p" }] },
     ]});
-    assert_eq!(fault(untold), IdentityFault::UntoldRoles);
+    assert_eq!(fault(unused), IdentityFault::UnusedRoles);
     for holders in [json!([]), json!([{ "role": "", "project": "p" }])] {
         let unheld = json!({ "kind": "jwt", "roles": [{ "value": "Admin", "for": holders }] });
         assert!(matches!(

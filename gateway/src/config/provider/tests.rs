@@ -21,7 +21,7 @@ fn app(allow: Value) -> AppConfig {
 }
 
 #[test]
-fn providers_stand_side_by_side() {
+fn several_providers_work_side_by_side() {
     let keystone: ProviderConfig =
         serde_json::from_value(json!({ "id": "cloud", "name": "Cloud", "kind": "keystone" }))
             .expect("shape");
@@ -124,7 +124,7 @@ fn attack_55_a_rule_that_cannot_be_decided_stops_the_start() {
 }
 
 #[test]
-fn none_is_no_algorithm() {
+fn none_is_not_an_algorithm() {
     let text = json!({
         "id": "corp", "name": "Corp", "kind": "oidc", "algorithms": ["none"],
     });

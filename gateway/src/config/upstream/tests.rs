@@ -25,7 +25,7 @@ fn every_kind_of_address_is_taken() {
 }
 
 #[test]
-fn what_is_no_address_is_refused() {
+fn what_is_not_an_address_is_refused() {
     for url in [
         "ftp://a",
         "http://user@a/",

@@ -141,7 +141,7 @@ impl Problem {
             ForwardError::BadUpgrade | ForwardError::Target(_) => {
                 Self::bad_request(format!("It was refused: {error}."))
             }
-            ForwardError::Rewrite(RewriteFault::Elsewhere) => Self::not_found(),
+            ForwardError::Rewrite(RewriteFault::OtherPrefix) => Self::not_found(),
             ForwardError::Rewrite(RewriteFault::Path(fault)) => Self::bad_path(*fault),
             ForwardError::Rewrite(fault @ RewriteFault::Unfit) => {
                 Self::bad_request(format!("It was refused: {fault}."))

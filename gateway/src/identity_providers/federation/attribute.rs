@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_is_said_as_a_web_server_would() {
+    fn an_identity_has_the_attributes_of_a_web_server() {
         let identity = identity();
         let attribute = |name| attribute(&identity, name);
         assert_eq!(

@@ -32,7 +32,7 @@ pub(crate) struct Federation {
 
 /// What a provider has just issued for a user.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FreshWord<'a> {
+pub(crate) struct IssuedIdentity<'a> {
     /// `None`: the response contained no identity.
     pub identity: Option<&'a Identity>,
     pub id_token: Option<&'a SecretString>,
@@ -50,7 +50,7 @@ pub(crate) enum NoToken {
     NotTrusted(FederationError),
     /// The provider's response did not contain enough this time.
     #[error("the provider sent no attribute that could be passed on")]
-    NothingSaid,
+    NoAttributes,
     #[error("Keystone cannot be asked: {0}")]
     Unavailable(keystone::Error),
 }
@@ -91,17 +91,17 @@ impl Federations {
 
 impl Federation {
     /// Returns a Keystone token for an identity that the provider has just confirmed.
-    pub async fn token(&self, word: FreshWord<'_>) -> Result<IssuedToken, NoToken> {
+    pub async fn token(&self, word: IssuedIdentity<'_>) -> Result<IssuedToken, NoToken> {
         let assertion = match self.config.bearer {
             None => {
-                let identity = word.identity.ok_or(NoToken::NothingSaid)?;
+                let identity = word.identity.ok_or(NoToken::NoAttributes)?;
                 let headers = attribute::headers(&self.config.headers, identity)
                     .map_err(|error| NoToken::NotMapped(error.to_string()))?;
                 Assertion::Headers(headers)
             }
             Some(CarriedToken::AccessToken) => Assertion::Bearer(word.access_token.clone()),
             Some(CarriedToken::IdToken) => {
-                Assertion::Bearer(word.id_token.cloned().ok_or(NoToken::NothingSaid)?)
+                Assertion::Bearer(word.id_token.cloned().ok_or(NoToken::NoAttributes)?)
             }
         };
         let issued = self.keystone.federate(&self.way, &assertion).await;

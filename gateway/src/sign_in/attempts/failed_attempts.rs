@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn finding_s4_mistakes_in_a_known_browser_are_not_worth_a_page() {
-        for (failures, known, said) in [
+        for (failures, known, expected) in [
             (0, 0, false),
             (1, 0, true),
             (1, 1, false),
@@ -158,7 +158,7 @@ mod tests {
             (3, 3, true),
         ] {
             let failed = failed(failures, known);
-            assert_eq!(is_worth_saying(&failed), said, "{failures} {known}");
+            assert_eq!(is_worth_saying(&failed), expected, "{failures} {known}");
         }
     }
 }

@@ -40,13 +40,13 @@ pub(crate) async fn post(
         .filter(|provider| Some(provider.client.issuer()) == issuer.as_deref());
     for provider in meant {
         match provider.client.verify_logout_token(token).await {
-            Ok(verified) => return sign_in.end_as_told(provider, &verified).await,
+            Ok(verified) => return sign_in.end_sessions(provider, &verified).await,
             Err(error) => last = Some(error),
         }
     }
     Ok(match last {
         Some(Error::Token(fault)) => {
-            tracing::warn!(issuer, %fault, "a logout token was refused");
+            tracing::warn!(issuer, reason = %fault, "a logout token was refused");
             refused("the logout token was refused")
         }
         Some(error) => {
@@ -62,7 +62,7 @@ pub(crate) async fn post(
 }
 
 impl SignIn {
-    async fn end_as_told(
+    async fn end_sessions(
         &self,
         provider: &OidcProvider,
         token: &LogoutToken,

@@ -21,7 +21,7 @@ use crate::{
         cookies::Purpose, error_response::Problem, forms::Fields, interrupt::Interrupt,
         return_path::ReturnPath,
     },
-    identity_providers::{OidcProvider, federation::FreshWord},
+    identity_providers::{OidcProvider, federation::IssuedIdentity},
     metrics,
     request_context::Context,
     sign_in::SignIn,
@@ -81,7 +81,7 @@ pub(crate) async fn get(
         sign_in
             .refused(&context, &provider, "the provider answered with an error")
             .await;
-        return Err(said_no(
+        return Err(refused_by_provider(
             &provider,
             error,
             query.get("error_description"),
@@ -104,7 +104,7 @@ pub(crate) async fn get(
         Ok(tokens) => tokens,
         Err(error) => return Err(sign_in.failed_at(&context, &provider, &error).await.into()),
     };
-    let word = FreshWord {
+    let word = IssuedIdentity {
         identity: Some(&tokens.identity),
         id_token: Some(&tokens.id_token),
         access_token: &tokens.access_token,
@@ -213,7 +213,7 @@ impl SignIn {
 
 /// Handles an error response of the provider. Its text is shown unformatted; the state has proved
 /// that the provider sent it.
-fn said_no(
+fn refused_by_provider(
     provider: &OidcProvider,
     code: &str,
     description: &str,

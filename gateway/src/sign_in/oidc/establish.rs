@@ -121,10 +121,10 @@ impl SignIn {
             see_other(
                 &self
                     .authentication
-                    .arriving_at(&ReturnPath::choice_of_project(), now),
+                    .with_sign_in_mark(&ReturnPath::choice_of_project(), now),
             )
         } else {
-            see_other(&self.authentication.arriving_at(return_path, now))
+            see_other(&self.authentication.with_sign_in_mark(return_path, now))
         };
         let answer = with_cookie(answer, self.authentication.count_round(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));

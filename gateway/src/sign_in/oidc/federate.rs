@@ -6,7 +6,7 @@ use portico_store::Outcome;
 use crate::{
     audit::Event,
     http::error_response::Problem,
-    identity_providers::federation::{FreshWord, NoToken},
+    identity_providers::federation::{IssuedIdentity, NoToken},
     request_context::Context,
     sign_in::SignIn,
 };
@@ -19,7 +19,7 @@ impl SignIn {
         &self,
         context: &Context,
         provider: &str,
-        word: FreshWord<'_>,
+        word: IssuedIdentity<'_>,
     ) -> Result<Option<IssuedToken>, Problem> {
         let Some(federation) = self.federations.get(provider) else {
             return Ok(None);
@@ -36,7 +36,7 @@ impl SignIn {
             .reason(&text);
         self.audit.record(context, event).await;
         match error {
-            NoToken::NotMapped(_) | NoToken::NothingSaid => Ok(None),
+            NoToken::NotMapped(_) | NoToken::NoAttributes => Ok(None),
             NoToken::NotTrusted(_) => {
                 tracing::error!(provider, %error, "a federation is not configured as Keystone's");
                 Err(Problem::downstream(

@@ -54,7 +54,7 @@ fn rules_without_effect_are_named() {
 }
 
 #[test]
-fn a_strict_rule_says_what_it_opens() {
+fn a_strict_rule_names_what_it_opens() {
     let found = warnings(
         "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\nrules:\n- {name: a, subjects: {roleIDs: [r1]}, \
          resources: [{groups: [\"\"], resources: [secrets], namespaces: [shop], verbs: [get]}]}",

@@ -29,7 +29,7 @@ fn nothing_grows_into_running_commands() {
             ("get pods/portforward in shop", false),
             ("create serviceaccounts/token in shop", false),
             ("get services/status in shop", false),
-            // a star of namespaces is no word about requests without one
+            // a star of namespaces does not include requests without one
             ("list pods", false),
             ("get deployments.apps in shop", false),
         ],
@@ -44,7 +44,7 @@ fn nothing_grows_into_running_commands() {
 }
 
 #[test]
-fn names_of_objects_and_cluster_wide_requests_are_said() {
+fn names_of_objects_and_cluster_wide_requests_are_shown() {
     let rule = r#"{name: a, subjects: {userIDs: [u1]}, resources:
         [{groups: [""], resources: [configmaps], names: [one], namespaces: [shop], verbs: [get, list]},
          {groups: [""], resources: [nodes], clusterWide: true, verbs: [list]}],
@@ -85,7 +85,7 @@ fn ids_are_compared_with_ids_only() {
         &ask(false),
     );
     check(&rule("{userIDs: [u2]}"), &vera(), &ask(false));
-    // names, wherever they stand, are no IDs
+    // names, in any position, are not IDs
     let mut named = vera();
     named.groups = vec!["member".to_owned()];
     named.name = "u1".to_owned();
@@ -105,7 +105,7 @@ fn ids_are_compared_with_ids_only() {
 }
 
 #[test]
-fn what_says_too_little_is_refused() {
+fn incomplete_rules_are_refused() {
     for (rule, word) in [
         (
             "{name: a, subjects: {}, paths: [{paths: [/x], verbs: [get]}]}",

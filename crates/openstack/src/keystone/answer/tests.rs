@@ -91,7 +91,7 @@ fn a_no_counts_only_in_keystones_own_form() {
 }
 
 #[test]
-fn each_scope_is_told_apart() {
+fn each_scope_is_distinguished() {
     let role = json!([{"id": "r1", "name": "admin"}]);
     let cases = [
         (json!({}), TokenScope::Unscoped, 0),

@@ -43,7 +43,7 @@ fn pool(url: &str) -> ConnectionPool {
     ConnectionPool::new(connector, 16 << 10, Duration::from_millis(400))
 }
 
-/// A server that does with its first connection what it is told.
+/// A server that handles its first connection as configured.
 async fn first_connection<F>(serve: impl FnOnce(TcpStream) -> F + Send + 'static) -> ConnectionPool
 where
     F: Future<Output = ()> + Send + 'static,
@@ -240,7 +240,7 @@ async fn a_request_with_a_body_gives_its_connection_back() {
             .insert("host", http::HeaderValue::from_static("localhost"));
         let answered = pool.request(request).await;
         assert_eq!(read(answered).await, format!("round {round}").as_bytes());
-        // its task is told that the answer was read
+        // its task is notified that the answer was read
         tokio::time::sleep(Duration::from_millis(20)).await;
         assert_eq!(pool.0.idle.lock().len(), 1, "one connection for all");
     }
@@ -288,7 +288,7 @@ async fn an_abandoned_request_closes_its_connection() {
         .await;
         let request = Request::new(body);
         let waited = tokio::time::timeout(Duration::from_millis(50), pool.request(request)).await;
-        assert!(waited.is_err(), "nobody answers");
+        assert!(waited.is_err(), "there was an answer");
         let closed = tokio::time::timeout(Duration::from_secs(5), is_closed).await;
         assert!(closed.is_ok_and(|closed| closed.is_ok()));
     }
