@@ -1,6 +1,9 @@
 //! `cargo xtask site [--release]`: the browser half of the build. Needs cargo with the
 //! wasm32-unknown-unknown target and what `npm ci` installs; no other tool, no download.
 mod compress;
+#[cfg(test)]
+mod contrast;
+mod modules;
 mod names;
 mod site;
 mod steps;
@@ -18,7 +21,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Builds WebAssembly, styles, the terminal module and assets into target/site
+    /// Builds WebAssembly, styles, browser modules and assets into target/site
     Site {
         /// Small and compressed, as it is shipped
         #[arg(long)]

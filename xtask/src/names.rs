@@ -33,13 +33,13 @@ pub fn rename_one(folder: &Path, name: &str, extension: &str) -> Result<String> 
 
 /// Renames the styles, and the scripts and modules of the panel. Scripts and modules name each
 /// other, so they share one hash over all of them.
-pub fn rename_all(site: &Path, pkg: &Path) -> Result<()> {
+pub fn rename_all(site: &Path, pkg: &Path, is_module: fn(&str) -> bool) -> Result<()> {
     let styles = rename_one(pkg, "app", "css")?;
     let parts: Vec<_> = files(pkg)?
         .into_iter()
         .filter(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            name != styles && !name.starts_with("terminal.")
+            name != styles && !is_module(&name)
         })
         .collect();
     let hash = hash_of(&parts)?;
@@ -59,7 +59,7 @@ pub fn rename_all(site: &Path, pkg: &Path) -> Result<()> {
     }
     let script = fs::read_to_string(pkg.join("app.js"))?;
     let loader = format!("__wasm_split.{hash}.js");
-    // the module itself goes on to import it under its first name
+    // the module itself still imports it under its first name
     let import = format!("from \"./{}\"", wasm::LOADER);
     ensure!(
         script.contains(&import),

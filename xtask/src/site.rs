@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::{
-    compress, names,
+    compress, modules, names,
     steps::{Paths, done, files, run},
     wasm,
 };
@@ -17,7 +17,7 @@ use std::{
 pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .context("xtask stands in the workspace")?
+        .context("xtask is a folder of the workspace")?
         .to_path_buf();
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let out = out.unwrap_or_else(|| root.join("target/site"));
@@ -39,16 +39,15 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     }
     copy(&paths.root.join("public"), &paths.site)?;
     fs::create_dir_all(&paths.pkg)?;
-    terminal(&paths, release)?;
-    let terminal = names::rename_one(&paths.pkg, "terminal", "js")?;
-    let module = wasm::compile(&paths, release, &terminal)?;
+    let modules = modules::bundle(&paths, release)?;
+    let module = wasm::compile(&paths, release, modules)?;
     wasm::split(&paths, &module)?;
     wasm::bind(&paths, release)?;
     styles(&paths, release)?;
     if release {
         wasm::optimise(&paths)?;
     }
-    names::rename_all(&paths.site, &paths.pkg)?;
+    names::rename_all(&paths.site, &paths.pkg, modules::is_module)?;
     if release {
         minify_scripts(&paths)?;
         shrink(&paths)?;
@@ -72,33 +71,11 @@ fn styles(paths: &Paths, release: bool) -> Result<()> {
     run("tailwindcss", &mut tailwind)
 }
 
-/// The terminal tab's module with xterm.js; no other page loads it.
-fn terminal(paths: &Paths, release: bool) -> Result<()> {
-    let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
-    esbuild
-        .current_dir(&paths.root)
-        .args([
-            "app/browser/terminal.js",
-            "--bundle",
-            "--format=esm",
-            "--target=es2022",
-        ])
-        .args(["--legal-comments=none", "--log-level=warning"])
-        .arg(format!(
-            "--outfile={}",
-            paths.pkg.join("terminal.js").display()
-        ));
-    if release {
-        esbuild.arg("--minify");
-    }
-    run("esbuild", &mut esbuild)
-}
-
 /// Minifies the scripts that wasm-bindgen and the splitter have written.
 fn minify_scripts(paths: &Paths) -> Result<()> {
     let scripts = files(&paths.pkg)?.into_iter().filter(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".js") && !name.starts_with("terminal")
+        name.ends_with(".js") && !modules::is_module(&name)
     });
     let mut esbuild = Command::new(paths.node_bin.join("esbuild"));
     esbuild.args(scripts).args([

@@ -27,8 +27,12 @@ pub const LOADER: &str = "__wasm_split.______________________.js";
 /// Which files a lazily loaded function needs; the server preloads them.
 pub const MANIFEST: &str = "__wasm_split_manifest.json";
 
-/// Compiles the panel. `terminal` is the file name of the terminal's module.
-pub fn compile(paths: &Paths, release: bool, terminal: &str) -> Result<PathBuf> {
+/// Compiles the panel. `modules` are environment variables with the file names of browser modules.
+pub fn compile(
+    paths: &Paths,
+    release: bool,
+    modules: Vec<(&'static str, String)>,
+) -> Result<PathBuf> {
     let profile = if release { "wasm-release" } else { "wasm-dev" };
     let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
     cargo
@@ -47,7 +51,7 @@ pub fn compile(paths: &Paths, release: bool, terminal: &str) -> Result<PathBuf> 
         .arg(&paths.front)
         // the splitter moves functions; it reads from the relocations who calls them
         .args(["--", "-Clink-args=--emit-relocs"])
-        .env("PORTICO_TERMINAL_MODULE", terminal)
+        .envs(modules)
         .env_remove("CARGO_MANIFEST_DIR");
     run("wasm", &mut cargo)?;
     Ok(paths
