@@ -39,12 +39,38 @@ function styleStandIn() {
   return element;
 }
 
-const THEME = {
-  background: "#0f1319",
-  foreground: "#e4e7ed",
-  cursor: "#a5b6ff",
-  selectionBackground: "#33458c",
+// xterm.js colours single cells (24-bit colours, and those it shifts for contrast) by a style attribute,
+// which the same rule blocks; the object model is not subject to it.
+HTMLSpanElement.prototype.setAttribute = function (name, value) {
+  if (name === "style") this.style.cssText = value;
+  else Element.prototype.setAttribute.call(this, name, value);
 };
+
+// The style sheet's tokens, by xterm's names. The bright colours are the plain ones: xterm shifts
+// each to 4.5:1 on its background anyway.
+const TOKENS = {
+  background: "terminal-bg",
+  foreground: "terminal-text",
+  cursor: "accent",
+  cursorAccent: "terminal-bg",
+  selectionBackground: "selection",
+};
+for (const name of ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]) {
+  TOKENS[name] = `terminal-${name}`;
+  TOKENS[`bright${name[0].toUpperCase()}${name.slice(1)}`] = `terminal-${name}`;
+}
+
+// A custom property keeps its text, `light-dark(…)` here; a colour that uses it is computed.
+function theme(host) {
+  const probe = document.createElement("span");
+  host.append(probe);
+  const colours = Object.entries(TOKENS).map(([name, token]) => {
+    probe.style.setProperty("color", `var(--${token})`);
+    return [name, getComputedStyle(probe).color];
+  });
+  probe.remove();
+  return Object.fromEntries(colours);
+}
 
 // Why the gateway closed a terminal, with what to do: 1008 says that the session has ended, 1012
 // that the terminal may be opened again.
@@ -75,7 +101,8 @@ class PorticoTerminal extends HTMLElement {
       scrollback: 5000,
       cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
       screenReaderMode: true,
-      theme: THEME,
+      minimumContrastRatio: 4.5,
+      theme: theme(this),
     });
     this.fit = new FitAddon();
     this.terminal.loadAddon(this.fit);
@@ -95,15 +122,32 @@ class PorticoTerminal extends HTMLElement {
     this.observer = new ResizeObserver(() => this.fit.fit());
     this.observer.observe(this);
     this.fit.fit();
+    this.followTheme();
     this.connect();
     this.terminal.focus();
   }
 
   disconnectedCallback() {
     this.observer?.disconnect();
+    this.unfollowTheme?.();
     this.close();
     this.terminal?.dispose();
     this.terminal = undefined;
+  }
+
+  /** Takes the colours again when the chosen appearance or the system's changes. */
+  followTheme() {
+    const update = () => {
+      this.terminal.options.theme = theme(this);
+    };
+    const chosen = new MutationObserver(update);
+    chosen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    const queries = ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"].map((query) => matchMedia(query));
+    for (const query of queries) query.addEventListener("change", update);
+    this.unfollowTheme = () => {
+      chosen.disconnect();
+      for (const query of queries) query.removeEventListener("change", update);
+    };
   }
 
   connect() {
@@ -140,7 +184,9 @@ class PorticoTerminal extends HTMLElement {
   close() {
     const socket = this.socket;
     this.socket = undefined;
-    socket?.close();
+    // closing a connection that is being made is an error in the browser's console
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 
   send(bytes) {

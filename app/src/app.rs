@@ -1,4 +1,6 @@
 use crate::{
+    carried::provide_carried,
+    cluster_states::provide_cluster_states,
     components::provide_toasts,
     context::{initial_session, provide_session},
     hooks::stream::provide_stream,
@@ -6,8 +8,8 @@ use crate::{
     pages::{
         self,
         lazy::{
-            AccessRoute, AppRoute, AuthenticationRoute, KindsRoute, ListRoute, NamespacesRoute,
-            ObjectRoute,
+            AccessRoute, AppRoute, AuthenticationRoute, CreateRoute, KindsRoute, ListRoute,
+            NamespacesRoute, ObjectRoute,
         },
     },
 };
@@ -26,10 +28,23 @@ pub fn App() -> impl IntoView {
     provide_meta_context();
     let session = SharedValue::new(initial_session).into_inner();
     view! {
-        <Title text="Portico" />
+        <Title text="Portico" formatter=title_source />
         <Router>
             <Signed session />
         </Router>
+    }
+}
+
+/// Returns a title as the source of a page holds it: names of objects and of addresses are in it, and
+/// the library writes it into the page unescaped. A browser sets it as text.
+fn title_source(title: String) -> String {
+    if cfg!(feature = "ssr") {
+        title
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    } else {
+        title
     }
 }
 
@@ -38,6 +53,8 @@ pub fn App() -> impl IntoView {
 #[component]
 fn Signed(session: SessionView) -> impl IntoView {
     let session = provide_session(session);
+    provide_carried(session);
+    provide_cluster_states(session);
     provide_stream(session);
     provide_toasts();
     view! {
@@ -58,6 +75,7 @@ fn Signed(session: SessionView) -> impl IntoView {
                     <Route path=path!("") view=pages::Cluster />
                     <Route path=path!("namespaces") view={Lazy::<NamespacesRoute>::new()} />
                     <Route path=path!("kinds") view={Lazy::<KindsRoute>::new()} />
+                    <Route path=path!("create") view={Lazy::<CreateRoute>::new()} />
                     <Route path=path!("access") view={Lazy::<AccessRoute>::new()} />
                     <Route path=path!("authentication") view={Lazy::<AuthenticationRoute>::new()} />
                     <Route path=path!("resources/:group/:version/:plural") view={Lazy::<ListRoute>::new()} />

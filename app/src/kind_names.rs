@@ -83,7 +83,51 @@ pub fn built_in(resource: &ResourceRef) -> Option<&'static str> {
         .find(|name| name.eq_ignore_ascii_case(&resource.plural))
 }
 
-/// Does the same, or returns the plural in the address if the kind is not known.
+/// The kinds of [`BUILT_IN`] whose objects are in no namespace.
+const CLUSTER_SCOPED: [&str; 33] = [
+    "apiservices",
+    "certificatesigningrequests",
+    "clusterrolebindings",
+    "clusterroles",
+    "clustertrustbundles",
+    "componentstatuses",
+    "csidrivers",
+    "csinodes",
+    "customresourcedefinitions",
+    "deviceclasses",
+    "flowschemas",
+    "ingressclasses",
+    "ipaddresses",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+    "mutatingwebhookconfigurations",
+    "namespaces",
+    "nodes",
+    "persistentvolumes",
+    "podsecuritypolicies",
+    "priorityclasses",
+    "prioritylevelconfigurations",
+    "resourceslices",
+    "runtimeclasses",
+    "servicecidrs",
+    "storageclasses",
+    "storageversionmigrations",
+    "storageversions",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "validatingwebhookconfigurations",
+    "volumeattachments",
+    "volumeattributesclasses",
+];
+
+/// Returns whether a kind's objects are in namespaces; `None` if only discovery knows.
+pub fn is_namespaced(resource: &ResourceRef) -> Option<bool> {
+    built_in(resource)?;
+    let plural = resource.plural.as_str();
+    Some(!CLUSTER_SCOPED.contains(&plural))
+}
+
+/// Returns the name of a kind, or the plural in the address if the kind is not known.
 pub fn plural(resource: &ResourceRef) -> String {
     built_in(resource).map_or_else(|| format::capitalised(&resource.plural), str::to_owned)
 }
@@ -91,6 +135,17 @@ pub fn plural(resource: &ResourceRef) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_cluster_scoped_kind_is_a_built_in_one() {
+        for plural in CLUSTER_SCOPED {
+            let resource = ResourceRef::core(plural);
+            assert_eq!(is_namespaced(&resource), Some(false), "{plural}");
+        }
+        assert_eq!(is_namespaced(&ResourceRef::core("pods")), Some(true));
+        let custom = ResourceRef::new("data.example.org", "v1", "nodes");
+        assert_eq!(is_namespaced(&custom), None);
+    }
 
     #[test]
     fn finding_p9_built_in_kinds_have_the_names_of_the_api() {

@@ -10,6 +10,8 @@
 )]
 mod api;
 mod app;
+mod carried;
+mod cluster_states;
 mod codec;
 mod components;
 mod context;
@@ -19,6 +21,7 @@ mod hooks;
 mod kind_names;
 mod layouts;
 mod pages;
+mod palette;
 #[cfg(feature = "ssr")]
 pub mod ports;
 pub mod routes;

@@ -3,10 +3,12 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
-    AccessView, AlertsView, AuthenticationView, ChangeDone, ClusterOverview, EventRow, FiguresView,
-    GrantPreview, GrantRequest, Launchpad, ListQuery, ObjectRef, ObjectView, RegistryView,
-    ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, SelfTest,
-    SessionView, UserTest, UserTestRequest,
+    AccessView, AlertsView, AppliedDocument, AuthenticationView, BulkAction, BulkOutcome,
+    BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, EditForm, EditText, EventRow,
+    FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery,
+    ObjectRef, ObjectView, PlannedDocument, RebasedText, RegistryView, RelatedView, ResourceKind,
+    ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
+    Selection, SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -15,11 +17,16 @@ use uuid::Uuid;
 pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
-pub trait Panel: Send + Sync {
+pub trait Panel: Objects + Manifests + Send + Sync {
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;
     async fn launchpad(&self) -> Result<Launchpad, UiError>;
-    async fn cluster(&self, cluster: Uuid) -> Result<ClusterOverview, UiError>;
+    /// Returns the page of a cluster; with `wait` it has everything that is read within several
+    /// seconds, else what is there at once.
+    async fn cluster(&self, cluster: Uuid, wait: bool) -> Result<ClusterOverview, UiError>;
+    /// Returns the states of clusters of the project, within a few seconds and each by itself;
+    /// of all of them if `clusters` is empty.
+    async fn cluster_states(&self, clusters: Vec<Uuid>) -> Result<Vec<ClusterState>, UiError>;
     /// Returns every kind that can be listed, by discovery.
     async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError>;
     /// Returns the namespaces that a list of this kind can be narrowed to; `None` for a kind whose
@@ -29,12 +36,33 @@ pub trait Panel: Send + Sync {
         cluster: Uuid,
         resource: ResourceRef,
     ) -> Result<Option<Vec<String>>, UiError>;
-    async fn list(&self, cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError>;
-    async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError>;
-    /// Returns the object as YAML, without managed fields; Secret values are left out unless
-    /// `reveal` (audited) is requested by POST.
-    async fn yaml(&self, cluster: Uuid, object: ObjectRef) -> Result<String, UiError>;
-    async fn events(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError>;
+    /// Returns one window of a list of any kind.
+    async fn list(
+        &self,
+        cluster: Uuid,
+        query: ListQuery,
+        range: RowRange,
+    ) -> Result<ResourceTable, UiError>;
+    /// Returns the labels of a list's rows that complete `typed` (a key, or `key=` and a part of a
+    /// value), the most frequent first.
+    async fn label_suggestions(
+        &self,
+        cluster: Uuid,
+        query: ListQuery,
+        typed: String,
+    ) -> Result<Vec<LabelCount>, UiError>;
+    /// Returns every row that a query selects, up to [`MAX_SELECTED`].
+    async fn select(&self, cluster: Uuid, query: ListQuery) -> Result<Selection, UiError>;
+    /// Changes up to [`MAX_BULK_TARGETS`] objects of a kind; each has an outcome of its own.
+    async fn change_many(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+        action: BulkAction,
+        targets: Vec<BulkTarget>,
+    ) -> Result<Vec<BulkOutcome>, UiError>;
+    /// Searches the names of objects of the common kinds, in all namespaces that the user may list.
+    async fn search(&self, cluster: Uuid, text: String) -> Result<SearchAnswer, UiError>;
     /// Runs access reviews with the viewer's own token; returns one result per question, in order.
     async fn rights(
         &self,
@@ -42,22 +70,16 @@ pub trait Panel: Send + Sync {
         questions: Vec<RightQuestion>,
     ) -> Result<Vec<RightAnswer>, UiError>;
 
-    /// Deletes exactly the object with this UID.
-    async fn delete(
-        &self,
-        cluster: Uuid,
-        object: ObjectRef,
-        uid: String,
-    ) -> Result<ChangeDone, UiError>;
-    async fn scale(
-        &self,
-        cluster: Uuid,
-        object: ObjectRef,
-        replicas: i64,
-    ) -> Result<ChangeDone, UiError>;
-    async fn restart(&self, cluster: Uuid, object: ObjectRef) -> Result<ChangeDone, UiError>;
-
     async fn access(&self, cluster: Uuid) -> Result<AccessView, UiError>;
+    /// Returns who has a permission and who could grant it. `resource` is written as for kubectl:
+    /// `pods/exec`, `deployments.apps`.
+    async fn who_can(
+        &self,
+        cluster: Uuid,
+        verb: String,
+        resource: String,
+        namespace: Option<String>,
+    ) -> Result<WhoCanView, UiError>;
     async fn preview_grant(
         &self,
         cluster: Uuid,
@@ -85,4 +107,108 @@ pub trait Panel: Send + Sync {
 
     async fn registry(&self, app: String) -> Result<RegistryView, UiError>;
     async fn alerts(&self, app: String) -> Result<AlertsView, UiError>;
+}
+
+/// Single objects and their changes.
+#[async_trait]
+pub trait Objects {
+    async fn object(&self, cluster: Uuid, object: ObjectRef) -> Result<ObjectView, UiError>;
+    /// Returns the object as YAML, without managed fields and the values of Secrets.
+    async fn yaml(&self, cluster: Uuid, object: ObjectRef) -> Result<String, UiError>;
+    async fn events(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRow>, UiError>;
+    /// Deletes exactly the object with this UID.
+    async fn delete(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        uid: String,
+    ) -> Result<ChangeDone, UiError>;
+    async fn scale(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        replicas: i64,
+    ) -> Result<ChangeDone, UiError>;
+    async fn restart(&self, cluster: Uuid, object: ObjectRef) -> Result<ChangeDone, UiError>;
+    /// Pauses, suspends, cordons and the like, of exactly the object with this UID.
+    async fn change_state(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        uid: String,
+        change: StateChange,
+    ) -> Result<ChangeDone, UiError>;
+
+    /// Returns the pods, revisions and related objects of an object.
+    async fn related(&self, cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError>;
+    /// Returns what a rollback to a revision would change in the pod template.
+    async fn revision_diff(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        revision: i64,
+    ) -> Result<TextDiff, UiError>;
+    async fn roll_back(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        uid: String,
+        revision: i64,
+    ) -> Result<ChangeDone, UiError>;
+    /// Returns the values of a ConfigMap or a Secret; those of a Secret are audited.
+    async fn values(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError>;
+}
+
+/// Manifests that users write.
+#[async_trait]
+pub trait Manifests {
+    /// Returns what applying the manifests would change; `namespace` is for those that name none.
+    async fn plan_manifests(
+        &self,
+        cluster: Uuid,
+        text: String,
+        namespace: Option<String>,
+    ) -> Result<Vec<PlannedDocument>, UiError>;
+    /// Applies manifests; takes over the fields of other managers in the documents `take_over` only.
+    async fn apply_manifests(
+        &self,
+        cluster: Uuid,
+        text: String,
+        namespace: Option<String>,
+        take_over: Vec<usize>,
+    ) -> Result<Vec<AppliedDocument>, UiError>;
+    /// Returns an object as text to edit. That of a Secret holds its values, and is audited so.
+    async fn edit_text(&self, cluster: Uuid, object: ObjectRef) -> Result<EditText, UiError>;
+    /// Returns what saving an edit would change.
+    async fn plan_edit(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        edited: EditText,
+    ) -> Result<PlannedDocument, UiError>;
+    /// Saves an edit of exactly the version that it was made from.
+    async fn save_edit(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        edited: EditText,
+    ) -> Result<ChangeDone, UiError>;
+    /// Repeats an edit on the newest version of an object.
+    async fn rebase_edit(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        original: String,
+        edited: String,
+    ) -> Result<RebasedText, UiError>;
+    /// Returns the fields of an object that a form offers. That of a Secret is audited as revealed.
+    async fn edit_form(&self, cluster: Uuid, object: ObjectRef) -> Result<EditForm, UiError>;
+    /// Returns the object as text with changed fields, to be checked and saved as an edit is.
+    async fn form_text(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+        version: String,
+        edits: Vec<FieldEdit>,
+    ) -> Result<EditText, UiError>;
 }

@@ -1,7 +1,7 @@
 //! Every address of the panel: the patterns that the router matches, and a function for each that
 //! builds one. No other code builds a path.
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use portico_domain::panel::{ObjectRef, ResourceRef};
+use portico_domain::panel::{ObjectRef, ResourceRef, RightQuestion};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ pub struct RouteEntry {
 }
 
 /// Every page, in the order of the router.
-pub const ROUTES: [RouteEntry; 11] = [
+pub const ROUTES: [RouteEntry; 12] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
     entry(
@@ -32,6 +32,11 @@ pub const ROUTES: [RouteEntry; 11] = [
         "kinds",
         "/projects/:project/clusters/:cluster/kinds",
         "Kinds",
+    ),
+    entry(
+        "create",
+        "/projects/:project/clusters/:cluster/create",
+        "Create from YAML",
     ),
     entry(
         "list",
@@ -75,6 +80,7 @@ pub fn route_table() -> Vec<RouteEntry> {
 pub enum Tab {
     Overview,
     Yaml,
+    Edit,
     Events,
     Logs,
     Terminal,
@@ -86,6 +92,7 @@ impl Tab {
         match self {
             Self::Overview => None,
             Self::Yaml => Some("yaml"),
+            Self::Edit => Some("edit"),
             Self::Events => Some("events"),
             Self::Logs => Some("logs"),
             Self::Terminal => Some("terminal"),
@@ -97,6 +104,7 @@ impl Tab {
         [
             Self::Overview,
             Self::Yaml,
+            Self::Edit,
             Self::Events,
             Self::Logs,
             Self::Terminal,
@@ -109,33 +117,86 @@ impl Tab {
 /// The state of a list in its address, besides its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListState {
-    pub namespace: String,
-    pub name: String,
+    /// Sorted; empty: all namespaces.
+    pub namespaces: Vec<String>,
+    pub search: String,
     pub labels: String,
+    pub fields: String,
+    /// Values of the status facet.
+    pub status: Vec<String>,
     pub sort: String,
-    /// Number of rows shown; 0: the default.
-    pub rows: usize,
+    /// The shown columns, if they are not the default ones: lower-case names, and `label:key`.
+    pub columns: Vec<String>,
+    /// The first row of the window, counted from 0.
+    pub offset: usize,
 }
 
 impl ListState {
+    /// Reads the state; `values` returns every value of a parameter. A form without scripts repeats
+    /// a parameter, an address made here has its values in one, separated by commas.
+    pub fn read(values: impl Fn(&str) -> Vec<String>) -> Self {
+        let text = |key| values(key).pop().unwrap_or_default();
+        let list = |key| -> Vec<String> {
+            values(key)
+                .iter()
+                .flat_map(|value| value.split(','))
+                .map(str::trim)
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned)
+                .collect()
+        };
+        let mut namespaces = list("namespace");
+        namespaces.sort();
+        namespaces.dedup();
+        Self {
+            namespaces,
+            search: text("q"),
+            labels: text("labels"),
+            fields: text("fields"),
+            // a status may have a comma in it (Ready,SchedulingDisabled)
+            status: values("status")
+                .into_iter()
+                .filter(|status| !status.is_empty())
+                .collect(),
+            sort: text("sort"),
+            columns: list("columns"),
+            offset: text("offset").parse().unwrap_or(0),
+        }
+    }
+
+    /// Returns whether any row is left out, besides those of other namespaces.
+    pub fn is_filtered(&self) -> bool {
+        !(self.search.trim().is_empty()
+            && self.labels.trim().is_empty()
+            && self.fields.trim().is_empty()
+            && self.status.is_empty())
+    }
+
     /// Returns the address's query, with its question mark; empty if nothing is set.
     pub fn query(&self) -> String {
-        let rows = if self.rows == 0 {
+        let offset = if self.offset == 0 {
             String::new()
         } else {
-            self.rows.to_string()
+            self.offset.to_string()
         };
-        let pairs = [
-            ("namespace", self.namespace.as_str()),
-            ("q", &self.name),
-            ("labels", &self.labels),
-            ("sort", &self.sort),
-            ("rows", &rows),
+        let before = [
+            ("namespace", self.namespaces.join(",")),
+            ("q", self.search.clone()),
+            ("labels", self.labels.clone()),
+            ("fields", self.fields.clone()),
         ];
-        let written: Vec<String> = pairs
+        let status = self.status.iter().map(|status| ("status", status.clone()));
+        let after = [
+            ("sort", self.sort.clone()),
+            ("columns", self.columns.join(",")),
+            ("offset", offset),
+        ];
+        let written: Vec<String> = before
             .into_iter()
+            .chain(status)
+            .chain(after)
             .filter(|(_, value)| !value.is_empty())
-            .map(|(key, value)| format!("{key}={}", escaped(value)))
+            .map(|(key, value)| format!("{key}={}", escaped(&value)))
             .collect();
         if written.is_empty() {
             String::new()
@@ -154,7 +215,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b':');
 
-fn escaped(text: &str) -> String {
+/// Escapes a text for a segment or a value of an address.
+pub fn escaped(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
@@ -174,8 +236,51 @@ pub fn kinds(project: &str, id: Uuid) -> String {
     format!("{}/kinds", cluster(project, id))
 }
 
+/// Returns the address of the editor for new objects, with a namespace for those that name none.
+pub fn create(project: &str, id: Uuid, namespace: Option<&str>, sample: &str) -> String {
+    let base = format!("{}/create", cluster(project, id));
+    let pairs: Vec<String> = [
+        ("namespace", namespace.unwrap_or_default()),
+        ("sample", sample),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(key, value)| format!("{key}={}", escaped(value)))
+    .collect();
+    if pairs.is_empty() {
+        base
+    } else {
+        format!("{base}?{}", pairs.join("&"))
+    }
+}
+
 pub fn access(project: &str, id: Uuid) -> String {
     format!("{}/access", cluster(project, id))
+}
+
+/// Returns the address of the answer to who has a permission.
+pub fn who_can(project: &str, id: Uuid, question: &RightQuestion) -> String {
+    let mut resource = question.resource.clone();
+    if !question.group.is_empty() {
+        resource.push('.');
+        resource.push_str(&question.group);
+    }
+    if !question.subresource.is_empty() {
+        resource.push('/');
+        resource.push_str(&question.subresource);
+    }
+    let mut address = format!(
+        "{}?verb={}&resource={}",
+        access(project, id),
+        escaped(&question.verb),
+        escaped(&resource)
+    );
+    if let Some(namespace) = &question.namespace {
+        address.push_str("&namespace=");
+        address.push_str(&escaped(namespace));
+    }
+    address.push_str("#who-can");
+    address
 }
 
 pub fn authentication(project: &str, id: Uuid) -> String {
@@ -231,6 +336,16 @@ pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> S
 /// Returns the address of a kubeconfig download without a secret.
 pub fn kubeconfig(project: &str, id: Uuid) -> String {
     format!("{}/kubeconfig", cluster(project, id))
+}
+
+/// Returns the address of the schema of a kind (JSON); `group`, `version` and `kind` are its query.
+pub fn schema(project: &str, id: Uuid) -> String {
+    format!("{}/schema", cluster(project, id))
+}
+
+/// Returns the address of the kinds that can be created (JSON).
+pub fn schema_kinds(project: &str, id: Uuid) -> String {
+    format!("{}/schema/kinds", cluster(project, id))
 }
 
 /// Returns the address of the tab's event stream (WebSocket).
@@ -341,19 +456,60 @@ mod tests {
     }
 
     #[test]
-    fn a_lists_state_stands_in_its_address() {
+    fn a_lists_state_is_in_its_address() {
         let state = ListState {
-            namespace: "shop".to_owned(),
-            name: "a b".to_owned(),
+            namespaces: vec!["bank".to_owned(), "shop".to_owned()],
+            search: "a b".to_owned(),
             labels: "app=web,tier!=db".to_owned(),
+            fields: "restarts>3".to_owned(),
+            status: vec!["CrashLoopBackOff".to_owned()],
             sort: "-age".to_owned(),
-            rows: 200,
+            columns: vec!["name".to_owned(), "label:app".to_owned()],
+            offset: 200,
         };
         assert_eq!(
             state.query(),
-            "?namespace=shop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&sort=-age&rows=200"
+            "?namespace=bank%2Cshop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&fields=restarts%3E3\
+             &status=CrashLoopBackOff&sort=-age&columns=name%2Clabel:app&offset=200"
         );
         assert_eq!(ListState::default().query(), "");
+    }
+
+    #[test]
+    fn a_lists_state_is_read_from_an_address_and_from_a_plain_form() {
+        let address = |pairs: &'static [(&str, &str)]| {
+            ListState::read(move |key| {
+                pairs
+                    .iter()
+                    .filter(|(name, _)| *name == key)
+                    .map(|(_, value)| (*value).to_owned())
+                    .collect()
+            })
+        };
+        let state = address(&[
+            ("namespace", "shop,bank"),
+            ("status", "Ready,SchedulingDisabled"),
+            ("columns", "name,label:app"),
+            ("offset", "50"),
+        ]);
+        assert_eq!(state.namespaces, ["bank", "shop"]);
+        assert_eq!(state.status, ["Ready,SchedulingDisabled"]);
+        assert_eq!(state.columns, ["name", "label:app"]);
+        assert_eq!(state.offset, 50);
+        let form = address(&[
+            ("namespace", "shop"),
+            ("namespace", "bank"),
+            ("namespace", "shop"),
+            ("status", "Failed"),
+            ("status", "Running"),
+            ("q", ""),
+            ("offset", "many"),
+        ]);
+        assert_eq!(form.namespaces, ["bank", "shop"]);
+        assert_eq!(form.status, ["Failed", "Running"]);
+        assert!(form.is_filtered());
+        assert_eq!(address(&[("q", " ")]).offset, 0);
+        assert!(!address(&[("q", " "), ("namespace", "shop")]).is_filtered());
     }
 
     #[test]
@@ -370,6 +526,7 @@ mod tests {
         for tab in [
             Tab::Overview,
             Tab::Yaml,
+            Tab::Edit,
             Tab::Events,
             Tab::Logs,
             Tab::Terminal,

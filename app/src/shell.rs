@@ -8,9 +8,10 @@ use leptos::{
 };
 use leptos_meta::{HashedStylesheet, MetaTags};
 
-/// Runs before the first paint: sets the chosen appearance, so that nothing flashes.
-const APPLY_THEME: &str = "try{var t=localStorage.getItem('portico-theme');\
-    if(t==='light'||t==='dark')document.documentElement.setAttribute('data-theme',t)}catch(e){}";
+/// Runs before the first paint: sets the chosen appearance, so that nothing flashes. The gateway
+/// reads the same cookie for its own pages, and passes none of Portico's on to the panel.
+const APPLY_THEME: &str = "try{var t=/(?:^|; )portico-theme=(light|dark)(?:;|$)/.exec(document.cookie);\
+    if(t)document.documentElement.setAttribute('data-theme',t[1])}catch(e){}";
 
 /// Renders the whole document. Its inline scripts carry the response's nonce.
 pub fn shell(options: LeptosOptions) -> impl IntoView {

@@ -67,12 +67,12 @@ pub enum LimitReached {
     Terminals(usize),
     #[error(
         "The live lists of this session watch {0} places, which is the limit. Close other tabs, or \
-         choose one namespace."
+         choose fewer namespaces."
     )]
     Watches(usize),
     #[error(
         "The live lists of this session need more than {} MiB, which is the limit. Close other \
-         tabs, or filter by namespace or label.",
+         tabs, or choose fewer namespaces.",
         .0 / (1024 * 1024)
     )]
     ListBytes(usize),

@@ -1,12 +1,26 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::{AccessView, ChangeDone, GrantPreview, GrantRequest, RevokeRequest};
+use portico_domain::panel::{
+    AccessView, ChangeDone, GrantPreview, GrantRequest, RevokeRequest, WhoCanView,
+};
 use uuid::Uuid;
 
 #[server(prefix = "/api", endpoint = "access/get", output = Json, client = PanelClient)]
 pub async fn get_access(cluster: Uuid) -> Result<AccessView, UiError> {
     super::answer(super::panel()?.access(cluster).await)
+}
+
+/// Returns who has a permission and who could grant it.
+#[server(prefix = "/api", endpoint = "access/who_can", input = Json, output = Json, client = PanelClient)]
+pub async fn who_can(
+    cluster: Uuid,
+    verb: String,
+    resource: String,
+    namespace: Option<String>,
+) -> Result<WhoCanView, UiError> {
+    let panel = super::panel()?;
+    super::answer(panel.who_can(cluster, verb, resource, namespace).await)
 }
 
 /// Returns what the grant would give; changes nothing.

@@ -7,10 +7,11 @@ pub enum FormNotice {
     Delete,
     Scale,
     Restart,
+    Change,
 }
 
 impl FormNotice {
-    const ALL: [Self; 3] = [Self::Delete, Self::Scale, Self::Restart];
+    const ALL: [Self; 4] = [Self::Delete, Self::Scale, Self::Restart, Self::Change];
 
     /// Returns the notice's name in an address.
     pub fn as_str(self) -> &'static str {
@@ -18,6 +19,7 @@ impl FormNotice {
             Self::Delete => "delete",
             Self::Scale => "scale",
             Self::Restart => "restart",
+            Self::Change => "change",
         }
     }
 

@@ -3,7 +3,9 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::{ChangeDone, EventRow, ObjectRef, ObjectView};
+use portico_domain::panel::{
+    ChangeDone, DataValue, EventRow, ObjectRef, ObjectView, RelatedView, StateChange, TextDiff,
+};
 use uuid::Uuid;
 
 #[server(prefix = "/api", endpoint = "objects/get", input = Json, output = Json, client = PanelClient)]
@@ -31,7 +33,7 @@ pub async fn delete_object(
 ) -> Result<ChangeDone, UiError> {
     let panel = super::panel()?;
     let object = ObjectRef::from(object);
-    if needs_typed_name(&object) && typed != object.name {
+    if object.resource.contains_others() && typed != object.name {
         return super::answer(Err(UiError::new(
             crate::error::UiErrorKind::Invalid,
             "The name that you typed is not the name of what you want to delete.",
@@ -74,15 +76,66 @@ pub async fn restart_object(cluster: Uuid, object: FlatObject) -> Result<ChangeD
     Ok(done)
 }
 
-/// Returns whether deleting an object also deletes everything inside.
-pub fn needs_typed_name(object: &ObjectRef) -> bool {
-    let resource = &object.resource;
-    (resource.group.is_empty()
-        && matches!(
-            resource.plural.as_str(),
-            "namespaces" | "persistentvolumes" | "nodes"
-        ))
-        || resource.plural == "customresourcedefinitions"
+/// Makes a change without arguments of exactly the object with this UID.
+#[server(prefix = "/api", endpoint = "objects/state", output = Json, client = PanelClient)]
+pub async fn change_state(
+    cluster: Uuid,
+    object: FlatObject,
+    uid: String,
+    change: StateChange,
+) -> Result<ChangeDone, UiError> {
+    let panel = super::panel()?;
+    let object = ObjectRef::from(object);
+    let done = panel.change_state(cluster, object.clone(), uid, change);
+    let done = super::answer(done.await)?;
+    if let Some(project) = panel.session().project {
+        let page = crate::routes::object(&project.id, cluster, &object);
+        super::back_with_notice(&page, super::FormNotice::Change);
+    }
+    Ok(done)
+}
+
+#[server(prefix = "/api", endpoint = "objects/related", input = Json, output = Json, client = PanelClient)]
+pub async fn get_related(cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError> {
+    super::answer(super::panel()?.related(cluster, object).await)
+}
+
+#[server(prefix = "/api", endpoint = "objects/revision_diff", input = Json, output = Json, client = PanelClient)]
+pub async fn get_revision_diff(
+    cluster: Uuid,
+    object: ObjectRef,
+    revision: i64,
+) -> Result<TextDiff, UiError> {
+    super::answer(
+        super::panel()?
+            .revision_diff(cluster, object, revision)
+            .await,
+    )
+}
+
+/// Replaces the pod template of exactly the workload with this UID by that of a revision.
+#[server(prefix = "/api", endpoint = "objects/roll_back", output = Json, client = PanelClient)]
+pub async fn roll_back(
+    cluster: Uuid,
+    object: FlatObject,
+    uid: String,
+    revision: i64,
+) -> Result<ChangeDone, UiError> {
+    let panel = super::panel()?;
+    let object = ObjectRef::from(object);
+    let done = panel.roll_back(cluster, object.clone(), uid, revision);
+    let done = super::answer(done.await)?;
+    if let Some(project) = panel.session().project {
+        let page = crate::routes::object(&project.id, cluster, &object);
+        super::back_with_notice(&page, super::FormNotice::Change);
+    }
+    Ok(done)
+}
+
+/// Returns the values of a ConfigMap or a Secret.
+#[server(prefix = "/api", endpoint = "objects/values", input = Json, output = Json, client = PanelClient)]
+pub async fn get_values(cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError> {
+    super::answer(super::panel()?.values(cluster, object).await)
 }
 
 /// An object in the fields of a form: `object[plural]` and so on; empty means none.

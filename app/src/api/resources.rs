@@ -1,13 +1,61 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::{ListQuery, ResourceRef, ResourceTable};
+use portico_domain::panel::{
+    BulkAction, BulkOutcome, BulkTarget, LabelCount, ListQuery, ResourceRef, ResourceTable,
+    RowRange, SearchAnswer, Selection,
+};
 use uuid::Uuid;
 
-/// Returns a list of any kind.
+/// Returns one window of a list of any kind.
 #[server(prefix = "/api", endpoint = "resources/list", input = Json, output = Json, client = PanelClient)]
-pub async fn list_resources(cluster: Uuid, query: ListQuery) -> Result<ResourceTable, UiError> {
-    super::answer(super::panel()?.list(cluster, query).await)
+pub async fn list_resources(
+    cluster: Uuid,
+    query: ListQuery,
+    range: RowRange,
+) -> Result<ResourceTable, UiError> {
+    super::answer(super::panel()?.list(cluster, query, range).await)
+}
+
+/// Returns the labels of a list's rows that complete `typed`.
+#[server(prefix = "/api", endpoint = "resources/labels", input = Json, output = Json, client = PanelClient)]
+pub async fn label_suggestions(
+    cluster: Uuid,
+    query: ListQuery,
+    typed: String,
+) -> Result<Vec<LabelCount>, UiError> {
+    super::answer(
+        super::panel()?
+            .label_suggestions(cluster, query, typed)
+            .await,
+    )
+}
+
+/// Returns every row that a query selects.
+#[server(prefix = "/api", endpoint = "resources/select", input = Json, output = Json, client = PanelClient)]
+pub async fn select_rows(cluster: Uuid, query: ListQuery) -> Result<Selection, UiError> {
+    super::answer(super::panel()?.select(cluster, query).await)
+}
+
+/// Changes many objects of a kind.
+#[server(prefix = "/api", endpoint = "resources/change", input = Json, output = Json, client = PanelClient)]
+pub async fn change_many(
+    cluster: Uuid,
+    resource: ResourceRef,
+    action: BulkAction,
+    targets: Vec<BulkTarget>,
+) -> Result<Vec<BulkOutcome>, UiError> {
+    super::answer(
+        super::panel()?
+            .change_many(cluster, resource, action, targets)
+            .await,
+    )
+}
+
+/// Searches the names of objects of the common kinds.
+#[server(prefix = "/api", endpoint = "resources/search", input = Json, output = Json, client = PanelClient)]
+pub async fn search_objects(cluster: Uuid, text: String) -> Result<SearchAnswer, UiError> {
+    super::answer(super::panel()?.search(cluster, text).await)
 }
 
 /// Returns the namespaces that a list of this kind can be narrowed to; `None` for a kind whose

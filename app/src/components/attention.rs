@@ -85,12 +85,12 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
     let alerts = alerts(&item, project, linked);
     let link = match (cluster_id, &item.object, subject) {
         (Some(cluster), Some(object), Some(subject)) => view! {
-            <a class="font-semibold" data-row="" href=routes::object(project, cluster, object)>
+            <a class="font-medium" data-row="" href=routes::object(project, cluster, object)>
                 {subject}
             </a>
         }
         .into_any(),
-        (_, _, Some(subject)) => view! { <span class="font-semibold">{subject}</span> }.into_any(),
+        (_, _, Some(subject)) => view! { <span class="font-medium">{subject}</span> }.into_any(),
         _ => ().into_any(),
     };
     let more = (item.count > 1).then(|| {
@@ -126,7 +126,7 @@ fn alerts(item: &Attention, project: &str, has_object: bool) -> AnyView {
             let href = routes::app(project, &alert.app.id);
             let text = alert_text(alert, &item.title);
             if place == 0 && !has_object {
-                view! { <a class="font-semibold" data-row="" href=href>{text}</a> }.into_any()
+                view! { <a class="font-medium" data-row="" href=href>{text}</a> }.into_any()
             } else {
                 view! { <a href=href>{text}</a> }.into_any()
             }

@@ -1,9 +1,6 @@
 //! The cells of events.
 use super::Age;
-use crate::{
-    routes,
-    ui::{Status, Tone},
-};
+use crate::{routes, ui::Severity};
 use leptos::prelude::*;
 use portico_domain::panel::{ObjectRef, Row};
 use uuid::Uuid;
@@ -39,7 +36,7 @@ pub fn seen(at: Option<i64>, count: i32) -> AnyView {
 /// Returns `Normal` in words only: nothing has to be done. A warning has its icon and colour.
 pub fn event_type(kind: &str) -> AnyView {
     if kind == "Warning" {
-        view! { <Status tone=Tone::Warn text="Warning" /> }.into_any()
+        view! { <Severity text="Warning" /> }.into_any()
     } else {
         view! { <span class="text-muted">{kind.to_owned()}</span> }.into_any()
     }

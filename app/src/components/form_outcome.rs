@@ -48,6 +48,7 @@ fn done(notice: FormNotice, name: Option<&str>) -> String {
         FormNotice::Delete => "The cluster is deleting the object.".to_owned(),
         FormNotice::Scale => format!("{object} is being scaled."),
         FormNotice::Restart => format!("{object} is being restarted."),
+        FormNotice::Change => format!("{object} was changed."),
     }
 }
 

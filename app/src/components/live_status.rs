@@ -2,44 +2,50 @@ use crate::{
     context::use_session,
     format,
     hooks::{LiveList, Liveness},
-    ui::{Banner, Button, ButtonKind, Tone, icons},
+    ui::{Banner, Icon, Tone, icons},
 };
 use leptos::prelude::*;
 
-/// The status of a list's updates, with a button to pause them.
+/// The status of a list's updates.
 #[component]
-pub fn LiveStatus(list: LiveList) -> impl IntoView {
+pub fn LiveDot(list: LiveList) -> impl IntoView {
     let label = move || match (list.paused.get(), list.state.get()) {
         (true, _) => ("live", "Paused"),
         (false, Liveness::Live) => ("live is-ok", "Live"),
         (false, Liveness::Loaded) => ("live", "Connecting"),
         (false, Liveness::Stale { .. } | Liveness::Ended(_)) => ("live is-warn", "Not live"),
     };
-    let toggle = move || {
-        let (text, icon) = match (list.paused.get(), list.pending.get()) {
-            (false, _) => ("Pause updates".to_owned(), icons::PAUSE),
-            (true, 0) => ("Resume updates".to_owned(), icons::PLAY),
-            (true, pending) => (
-                format!("Resume updates ({})", format::counted(pending, "change")),
-                icons::PLAY,
-            ),
-        };
-        view! {
-            <Button
-                label=text
-                icon
-                small=true
-                kind=ButtonKind::Quiet
-                on_click=move |_| list.paused.update(|paused| *paused = !*paused)
-            />
-        }
-    };
     view! {
         <span class=move || label().0 role="status" data-live=move || label().1>
             <span class="live-dot"></span>
             {move || label().1}
         </span>
-        {toggle}
+    }
+    .into_any()
+}
+
+/// Keeps a list as it is, and says how much has changed meanwhile.
+#[component]
+pub fn PauseButton(list: LiveList) -> impl IntoView {
+    let text = move || match (list.paused.get(), list.pending.get()) {
+        (false, _) => "Pause".to_owned(),
+        (true, 0) => "Resume".to_owned(),
+        (true, pending) => format!("Resume · {}", format::counted(pending, "change")),
+    };
+    view! {
+        <button
+            type="button"
+            class=move || if list.paused.get() { "btn is-active" } else { "btn" }
+            data-pause=""
+            title="Keep the rows as they are"
+            on:click=move |_| list.pause(!list.paused.get_untracked())
+        >
+            {move || {
+                let icon = if list.paused.get() { icons::PLAY } else { icons::PAUSE };
+                view! { <Icon icon /> }
+            }}
+            <span class="btn-label">{text}</span>
+        </button>
     }
     .into_any()
 }

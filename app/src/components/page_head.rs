@@ -1,5 +1,7 @@
 use crate::{
+    carried::use_carried,
     context::use_session,
+    hooks::page_change::use_page_shown,
     routes,
     ui::{Icon, icons},
 };
@@ -25,6 +27,9 @@ impl Crumb {
 #[component]
 pub fn PageHead(
     #[prop(into)] title: String,
+    /// Before the title: what kind of thing the page is about.
+    #[prop(optional)]
+    icon: Option<icondata_core::Icon>,
     /// Replaces the title on the page, if the title has to be loaded.
     #[prop(optional_no_strip)]
     heading: Option<ViewFn>,
@@ -49,6 +54,8 @@ pub fn PageHead(
         .fold(title.clone(), |all, crumb| {
             format!("{all} · {}", crumb.label)
         });
+    use_page_shown(window_title.clone());
+    let carried = use_carried();
     let shown_title = {
         let title = title.clone();
         move || {
@@ -60,10 +67,12 @@ pub fn PageHead(
     let way = crumbs.map(|crumbs| {
         let steps = std::iter::once(Crumb::new("Launchpad", routes::launchpad(&project)))
             .chain(crumbs)
-            .map(|crumb| {
+            .map(|Crumb { label, href }| {
+                // back to a list as it was left
+                let href = move || carried.back(&href);
                 view! {
                     <li>
-                        <a href=crumb.href>{crumb.label}</a>
+                        <a href=href>{label}</a>
                         <Icon icon=icons::CHEVRON_RIGHT />
                     </li>
                 }
@@ -81,11 +90,12 @@ pub fn PageHead(
     let has_lede = !lede.is_empty() || lede_end.is_some();
     view! {
         <Title text=format!("{window_title} · Portico") />
-        {way}
         <div class="page-head">
-            <div class="min-w-0">
+            <div class="page-head-text">
+                {way}
                 <div class="page-title">
-                    <h1>{shown_title()}</h1>
+                    {icon.map(|icon| view! { <Icon icon large=true /> })}
+                    <h1 tabindex="-1">{shown_title()}</h1>
                     {aside}
                 </div>
                 {has_lede.then(|| view! { <div class="page-lede">{lede}{lede_end}</div> })}

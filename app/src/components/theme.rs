@@ -4,7 +4,10 @@ use crate::{
 };
 use leptos::prelude::*;
 
-const PREFERENCE: &str = "portico-theme";
+/// The cookie of the chosen appearance. The gateway reads it for its own pages.
+const COOKIE: &str = "portico-theme";
+/// The attribute of the document that the style sheet reads.
+const ATTRIBUTE: &str = "data-theme";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Theme {
@@ -22,6 +25,15 @@ impl Theme {
         }
     }
 
+    /// Returns the name of the choice in the command palette.
+    fn command(self) -> &'static str {
+        match self {
+            Self::System => "appearance-system",
+            Self::Light => "appearance-light",
+            Self::Dark => "appearance-dark",
+        }
+    }
+
     fn parse(name: &str) -> Self {
         match name {
             "light" => Self::Light,
@@ -31,23 +43,25 @@ impl Theme {
     }
 }
 
-/// Light, dark, or the system's appearance; stored in this browser.
+/// Light, dark, or the system's appearance; stored in a cookie of this browser.
 #[component]
 pub fn ThemeToggle() -> impl IntoView {
     let theme = RwSignal::new(Theme::System);
     Effect::new(move |_| {
-        theme.set(Theme::parse(
-            &preferences::stored(PREFERENCE).unwrap_or_default(),
-        ));
+        // set before the first paint, see `shell`
+        let chosen = document()
+            .document_element()
+            .and_then(|root| root.get_attribute(ATTRIBUTE));
+        theme.set(Theme::parse(&chosen.unwrap_or_default()));
     });
     let choose = move |next: Theme| {
         theme.set(next);
-        preferences::store(PREFERENCE, next.name());
+        preferences::store_in_cookie(COOKIE, next.name());
         if let Some(root) = document().document_element() {
             let _ = if next == Theme::System {
-                root.remove_attribute("data-theme")
+                root.remove_attribute(ATTRIBUTE)
             } else {
-                root.set_attribute("data-theme", next.name())
+                root.set_attribute(ATTRIBUTE, next.name())
             };
         }
     };
@@ -56,6 +70,8 @@ pub fn ThemeToggle() -> impl IntoView {
             <button
                 type="button"
                 class="menu-item"
+                data-command=which.command()
+                data-command-label=format!("Appearance: {}", label.to_lowercase())
                 aria-pressed=move || if theme.get() == which { "true" } else { "false" }
                 on:click=move |_| choose(which)
             >

@@ -55,6 +55,11 @@ impl Toasts {
         self.changes.update(|changes| *changes += 1);
     }
 
+    /// Confirms something that changed nothing.
+    pub fn say(self, message: String) {
+        self.add(Tone::Ok, message, None, 6);
+    }
+
     /// Reports a failure away from the pointer.
     pub fn failed(self, error: &UiError) {
         let text = match &error.next_step {

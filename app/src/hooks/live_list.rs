@@ -1,15 +1,20 @@
-//! A list that the server keeps up to date. All rows that it sent are stored; only a window of them
-//! has signals and is in the page.
+//! A list that the server keeps up to date. The browser has one window of its rows; the server
+//! filters, sorts and cuts it, and sends what changes in it.
 use super::{
     stream::{Link, Stream},
     timer::Timer,
+    window::{self, LiveRow},
 };
+use crate::{api::resources::list_resources, error::UiError};
 use leptos::prelude::*;
 use portico_domain::{
-    panel::{Column, ListQuery, ResourceTable, Row},
-    stream::{Message, Request},
+    panel::{
+        Column, ListQuery, ListScope, MAX_WINDOW_ROWS, ResourceTable, RowRange, RowWindow,
+        StatusCount,
+    },
+    stream::{ListView, Message, Request},
 };
-use std::{cmp::Ordering, collections::HashMap};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// How current a list is.
@@ -27,84 +32,172 @@ pub enum Liveness {
     Ended(String),
 }
 
-/// One row of the window.
-#[derive(Clone)]
-pub struct LiveRow {
-    pub uid: String,
-    pub row: ArcRwSignal<Row>,
-}
-
 /// A live list. `Copy`.
 #[derive(Clone, Copy)]
 pub struct LiveList {
-    held: StoredValue<Vec<Row>>,
-    sort: StoredValue<SortBy>,
-    pub window: RwSignal<Vec<LiveRow>>,
+    cluster: Uuid,
+    stream: Option<Stream>,
+    /// The view that was requested last.
+    asked: StoredValue<ListView>,
+    /// The subscription's ID; `None` before the page runs in a browser.
+    id: StoredValue<Option<u32>>,
+    /// An order that waits until the rows are not in use.
+    order: StoredValue<Option<Vec<String>>>,
+    pub columns: RwSignal<Vec<Column>>,
+    /// The rows of the window.
+    pub rows: RwSignal<Vec<LiveRow>>,
+    /// Number of matching rows before the window.
+    pub offset: RwSignal<usize>,
     pub total: RwSignal<usize>,
-    /// Number of stored rows; fewer than `total` if the server cut the list.
-    pub count: RwSignal<usize>,
+    /// Number of rows without any filter.
+    pub unfiltered: RwSignal<usize>,
+    pub statuses: RwSignal<Vec<StatusCount>>,
+    pub scope: RwSignal<ListScope>,
     pub state: RwSignal<Liveness>,
-    /// Maximum number of rows in the page.
-    pub limit: Signal<usize>,
-    /// Whether changes are held back while the user reads.
+    /// Whether rows, their order and their cells are kept as they are while the user reads.
     pub paused: RwSignal<bool>,
-    /// Number of changes held back.
+    /// Number of objects that changed meanwhile.
     pub pending: RwSignal<usize>,
+    /// Whether the rows are those of a view that the user has left.
+    pub waiting: RwSignal<bool>,
+    /// Grows with each selection of other rows.
+    pub turns: RwSignal<u32>,
+    /// The reason why the requested view could not be loaded.
+    pub failure: RwSignal<Option<UiError>>,
 }
 
 impl LiveList {
     /// Starts with the rendered data, then follows the stream.
-    pub fn new(
-        cluster: Uuid,
-        query: ListQuery,
-        table: ResourceTable,
-        limit: Signal<usize>,
-        now: RwSignal<i64>,
-    ) -> Self {
+    pub fn new(cluster: Uuid, query: ListQuery, table: ResourceTable, now: RwSignal<i64>) -> Self {
+        let window = table.window;
+        let range = RowRange {
+            offset: window.offset,
+            limit: MAX_WINDOW_ROWS,
+        };
         let list = Self {
-            sort: StoredValue::new(SortBy::new(query.order(), &table.columns)),
-            total: RwSignal::new(table.total),
-            count: RwSignal::new(table.rows.len()),
-            held: StoredValue::new(table.rows),
-            window: RwSignal::new(Vec::new()),
+            cluster,
+            stream: use_context::<Stream>(),
+            asked: StoredValue::new(ListView {
+                turn: 1,
+                query,
+                range,
+                is_paused: false,
+            }),
+            id: StoredValue::new(None),
+            order: StoredValue::new(None),
+            columns: RwSignal::new(table.columns),
+            offset: RwSignal::new(window.offset),
+            total: RwSignal::new(window.total),
+            unfiltered: RwSignal::new(window.unfiltered),
+            rows: RwSignal::new(window::arranged(Vec::new(), window.offset, window.rows)),
+            statuses: RwSignal::new(table.statuses),
+            scope: RwSignal::new(table.scope),
             state: RwSignal::new(Liveness::Loaded),
-            limit,
             paused: RwSignal::new(false),
             pending: RwSignal::new(0),
+            waiting: RwSignal::new(false),
+            turns: RwSignal::new(0),
+            failure: RwSignal::new(None),
         };
-        list.show();
-        Effect::new(move |shown: Option<usize>| {
-            let limit = limit.get();
-            if shown.is_some_and(|shown| shown != limit) {
-                list.show();
-            }
-            limit
-        });
-        Effect::new(move |was: Option<bool>| {
-            let paused = list.paused.get();
-            if was == Some(true) && !paused {
-                list.pending.set(0);
-                list.show();
-            }
-            paused
-        });
-        list.follow(cluster, query, now);
+        list.follow(now);
         list
     }
 
-    fn follow(self, cluster: Uuid, query: ListQuery, now: RwSignal<i64>) {
-        let Some(stream) = use_context::<Stream>() else {
+    /// Returns the query of the view that was requested last.
+    pub fn query(self) -> Option<ListQuery> {
+        self.asked.try_with_value(|asked| asked.query.clone())
+    }
+
+    /// Shows other rows of the same kind: another query or another window.
+    pub fn show(self, query: ListQuery, range: RowRange) {
+        self.turns.update(|turns| *turns += 1);
+        self.ask(|view| {
+            view.query = query;
+            view.range = range;
+        });
+    }
+
+    /// Shows another window of the same rows, if it is not the one that was requested already.
+    pub fn show_range(self, range: RowRange) {
+        let differs = self.asked.try_with_value(|asked| asked.range != range);
+        if differs == Some(true) {
+            self.ask(|view| view.range = range);
+        }
+    }
+
+    /// Requests the same view again, after a failure.
+    pub fn retry(self) {
+        self.ask(|_| {});
+    }
+
+    /// Keeps the list as it is, or lets it go on.
+    pub fn pause(self, paused: bool) {
+        self.paused.set(paused);
+        self.pending.set(0);
+        self.ask(|view| view.is_paused = paused);
+    }
+
+    fn ask(self, change: impl FnOnce(&mut ListView)) {
+        let asked = self.asked.try_update_value(|asked| {
+            change(asked);
+            asked.turn += 1;
+            asked.clone()
+        });
+        let Some(view) = asked else { return };
+        self.waiting.set(true);
+        self.order.set_value(None);
+        let (Some(stream), Some(id)) = (self.stream, self.id.get_value()) else {
+            return;
+        };
+        let watch = self.watch(id, view.clone());
+        if stream.link.get_untracked() == Link::Down {
+            // without the stream a list can still be read
+            stream.change(id, None, &watch);
+            self.load(view);
+        } else {
+            stream.change(id, Some(&Request::View { id, view }), &watch);
+        }
+    }
+
+    fn watch(self, id: u32, view: ListView) -> Request {
+        let cluster = self.cluster;
+        Request::Watch { id, cluster, view }
+    }
+
+    /// Reads a view once, where the stream cannot deliver it: it is interrupted, or has ended the
+    /// list without giving the reason in full.
+    fn load(self, view: ListView) {
+        leptos::task::spawn_local(async move {
+            let answer = list_resources(self.cluster, view.query, view.range).await;
+            // the user may have left the page or the view
+            if self.is_current(view.turn) {
+                match answer {
+                    Ok(table) => self.receive_table(table),
+                    Err(error) => {
+                        self.waiting.set(false);
+                        self.failure.set(Some(error));
+                    }
+                }
+            }
+        });
+    }
+
+    fn is_current(self, turn: u32) -> bool {
+        self.asked.try_with_value(|asked| asked.turn) == Some(turn)
+    }
+
+    fn follow(self, now: RwSignal<i64>) {
+        let Some(stream) = self.stream else {
             return;
         };
         Effect::new(move |_| {
-            let query = query.clone();
-            let id = StoredValue::new(0_u32);
             let retry = Timer::new();
+            let view = self.asked.get_value();
             let opened = stream.open(
-                |id| Request::Watch { id, cluster, query },
-                move |message| self.receive(message, stream, id, retry),
+                |id| self.watch(id, view),
+                move |message| self.receive(message, stream, retry),
             );
-            id.set_value(opened);
+            self.id.set_value(Some(opened));
             on_cleanup(move || stream.close(opened));
         });
         Effect::new(move |_| {
@@ -120,272 +213,125 @@ impl LiveList {
                     }
                     was_current
                 });
+                if self.waiting.get_untracked() {
+                    self.load(self.asked.get_value());
+                }
             }
         });
     }
 
-    fn receive(self, message: Message, stream: Stream, id: StoredValue<u32>, again: Timer) {
+    fn receive(self, message: Message, stream: Stream, again: Timer) {
         match message {
             Message::Snapshot {
-                rows,
-                total,
+                turn,
                 columns,
+                window,
+                statuses,
+                scope,
                 ..
-            } => {
-                self.sort.update_value(|sort| sort.columns(&columns));
-                self.total.set(total);
-                self.held.set_value(rows);
-                self.state.set(Liveness::Live);
-                self.changed(1);
+            } if self.is_current(turn) => {
+                replace(self.columns, columns);
+                replace(self.statuses, statuses);
+                replace(self.scope, scope);
+                replace(self.state, Liveness::Live);
+                self.receive_window(window);
             }
             Message::Rows {
-                changed, removed, ..
-            } => {
-                let count = changed.len() + removed.len();
-                self.apply(changed, &removed);
-                self.state.set(Liveness::Live);
-                self.changed(count);
+                turn,
+                changed,
+                order,
+                total,
+                unfiltered,
+                statuses,
+                pending,
+                ..
+            } if self.is_current(turn) => {
+                replace(self.total, total);
+                replace(self.unfiltered, unfiltered);
+                replace(self.pending, pending);
+                replace(self.state, Liveness::Live);
+                if let Some(statuses) = statuses {
+                    self.statuses.set(statuses);
+                }
+                self.update(changed, order);
             }
             Message::Stale { reason, since, .. } => {
-                self.state.set(Liveness::Stale { reason, since })
+                self.state.set(Liveness::Stale { reason, since });
             }
             Message::Ended { reason, retry, .. } => {
                 self.state.set(Liveness::Ended(reason));
+                // the reason in full, if what ended is a view that was never shown
+                if self.waiting.get_untracked() {
+                    self.load(self.asked.get_value());
+                }
                 if retry {
-                    again.start(std::time::Duration::from_secs(3), move || {
-                        stream.again(id.try_get_value().unwrap_or_default());
+                    again.start(Duration::from_secs(3), move || {
+                        if let Some(Some(id)) = self.id.try_get_value() {
+                            stream.again(id);
+                        }
                     });
                 }
             }
-            Message::Changed { .. }
-            | Message::Gone { .. }
-            | Message::Lines { .. }
-            | Message::NotStarted { .. }
-            | Message::Refused { .. }
-            | Message::Ping => {}
+            _ => {}
         }
     }
 
-    fn apply(self, changed: Vec<Row>, removed: &[String]) {
-        let grown = self.held.try_update_value(|held| {
-            let before = held.len();
-            if !removed.is_empty() {
-                held.retain(|row| !removed.contains(&row.uid));
-            }
-            let places: HashMap<&str, usize> = held
-                .iter()
-                .enumerate()
-                .map(|(place, row)| (row.uid.as_str(), place))
-                .collect();
-            let (known, new): (Vec<_>, Vec<_>) = changed
-                .into_iter()
-                .map(|row| (places.get(row.uid.as_str()).copied(), row))
-                .partition(|(place, _)| place.is_some());
-            drop(places);
-            let mut moved = false;
-            for (place, row) in known {
-                if let Some(place) = place {
-                    moved |= last_seen(&held[place]) != last_seen(&row);
-                    held[place] = row;
-                }
-            }
-            self.sort.with_value(|sort| {
-                // an event that happened again is the newest, but no row moves while the user
-                // points at it
-                if moved && sort.wanted == "last seen" && !is_in_use() {
-                    held.sort_by(|a, b| sort.compare(a, b));
-                }
-                for (_, row) in new {
-                    let place = held
-                        .partition_point(|other| sort.compare(other, &row) != Ordering::Greater);
-                    held.insert(place, row);
-                }
-            });
-            (before, held.len())
+    fn receive_table(self, table: ResourceTable) {
+        replace(self.columns, table.columns);
+        replace(self.statuses, table.statuses);
+        replace(self.scope, table.scope);
+        self.receive_window(table.window);
+    }
+
+    fn receive_window(self, window: RowWindow) {
+        self.waiting.set(false);
+        replace(self.failure, None);
+        self.order.set_value(None);
+        let known = self.rows.get_untracked();
+        let rows = window::arranged(known, window.offset, window.rows);
+        // at once: the place of the rows and the rows themselves
+        replace(self.total, window.total);
+        replace(self.unfiltered, window.unfiltered);
+        replace(self.offset, window.offset);
+        self.place(rows);
+    }
+
+    fn update(self, changed: Vec<portico_domain::panel::Row>, order: Option<Vec<String>>) {
+        let order = order.or_else(|| self.order.try_update_value(Option::take).flatten());
+        let known = self.rows.get_untracked();
+        let new = window::update(&known, changed);
+        let Some(order) = order else { return };
+        // rows do not change places while the user points at one of them
+        if new.is_empty() && window::is_permutation(&known, &order) && is_in_use() {
+            self.order.set_value(Some(order));
+            return;
+        }
+        let offset = self.offset.get_untracked();
+        self.place(window::ordered(known, new, offset, &order));
+    }
+
+    fn place(self, rows: Vec<LiveRow>) {
+        let same = self.rows.with_untracked(|old| {
+            old.len() == rows.len() && old.iter().zip(&rows).all(|(a, b)| a.uid == b.uid)
         });
-        if let Some((before, after)) = grown {
-            self.total
-                .update(|total| *total = (*total + after).saturating_sub(before));
+        if !same {
+            self.rows.set(rows);
         }
     }
-
-    fn changed(self, by: usize) {
-        if self.paused.get_untracked() {
-            self.pending.update(|pending| *pending += by);
-        } else {
-            self.show();
-        }
-    }
-
-    /// Updates the window; rows that stay keep their elements.
-    fn show(self) {
-        let limit = self.limit.get_untracked();
-        self.held.try_with_value(|held| {
-            self.count
-                .maybe_update(|count| std::mem::replace(count, held.len()) != held.len());
-            let mut known: HashMap<String, LiveRow> = self
-                .window
-                .get_untracked()
-                .into_iter()
-                .map(|row| (row.uid.clone(), row))
-                .collect();
-            let before = known.len();
-            let mut same_order = true;
-            let next: Vec<LiveRow> = held
-                .iter()
-                .take(limit)
-                .map(|row| match known.remove(&row.uid) {
-                    Some(live) => {
-                        live.row.maybe_update(|old| {
-                            let differs = old != row;
-                            if differs {
-                                old.clone_from(row);
-                            }
-                            differs
-                        });
-                        live
-                    }
-                    None => {
-                        same_order = false;
-                        LiveRow {
-                            uid: row.uid.clone(),
-                            row: ArcRwSignal::new(row.clone()),
-                        }
-                    }
-                })
-                .collect();
-            same_order &= before == next.len()
-                && self.window.with_untracked(|old| {
-                    old.iter().zip(&next).all(|(old, new)| old.uid == new.uid)
-                });
-            if !same_order {
-                self.window.set(next);
-            }
-        });
-    }
 }
 
-/// The order in the request to the server, so that new rows are inserted at their place.
-#[derive(Clone, Debug)]
-struct SortBy {
-    wanted: String,
-    descending: bool,
-    column: Option<usize>,
+/// Sets a signal if its value differs.
+fn replace<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    signal.maybe_update(|old| {
+        let differs = *old != value;
+        *old = value;
+        differs
+    });
 }
 
-impl SortBy {
-    fn new(sort: &str, columns: &[Column]) -> Self {
-        let mut by = Self {
-            wanted: sort.trim_start_matches('-').to_lowercase(),
-            descending: sort.starts_with('-'),
-            column: None,
-        };
-        by.columns(columns);
-        by
-    }
-
-    fn columns(&mut self, columns: &[Column]) {
-        self.column = columns
-            .iter()
-            .position(|column| column.name.to_lowercase() == self.wanted);
-    }
-
-    fn compare(&self, a: &Row, b: &Row) -> Ordering {
-        let place = || (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name));
-        let order = match (self.wanted.as_str(), self.column) {
-            ("", _) => return place(),
-            // the oldest has the greatest age
-            ("age", _) => b.created_at.cmp(&a.created_at),
-            ("namespace", None) => a.namespace.cmp(&b.namespace),
-            // the one seen last first
-            ("last seen", _) => last_seen(b).cmp(&last_seen(a)),
-            (_, Some(column)) => natural(
-                a.cells.get(column).map_or("", String::as_str),
-                b.cells.get(column).map_or("", String::as_str),
-            ),
-            (_, None) => return place(),
-        };
-        let order = if self.descending {
-            order.reverse()
-        } else {
-            order
-        };
-        order.then_with(place)
-    }
-}
-
-fn last_seen(row: &Row) -> Option<i64> {
-    row.event.as_ref()?.last_seen
-}
-
-/// Returns whether the pointer or the keyboard is in a table.
+/// Returns whether the pointer or the keyboard is in a row of a table.
 fn is_in_use() -> bool {
     document()
-        .query_selector(".table-region:hover, .table-region:focus-within")
+        .query_selector(".table-region tbody:hover, .table-region tbody:focus-within")
         .is_ok_and(|found| found.is_some())
-}
-
-/// Compares numbers by value, everything else as text.
-fn natural(a: &str, b: &str) -> Ordering {
-    match (a.parse::<f64>(), b.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a.total_cmp(&b),
-        _ => a.cmp(b),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(namespace: &str, name: &str, restarts: &str, created_at: i64) -> Row {
-        Row {
-            uid: format!("{namespace}/{name}"),
-            name: name.to_owned(),
-            namespace: Some(namespace.to_owned()),
-            resource_version: "1".to_owned(),
-            created_at: Some(created_at),
-            cells: vec![name.to_owned(), restarts.to_owned()],
-            labels: Vec::new(),
-            health: None,
-            event: None,
-        }
-    }
-
-    fn column(name: &str) -> Column {
-        Column {
-            name: name.to_owned(),
-            description: String::new(),
-            priority: 0,
-            kind: "string".to_owned(),
-        }
-    }
-
-    fn sorted(sort: &str) -> Vec<String> {
-        let by = SortBy::new(sort, &[column("Name"), column("Restarts")]);
-        let mut rows = [
-            row("b", "x", "10", 3),
-            row("a", "z", "9", 1),
-            row("a", "y", "9", 2),
-        ];
-        rows.sort_by(|a, b| by.compare(a, b));
-        rows.map(|row| row.uid).to_vec()
-    }
-
-    #[test]
-    fn rows_stand_by_namespace_and_name() {
-        assert_eq!(sorted(""), ["a/y", "a/z", "b/x"]);
-        assert_eq!(sorted("nonsense"), ["a/y", "a/z", "b/x"]);
-    }
-
-    #[test]
-    fn numbers_sort_by_value_and_ties_by_place() {
-        assert_eq!(sorted("restarts"), ["a/y", "a/z", "b/x"]);
-        assert_eq!(sorted("-restarts"), ["b/x", "a/y", "a/z"]);
-    }
-
-    #[test]
-    fn the_youngest_has_the_smallest_age() {
-        assert_eq!(sorted("age"), ["b/x", "a/y", "a/z"]);
-        assert_eq!(sorted("-age"), ["a/z", "a/y", "b/x"]);
-    }
 }

@@ -1,8 +1,10 @@
 //! The tab's one event stream: a WebSocket to `/projects/{project}/stream` that carries every live
 //! list, object and log of the page, and reconnects by itself.
+use super::closing::Closing;
 use crate::{context::Session, hooks::browser_value::BrowserValue, routes};
 use leptos::prelude::*;
 use portico_domain::stream::{Message, Request};
+use serde::Deserialize;
 use std::{collections::BTreeMap, rc::Rc, time::Duration};
 use wasm_bindgen::{JsCast, closure::Closure};
 use web_sys::{CloseEvent, MessageEvent, WebSocket};
@@ -18,64 +20,20 @@ pub enum Link {
     Down,
 }
 
-/// The server's reason for closing the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closing {
-    /// The session has ended, with the reason.
-    SessionEnded(&'static str),
-    /// The client should reconnect.
-    ComeBack,
-    /// No reason: the connection was lost.
-    Unsaid,
+/// What decides where a message goes. Its content is decoded by the subscription: only pages that
+/// subscribe load the code for that.
+#[derive(Deserialize)]
+struct Header {
+    id: Option<u32>,
+    reason: Option<String>,
 }
 
-impl Closing {
-    /// Returns the meaning of a close code. RFC 6455, 7.4: 1008 is a policy violation, 1001 a
-    /// server that stops, 1012 a restart.
-    fn of(code: u16, reason: &str) -> Self {
-        match code {
-            1008 => Self::SessionEnded(why_ended(reason)),
-            1001 | 1012 => Self::ComeBack,
-            _ => Self::Unsaid,
-        }
-    }
-}
-
-/// Returns the gateway's reason for the end of a session, in a sentence with the next step.
-fn why_ended(reason: &str) -> &'static str {
-    match reason {
-        "signed_out" => "You have signed out in another tab. Sign in again to continue here.",
-        "replaced" => "You have signed in again in this browser. Reload this page to continue.",
-        "revoked" => {
-            "This session was ended from another browser or device. Sign in again to continue; \
-             Your sessions in the user menu shows where else you are signed in."
-        }
-        "ended_by_administrator" => {
-            "An administrator of your cloud has ended this session. Sign in again, or ask them why."
-        }
-        "expired" => {
-            "This session was not used for a while, or its Keystone token has ended. Sign in again \
-             to continue."
-        }
-        "refused_by_keystone" => {
-            "Keystone has ended this session: your account, password or roles have changed. Sign in \
-             again; if that fails, ask the administrators of your cloud."
-        }
-        "refused_by_provider" => {
-            "Your identity provider has ended this session: your account there has changed. Sign in \
-             again; if that fails, ask its administrators."
-        }
-        "ended_by_provider" => {
-            "You were signed out at your identity provider. Sign in again to continue."
-        }
-        _ => "This session has ended. Sign in again to continue.",
-    }
-}
-
-type Handler = Rc<dyn Fn(Message)>;
+/// Takes the text of a message.
+type Handler = Rc<dyn Fn(&str)>;
 
 struct Subscription {
-    request: Request,
+    /// The text of the request.
+    request: String,
     handler: Handler,
 }
 
@@ -92,7 +50,16 @@ impl Drop for Socket {
         self.socket.set_onopen(None);
         self.socket.set_onmessage(None);
         self.socket.set_onclose(None);
-        let _ = self.socket.close();
+        if self.socket.ready_state() == WebSocket::CONNECTING {
+            // closing a connection that is being made is an error in the browser's console
+            let socket = self.socket.clone();
+            let close = Closure::once_into_js(move || {
+                let _ = socket.close();
+            });
+            self.socket.set_onopen(Some(close.unchecked_ref()));
+        } else {
+            let _ = self.socket.close();
+        }
     }
 }
 
@@ -148,25 +115,36 @@ impl Stream {
         request: impl FnOnce(u32) -> Request,
         handler: impl Fn(Message) + 'static,
     ) -> u32 {
-        let id = self
-            .inner
+        let id = self.next_id();
+        let handler = move |text: &str| {
+            // an unknown message of a newer server is no reason to disconnect
+            if let Ok(message) = serde_json::from_str(text) {
+                handler(message);
+            }
+        };
+        self.subscribe(id, text_of(&request(id)), Rc::new(handler));
+        id
+    }
+
+    fn next_id(self) -> u32 {
+        self.inner
             .try_update_value(|inner| {
                 inner.last_id += 1;
-                let id = inner.last_id;
-                let subscription = Subscription {
-                    request: request(id),
-                    handler: Rc::new(handler),
-                };
-                inner.subscriptions.insert(id, subscription);
-                id
+                inner.last_id
             })
-            .unwrap_or_default();
+            .unwrap_or_default()
+    }
+
+    fn subscribe(self, id: u32, request: String, handler: Handler) {
+        self.inner.try_update_value(|inner| {
+            let subscription = Subscription { request, handler };
+            inner.subscriptions.insert(id, subscription);
+        });
         if self.link.get_untracked() == Link::Live {
             self.send_one(id);
         } else {
             self.connect();
         }
-        id
     }
 
     /// Subscribes again under the same ID, after the server ended the subscription.
@@ -176,12 +154,32 @@ impl Stream {
         }
     }
 
+    /// Sends a request about a subscription, and sets the one that subscribes after a new
+    /// connection.
+    pub fn change(self, id: u32, request: Option<&Request>, again: &Request) {
+        self.replace(id, request.map(text_of), text_of(again));
+    }
+
+    fn replace(self, id: u32, request: Option<String>, again: String) {
+        let is_live = self.link.get_untracked() == Link::Live;
+        self.inner.try_update_value(|inner| {
+            let Some(found) = inner.subscriptions.get_mut(&id) else {
+                return;
+            };
+            found.request = again;
+            if let (true, Some(socket), Some(request)) = (is_live, &inner.socket, request) {
+                send(&socket.socket, &request);
+            }
+        });
+    }
+
     pub fn close(self, id: u32) {
+        let request = text_of(&Request::Close { id });
         self.inner.try_update_value(|inner| {
             if inner.subscriptions.remove(&id).is_some()
                 && let Some(socket) = &inner.socket
             {
-                send(&socket.socket, &Request::Close { id });
+                send(&socket.socket, &request);
             }
         });
     }
@@ -247,24 +245,34 @@ impl Stream {
     }
 
     fn received(self, text: &str) {
-        // an unknown message of a newer server is no reason to disconnect
-        let Ok(message) = serde_json::from_str::<Message>(text) else {
+        let Ok(named) = serde_json::from_str::<BTreeMap<String, Header>>(text) else {
+            // a ping
             return;
         };
-        if let Message::Refused { reason } = message {
-            self.interruption.set(reason);
-            self.inner.try_update_value(|inner| inner.refused = true);
+        let Some(header) = named.into_values().next() else {
             return;
-        }
-        let Some(id) = id_of(&message) else { return };
-        let handler = self.inner.try_with_value(|inner| {
-            inner
-                .subscriptions
-                .get(&id)
-                .map(|found| found.handler.clone())
-        });
-        if let Some(Some(handler)) = handler {
-            handler(message);
+        };
+        match header {
+            Header { id: Some(id), .. } => {
+                let handler = self.inner.try_with_value(|inner| {
+                    inner
+                        .subscriptions
+                        .get(&id)
+                        .map(|found| found.handler.clone())
+                });
+                if let Some(Some(handler)) = handler {
+                    handler(text);
+                }
+            }
+            // the whole stream is refused
+            Header {
+                id: None,
+                reason: Some(reason),
+            } => {
+                self.interruption.set(reason);
+                self.inner.try_update_value(|inner| inner.refused = true);
+            }
+            Header { .. } => {}
         }
     }
 
@@ -331,23 +339,47 @@ pub fn open_socket(path: &str) -> Option<WebSocket> {
     WebSocket::new(&format!("{scheme}://{}{path}", location.host().ok()?)).ok()
 }
 
-fn send(socket: &WebSocket, request: &Request) {
+fn send(socket: &WebSocket, request: &str) {
     // a closing socket reports with its close event
-    if let Ok(text) = serde_json::to_string(request) {
-        let _ = socket.send_with_str(&text);
-    }
+    let _ = socket.send_with_str(request);
 }
 
-fn id_of(message: &Message) -> Option<u32> {
-    match message {
-        Message::Snapshot { id, .. }
-        | Message::Rows { id, .. }
-        | Message::Changed { id }
-        | Message::Gone { id }
-        | Message::Lines { id, .. }
-        | Message::NotStarted { id, .. }
-        | Message::Ended { id, .. }
-        | Message::Stale { id, .. } => Some(*id),
-        Message::Refused { .. } | Message::Ping => None,
+fn text_of(request: &Request) -> String {
+    serde_json::to_string(request).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Header;
+    use portico_domain::stream::Message;
+    use std::collections::BTreeMap;
+
+    fn header(message: &Message) -> Header {
+        let text = serde_json::to_string(message).unwrap();
+        serde_json::from_str::<BTreeMap<String, Header>>(&text)
+            .unwrap()
+            .into_values()
+            .next()
+            .unwrap()
+    }
+
+    #[test]
+    fn the_header_of_a_message_names_its_subscription() {
+        let lines = Message::Lines {
+            id: 7,
+            lines: vec!["{\"id\": 8}".to_owned()],
+            skipped: 0,
+        };
+        assert_eq!(header(&lines).id, Some(7));
+        assert_eq!(header(&Message::Changed { id: 9 }).id, Some(9));
+    }
+
+    #[test]
+    fn a_refused_stream_has_a_reason_and_no_subscription() {
+        let refused = header(&Message::Refused {
+            reason: "Too many tabs.".to_owned(),
+        });
+        assert_eq!(refused.id, None);
+        assert_eq!(refused.reason.as_deref(), Some("Too many tabs."));
     }
 }

@@ -25,6 +25,11 @@ impl Timer {
         });
     }
 
+    /// Cancels what the timer would have run.
+    pub fn cancel(self) {
+        self.stop();
+    }
+
     fn stop(self) {
         self.0.try_update_value(|pending| {
             if let Some(pending) = pending.take() {

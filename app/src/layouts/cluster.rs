@@ -1,57 +1,92 @@
 use crate::{
+    carried::{Carried, list_kind, use_carried},
     context::use_session,
-    pages::use_cluster_id,
+    hooks::{preferences, scroll_into_view},
+    kind_names::is_namespaced,
+    pages::{lazy, use_cluster_id},
     routes,
-    ui::{Icon, icons},
+    ui::{Icon, icons, kind_icon},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 use portico_domain::panel::ResourceRef;
 use uuid::Uuid;
 
-type Entry = (&'static str, &'static str, &'static str, &'static str);
+type Entry = (&'static str, &'static str, &'static str);
 
-/// Kinds with a link of their own, by heading: label, group, version, plural.
-const KINDS: [(&str, &[Entry]); 4] = [
+/// Kinds with a link of their own: heading, whether it is open at first, and label, group and plural
+/// of each. The name under which the choice of a user is stored is the heading.
+const KINDS: [(&str, bool, &[Entry]); 5] = [
     (
         "Workloads",
+        true,
         &[
-            ("Pods", "", "v1", "pods"),
-            ("Deployments", "apps", "v1", "deployments"),
-            ("StatefulSets", "apps", "v1", "statefulsets"),
-            ("DaemonSets", "apps", "v1", "daemonsets"),
-            ("Jobs", "batch", "v1", "jobs"),
-        ],
-    ),
-    (
-        "Network",
-        &[
-            ("Services", "", "v1", "services"),
-            ("Ingresses", "networking.k8s.io", "v1", "ingresses"),
+            ("Pods", "", "pods"),
+            ("Deployments", "apps", "deployments"),
+            ("StatefulSets", "apps", "statefulsets"),
+            ("DaemonSets", "apps", "daemonsets"),
+            ("ReplicaSets", "apps", "replicasets"),
+            ("Jobs", "batch", "jobs"),
+            ("CronJobs", "batch", "cronjobs"),
             (
-                "NetworkPolicies",
-                "networking.k8s.io",
-                "v1",
-                "networkpolicies",
+                "HorizontalPodAutoscalers",
+                "autoscaling",
+                "horizontalpodautoscalers",
             ),
         ],
     ),
     (
-        "Configuration",
+        "Network",
+        true,
         &[
-            ("ConfigMaps", "", "v1", "configmaps"),
-            ("Secrets", "", "v1", "secrets"),
+            ("Services", "", "services"),
+            ("Ingresses", "networking.k8s.io", "ingresses"),
+            ("EndpointSlices", "discovery.k8s.io", "endpointslices"),
+            ("NetworkPolicies", "networking.k8s.io", "networkpolicies"),
+        ],
+    ),
+    (
+        "Configuration",
+        true,
+        &[
+            ("ConfigMaps", "", "configmaps"),
+            ("Secrets", "", "secrets"),
+            ("ResourceQuotas", "", "resourcequotas"),
+            ("LimitRanges", "", "limitranges"),
+            ("PodDisruptionBudgets", "policy", "poddisruptionbudgets"),
         ],
     ),
     (
         "Storage",
+        true,
         &[
-            ("PersistentVolumeClaims", "", "v1", "persistentvolumeclaims"),
-            ("PersistentVolumes", "", "v1", "persistentvolumes"),
-            ("StorageClasses", "storage.k8s.io", "v1", "storageclasses"),
+            ("PersistentVolumeClaims", "", "persistentvolumeclaims"),
+            ("PersistentVolumes", "", "persistentvolumes"),
+            ("StorageClasses", "storage.k8s.io", "storageclasses"),
+        ],
+    ),
+    (
+        "Accounts and roles",
+        false,
+        &[
+            ("ServiceAccounts", "", "serviceaccounts"),
+            ("Roles", "rbac.authorization.k8s.io", "roles"),
+            ("RoleBindings", "rbac.authorization.k8s.io", "rolebindings"),
+            ("ClusterRoles", "rbac.authorization.k8s.io", "clusterroles"),
+            (
+                "ClusterRoleBindings",
+                "rbac.authorization.k8s.io",
+                "clusterrolebindings",
+            ),
         ],
     ),
 ];
+
+/// Returns the kind of an entry: the oldest version that all supported clusters serve.
+fn resource_of(group: &str, plural: &str) -> ResourceRef {
+    let version = if group == "autoscaling" { "v2" } else { "v1" };
+    ResourceRef::new(group, version, plural)
+}
 
 /// A cluster's pages beside its navigation.
 #[component]
@@ -63,6 +98,7 @@ pub fn ClusterFrame(children: Children) -> impl IntoView {
             .get()
             .map(|cluster| view! { <Navigation project=session.project.get() cluster /> })
     };
+    show_current_entry();
     view! {
         <div class="frame frame-with-sidebar">
             <nav id="cluster-navigation" class="sidebar" popover="auto" aria-label="Cluster">
@@ -84,8 +120,26 @@ pub fn ClusterFrame(children: Children) -> impl IntoView {
     .into_any()
 }
 
+/// Scrolls the menu to the entry of the page, after a change of the page.
+fn show_current_entry() {
+    let path = use_location().pathname;
+    Effect::new(move |_| {
+        path.track();
+        request_animation_frame(|| {
+            let document = document();
+            if let Some(menu) = document.get_element_by_id("cluster-navigation")
+                && let Ok(Some(entry)) = menu.query_selector(".nav-item[aria-current=page]")
+            {
+                scroll_into_view(&menu, &entry);
+            }
+        });
+    });
+}
+
 #[component]
 fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
+    let carried = use_carried();
+    let list = |plural| routes::list(&project, cluster, &ResourceRef::core(plural));
     let top = [
         (
             "Overview",
@@ -97,17 +151,14 @@ fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
             icons::LAYERS,
             routes::namespaces(&project, cluster),
         ),
-        (
-            "Nodes",
-            icons::SERVER,
-            routes::list(&project, cluster, &ResourceRef::core("nodes")),
-        ),
-        (
-            "Events",
-            icons::BELL,
-            routes::list(&project, cluster, &ResourceRef::core("events")),
-        ),
+        ("Nodes", icons::SERVER, list("nodes")),
+        ("Events", icons::BELL, list("events")),
         ("All kinds", icons::KINDS, routes::kinds(&project, cluster)),
+        (
+            "Create from YAML",
+            icons::PLUS,
+            routes::create(&project, cluster, None, ""),
+        ),
         ("Access", icons::SHIELD, routes::access(&project, cluster)),
         (
             "Authentication",
@@ -116,43 +167,153 @@ fn Navigation(project: String, cluster: Uuid) -> impl IntoView {
         ),
     ]
     .map(|(label, icon, href)| {
-        view! { <li><NavItem href label icon=Some(icon) /></li> }
+        view! { <li><NavItem href label icon carried /></li> }
     })
     .collect_view();
     let groups = KINDS
         .iter()
-        .map(|(heading, entries)| {
-            let entries = entries
+        .map(|(heading, is_open, entries)| {
+            let links: Vec<(&'static str, String, icondata_core::Icon)> = entries
                 .iter()
-                .map(|(label, group, version, plural)| {
-                    let resource = ResourceRef::new(group, version, plural);
+                .map(|(label, group, plural)| {
+                    let resource = resource_of(group, plural);
                     let href = routes::list(&project, cluster, &resource);
-                    view! { <li><NavItem href label=*label icon=None /></li> }
+                    (*label, href, kind_icon(group, plural))
+                })
+                .collect();
+            let hrefs = links.iter().map(|(_, href, _)| href.clone()).collect();
+            let entries = links
+                .into_iter()
+                .map(|(label, href, icon)| {
+                    view! { <li><NavItem href label icon carried /></li> }
                 })
                 .collect_view();
             view! {
-                <p class="nav-heading">{*heading}</p>
-                <ul>{entries}</ul>
+                <NavGroup heading=*heading is_open=*is_open hrefs>
+                    <ul>{entries}</ul>
+                </NavGroup>
             }
         })
         .collect_view();
     view! {
         <ul>{top}</ul>
         {groups}
+        <CustomResources cluster />
+    }
+    .into_any()
+}
+
+/// A part of the menu that can be folded, which this browser remembers.
+#[component]
+fn NavGroup(
+    heading: &'static str,
+    is_open: bool,
+    /// The lists of the part, which opens when the page belongs to one of them.
+    hrefs: Vec<String>,
+    children: Children,
+) -> impl IntoView {
+    let open = folding(heading, is_open);
+    let path = use_location().pathname;
+    Effect::new(move |_| {
+        if path.with(|path| hrefs.iter().any(|href| is_current(path, href))) {
+            open.set(true);
+        }
+    });
+    view! {
+        <details class="nav-group" open=is_open prop:open=move || open.get()>
+            {summary(heading, is_open, open)}
+            {children()}
+        </details>
+    }
+    .into_any()
+}
+
+/// The lists of custom resources; discovery is read when they are shown.
+#[component]
+fn CustomResources(cluster: Uuid) -> impl IntoView {
+    let heading = "Custom resources";
+    let open = folding(heading, false);
+    view! {
+        <details class="nav-group" prop:open=move || open.get()>
+            {summary(heading, false, open)}
+            <noscript>
+                <p class="nav-note">"All kinds lists them."</p>
+            </noscript>
+            <Show when=move || open.get()>
+                <Suspense fallback=|| view! { <p class="nav-note">"Loading…"</p> }>
+                    {move || Suspend::new(lazy::custom_resources(cluster))}
+                </Suspense>
+            </Show>
+        </details>
+    }
+    .into_any()
+}
+
+fn preference(heading: &str) -> String {
+    format!("portico-menu-{}", heading.to_lowercase().replace(' ', "-"))
+}
+
+/// Returns whether a part is open: at first as rendered, then as it was left in this browser.
+fn folding(heading: &'static str, is_open: bool) -> RwSignal<bool> {
+    let open = RwSignal::new(is_open);
+    Effect::new(
+        move |_| match preferences::stored(&preference(heading)).as_deref() {
+            Some("open") => open.set(true),
+            Some("closed") => open.set(false),
+            _ => {}
+        },
+    );
+    open
+}
+
+fn summary(heading: &'static str, is_open: bool, open: RwSignal<bool>) -> AnyView {
+    let toggle = move |event: leptos::ev::MouseEvent| {
+        // the signal decides, so that it and the element agree
+        event.prevent_default();
+        let next = !open.get_untracked();
+        open.set(next);
+        let choice = match (next == is_open, next) {
+            (true, _) => "",
+            (false, true) => "open",
+            (false, false) => "closed",
+        };
+        preferences::store(&preference(heading), choice);
+    };
+    view! {
+        <summary class="nav-heading" on:click=toggle>
+            <Icon icon=icons::CHEVRON_RIGHT />
+            {heading}
+        </summary>
     }
     .into_any()
 }
 
 #[component]
-fn NavItem(href: String, label: &'static str, icon: Option<icondata_core::Icon>) -> impl IntoView {
+fn NavItem(
+    href: String,
+    label: &'static str,
+    icon: icondata_core::Icon,
+    carried: Carried,
+) -> impl IntoView {
     let path = use_location().pathname;
-    let current = {
-        let href = href.clone();
-        move || path.with(|path| is_current(path, &href)).then_some("page")
+    let own = href.clone();
+    let current = Memo::new(move |_| path.with(|path| is_current(path, &own)));
+    let namespaced = list_kind(&href).is_some_and(|kind| is_namespaced(&kind) == Some(true));
+    // the list of this page as it was left, any other with the chosen namespaces
+    let href = move || {
+        if current.get() {
+            carried.back(&href)
+        } else {
+            carried.list(&href, namespaced)
+        }
     };
     view! {
-        <a class="nav-item" href=href aria-current=current>
-            {icon.map(|icon| view! { <Icon icon /> })}
+        <a
+            class="nav-item"
+            href=href
+            aria-current=move || current.get().then_some("page")
+        >
+            <Icon icon />
             {label}
         </a>
     }

@@ -1,8 +1,10 @@
-use super::topbar::Topbar;
+use super::{palette::PaletteDialog, reauthenticate::ReauthDialog, topbar::Topbar};
 use crate::{
-    components::{HelpDialog, ReauthDialog, ToastRegion},
+    carried::use_carried,
+    components::{HelpDialog, ToastRegion},
     context::use_session,
-    hooks::keyboard,
+    hooks::{keyboard, page_change::provide_page_change},
+    palette::Palette,
     ui::{Icon, close_popovers, icons},
 };
 use leptos::prelude::*;
@@ -14,16 +16,22 @@ use wasm_bindgen::JsCast;
 pub fn Frame(children: Children) -> impl IntoView {
     let session = use_session();
     let help = RwSignal::new(false);
-    keyboard::use_shortcuts(session.project, help);
+    let palette = Palette::new(help);
+    let announcement = provide_page_change().announcement;
+    keyboard::use_shortcuts(session.project, use_carried(), help, palette.open);
     settle_after_navigation();
     view! {
         <a class="skip-link" href="#main" rel="external">
             "Skip to the content"
         </a>
-        <Topbar help />
+        <p id="page-announcement" class="visually-hidden" aria-live="polite">
+            {move || announcement.get()}
+        </p>
+        <Topbar palette />
         <KeystoneNotice />
         {children()}
         <ToastRegion />
+        <PaletteDialog palette />
         <HelpDialog open=help />
         <ReauthDialog />
     }

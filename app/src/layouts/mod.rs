@@ -1,6 +1,9 @@
 //! The layout around pages: the bar at the top, and a cluster's navigation.
 mod cluster;
+mod cluster_switcher;
 mod frame;
+mod palette;
+mod reauthenticate;
 mod topbar;
 
 pub use cluster::ClusterFrame;

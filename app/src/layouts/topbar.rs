@@ -1,14 +1,17 @@
+use super::cluster_switcher::ClusterSwitcher;
 use crate::{
     components::{NameList, ProjectSwitcher, ThemeToggle},
     context::use_session,
+    palette::Palette,
     routes,
     ui::{Button, ButtonKind, Icon, Menu, icons},
 };
 use leptos::prelude::*;
 
-/// The signed-in user, the project, and the links to everything else.
+/// The signed-in user, the project, the cluster, and the links to everything else.
 #[component]
-pub fn Topbar(help: RwSignal<bool>) -> impl IntoView {
+pub fn Topbar(palette: Palette) -> impl IntoView {
+    let help = palette.help;
     let session = use_session();
     let home = move || {
         let project = session.project.get();
@@ -27,7 +30,19 @@ pub fn Topbar(help: RwSignal<bool>) -> impl IntoView {
             </a>
             <span class="topbar-divider max-sm:hidden"></span>
             <ProjectSwitcher />
+            <ClusterSwitcher />
             <span class="topbar-spacer"></span>
+            <button
+                type="button"
+                class="btn search-button"
+                aria-haspopup="dialog"
+                aria-keyshortcuts="Control+K Meta+K"
+                on:click=move |_| palette.open.set(true)
+            >
+                <Icon icon=icons::SEARCH />
+                <span class="search-button-label">"Search…"</span>
+                <kbd aria-hidden="true">"Ctrl K"</kbd>
+            </button>
             <span class="max-sm:hidden">
                 <Button
                     label="Keyboard shortcuts"
@@ -82,7 +97,7 @@ fn UserMenu() -> impl IntoView {
                 name="csrf_token"
                 value=move || session.view.with(|view| view.csrf_token.clone())
             />
-            <button type="submit" class="menu-item">
+            <button type="submit" class="menu-item" data-command="sign-out">
                 <Icon icon=icons::SIGN_OUT />
                 "Sign out"
             </button>

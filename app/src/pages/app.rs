@@ -8,7 +8,7 @@ use crate::{
     hooks::keep_fresh,
     pages::use_parameter,
     ui::{
-        Badge, Banner, Card, CodeBlock, Icon, SkeletonTable, StateMessage, Status, TableRegion,
+        Banner, Card, CodeBlock, Icon, Severity, SkeletonTable, StateMessage, Status, TableRegion,
         Tone, icons,
     },
 };
@@ -110,7 +110,7 @@ fn registry(view: RegistryView) -> AnyView {
         .into_any()
     };
     view! {
-        <PageHead title=view.app.name crumbs=Vec::new() lede=view.app.description aside=status />
+        <PageHead title=view.app.name icon=icons::PACKAGE crumbs=Vec::new() lede=view.app.description aside=status />
         {body}
     }
     .into_any()
@@ -189,19 +189,13 @@ fn alerts(view: AlertsView) -> AnyView {
         .into_any()
     };
     view! {
-        <PageHead title=view.app.name crumbs=Vec::new() lede=view.app.description aside=status />
+        <PageHead title=view.app.name icon=icons::BELL crumbs=Vec::new() lede=view.app.description aside=status />
         {body}
     }
     .into_any()
 }
 
 fn alert_row(alert: Alert) -> AnyView {
-    let tone = match (alert.state.as_str(), alert.severity.as_str()) {
-        ("suppressed", _) => Tone::Idle,
-        (_, "critical") => Tone::Bad,
-        (_, "warning") => Tone::Warn,
-        _ => Tone::Info,
-    };
     let severity = if alert.severity.is_empty() {
         "none".to_owned()
     } else {
@@ -216,7 +210,7 @@ fn alert_row(alert: Alert) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name">{alert.name}</th>
-            <td><Badge tone text=severity /></td>
+            <td><Severity text=severity /></td>
             <td>{alert.state}</td>
             <td class="cell-wide">{alert.summary}</td>
             <td><Age at=alert.starts_at /></td>

@@ -6,7 +6,7 @@ use crate::{
     format,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons},
+    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons, kind_icon},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -38,6 +38,7 @@ fn KindsOf(cluster: Uuid) -> impl IntoView {
     view! {
         <PageHead
             title="All kinds"
+            icon=icons::KINDS
             crumbs
             lede="Everything that this cluster's API serves, custom resources too. Each kind has a live list."
         />
@@ -66,7 +67,7 @@ fn KindFilter(base: String, wanted: Memo<String>) -> impl IntoView {
     let action = base.clone();
     let go = move |text: &str| {
         let state = routes::ListState {
-            name: text.to_owned(),
+            search: text.to_owned(),
             ..Default::default()
         };
         let options = leptos_router::NavigateOptions {
@@ -184,7 +185,10 @@ fn row(kind: &ResourceKind, project: &str, cluster: Uuid) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name">
-                <a href=routes::list(project, cluster, &resource) data-row="">{kind.kind.clone()}</a>
+                <span class="with-icon">
+                    <Icon icon=kind_icon(&kind.group, &kind.plural) />
+                    <a href=routes::list(project, cluster, &resource) data-row="">{kind.kind.clone()}</a>
+                </span>
             </th>
             <td>{group}</td>
             <td>{kind.version.clone()}</td>

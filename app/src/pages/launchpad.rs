@@ -1,6 +1,7 @@
 //! The first page of a project: what needs attention, then clusters and apps.
 use crate::{
     api::session::get_launchpad,
+    cluster_states::use_cluster_states,
     components::{AttentionList, ErrorState, FormOutcome, NameList, PageHead},
     context::use_session,
     format,
@@ -45,7 +46,7 @@ pub fn Launchpad() -> impl IntoView {
     };
     view! {
         <main id="main" tabindex="-1" class="page">
-            {move || view! { <PageHead title=name() lede=lede() lede_end=roles() /> }}
+            {move || view! { <PageHead title=name() icon=icons::FOLDER lede=lede() lede_end=roles() /> }}
             <FormOutcome />
             {move || outdated.get().then(|| view! {
                 <div class="mb-4">
@@ -91,6 +92,10 @@ fn full(data: Data, project: &str) -> AnyView {
     } else {
         attention(data.attention, data.attention_gaps)
     };
+    let states = use_cluster_states();
+    for card in &data.clusters {
+        states.note(card);
+    }
     let has_clusters = !data.clusters.is_empty();
     let clusters = data
         .clusters

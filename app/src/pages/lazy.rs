@@ -2,35 +2,53 @@
 //! most of their code, and each group is one request more.
 //!
 //! The pages on which users begin are in the main file: start, launchpad and the overview of a cluster.
+//! What the command palette and the cluster's menu load when they are opened is in the group for
+//! browsing; the form that continues a session is in the group for administration.
 use leptos::{lazy, prelude::*};
 use leptos_router::LazyRoute;
+use uuid::Uuid;
+
+use crate::palette::{self, Palette};
 
 use super::{
-    access::Access, app::App, authentication::Authentication, kinds::Kinds, list::List,
-    namespaces::Namespaces, object::Object,
+    access::Access,
+    app::App,
+    authentication::Authentication,
+    create::Create,
+    custom_resources,
+    kinds::Kinds,
+    list::List,
+    namespaces::Namespaces,
+    object::Object,
+    reauthenticate::{self, Reauthenticate},
 };
 
 #[derive(Clone, Copy)]
 enum Browse {
     App,
+    CustomResources(Uuid),
     Kinds,
     List,
     Namespaces,
+    Palette(Palette),
 }
 
 #[derive(Clone, Copy)]
 enum Administer {
     Access,
     Authentication,
+    Reauthenticate(Reauthenticate),
 }
 
 #[lazy]
 fn browse(page: Browse) -> AnyView {
     match page {
         Browse::App => view! { <App /> }.into_any(),
+        Browse::CustomResources(cluster) => custom_resources::links(cluster),
         Browse::Kinds => view! { <Kinds /> }.into_any(),
         Browse::List => view! { <List /> }.into_any(),
         Browse::Namespaces => view! { <Namespaces /> }.into_any(),
+        Browse::Palette(palette) => palette::results(palette),
     }
 }
 
@@ -39,12 +57,33 @@ fn administer(page: Administer) -> AnyView {
     match page {
         Administer::Access => view! { <Access /> }.into_any(),
         Administer::Authentication => view! { <Authentication /> }.into_any(),
+        Administer::Reauthenticate(dialog) => reauthenticate::form(dialog),
     }
+}
+
+#[lazy]
+fn create() -> AnyView {
+    view! { <Create /> }.into_any()
 }
 
 #[lazy]
 fn object() -> AnyView {
     view! { <Object /> }.into_any()
+}
+
+/// Loads the options of the command palette.
+pub async fn palette(palette: Palette) -> AnyView {
+    browse(Browse::Palette(palette)).await
+}
+
+/// Loads the form that continues a session.
+pub async fn reauthenticate(dialog: Reauthenticate) -> AnyView {
+    administer(Administer::Reauthenticate(dialog)).await
+}
+
+/// Loads the links to the lists of custom resources.
+pub async fn custom_resources(cluster: Uuid) -> AnyView {
+    browse(Browse::CustomResources(cluster)).await
 }
 
 /// Defines the route of a page: its group is loaded before the page is shown.
@@ -80,6 +119,7 @@ lazy_page!(
     __preload_administer,
     administer(Administer::Authentication)
 );
+lazy_page!(CreateRoute, __preload_create, create());
 lazy_page!(KindsRoute, __preload_browse, browse(Browse::Kinds));
 lazy_page!(ListRoute, __preload_browse, browse(Browse::List));
 lazy_page!(

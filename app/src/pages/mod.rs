@@ -3,6 +3,8 @@ mod access;
 mod app;
 mod authentication;
 mod cluster;
+mod create;
+mod custom_resources;
 mod kinds;
 mod launchpad;
 pub mod lazy;
@@ -10,11 +12,13 @@ mod list;
 mod namespaces;
 mod not_found;
 mod object;
+mod reauthenticate;
 mod start;
 
 pub use cluster::Cluster;
 pub use launchpad::Launchpad;
 pub use not_found::NotFound;
+pub use reauthenticate::Reauthenticate;
 pub use start::Start;
 
 use leptos::prelude::*;

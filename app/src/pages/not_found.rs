@@ -1,5 +1,6 @@
 use crate::{
     context::use_session,
+    hooks::page_change::use_page_shown,
     routes,
     ui::{StateMessage, icons},
 };
@@ -29,6 +30,7 @@ pub fn NotFound() -> impl IntoView {
 #[component]
 pub fn Nowhere() -> impl IntoView {
     let session = use_session();
+    use_page_shown("Not found".to_owned());
     let home = move || {
         let project = session.project.get();
         if project.is_empty() {
@@ -39,7 +41,7 @@ pub fn Nowhere() -> impl IntoView {
     };
     view! {
         <leptos_meta::Title text="Not found · Portico" />
-        <h1 class="visually-hidden">"Not found"</h1>
+        <h1 class="visually-hidden" tabindex="-1">"Not found"</h1>
         <StateMessage
             icon=icons::SEARCH
             title="There is nothing at this address"

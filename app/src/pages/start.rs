@@ -1,5 +1,6 @@
 use crate::{
     context::use_session,
+    hooks::page_change::use_page_shown,
     routes,
     ui::{Icon, StateMessage, icons},
 };
@@ -9,6 +10,7 @@ use leptos::prelude::*;
 #[component]
 pub fn Start() -> impl IntoView {
     let session = use_session();
+    use_page_shown("Projects".to_owned());
     let projects = move || {
         let projects = session.view.get().projects;
         if projects.is_empty() {
@@ -45,7 +47,7 @@ pub fn Start() -> impl IntoView {
         <main id="main" tabindex="-1" class="page">
             <leptos_meta::Title text="Projects · Portico" />
             <div class="page-head">
-                <h1>"Choose a project"</h1>
+                <h1 tabindex="-1">"Choose a project"</h1>
             </div>
             {projects}
         </main>

@@ -69,28 +69,34 @@ pub fn Button(
 #[component]
 pub fn Why(
     /// The ID of the reason's element; unique on the page.
-    id: &'static str,
+    #[prop(into)]
+    id: String,
     #[prop(into)] label: String,
     #[prop(into)] reason: String,
     /// The control's action, for tests and styles.
     #[prop(optional)]
     action: &'static str,
     #[prop(default = "btn")] class: &'static str,
+    /// The address of the page that shows who can do it.
+    #[prop(optional_no_strip)]
+    who_can: Option<String>,
 ) -> impl IntoView {
+    let who_can = who_can.map(|href| view! { " "<a href=href>"Who can?"</a> });
     view! {
         <span class="why">
             <button
                 type="button"
                 class=class
                 aria-disabled="true"
-                aria-describedby=id
+                aria-describedby=id.clone()
                 data-action=action
             >
                 <Icon icon=icons::LOCK />
                 <span>{label}</span>
             </button>
-            <span id=id role="tooltip" class="why-text">
-                {reason}
+            <span class="why-text">
+                <span id=id role="tooltip">{reason}</span>
+                {who_can}
             </span>
         </span>
     }

@@ -46,7 +46,8 @@ pub fn CopyButton(#[prop(into)] text: Signal<String>, #[prop(into)] what: String
 #[component]
 pub fn CodeBlock(
     #[prop(into)] text: String,
-    /// The kind of content, for the copy button: `command`, `YAML`.
+    /// The kind of content, for the region and the copy button: `sign-in command`, `YAML`. Unique
+    /// on the page.
     #[prop(into)]
     what: String,
     /// Scrolls inside itself when long.

@@ -5,17 +5,20 @@ pub mod icons {
     pub use icondata_lu::{
         LuActivity as ACTIVITY, LuArrowDown as ARROW_DOWN, LuArrowUp as ARROW_UP, LuBell as BELL,
         LuBox as BOX, LuBoxes as BOXES, LuCheck as CHECK, LuChevronDown as CHEVRON_DOWN,
-        LuChevronRight as CHEVRON_RIGHT, LuCircleCheck as OK, LuCircleDashed as UNKNOWN,
-        LuCircleHelp as HELP, LuClock as CLOCK, LuCopy as COPY, LuDownload as DOWNLOAD,
-        LuExternalLink as EXTERNAL, LuFolder as FOLDER, LuInfo as INFO, LuKeyRound as KEY,
+        LuChevronRight as CHEVRON_RIGHT, LuChevronUp as SEVERITY_WARNING,
+        LuChevronsUp as SEVERITY_CRITICAL, LuCircleCheck as OK, LuCircleDashed as UNKNOWN,
+        LuCircleHelp as HELP, LuClock as CLOCK, LuColumns3 as COLUMNS, LuCopy as COPY,
+        LuDownload as DOWNLOAD, LuEqual as SEVERITY_OTHER, LuExternalLink as EXTERNAL,
+        LuFolder as FOLDER, LuFunnel as FILTER, LuInfo as INFO, LuKeyRound as KEY,
         LuLayers as LAYERS, LuLayoutDashboard as DASHBOARD, LuLayoutGrid as GRID,
         LuLibrary as KINDS, LuLoader as PROGRESS, LuLock as LOCK, LuLogOut as SIGN_OUT,
         LuMenu as MENU, LuMinus as MINUS, LuMonitorSmartphone as SESSIONS, LuMoon as MOON,
         LuOctagonX as FAILED, LuPackage as PACKAGE, LuPause as PAUSE, LuPlay as PLAY,
         LuPlus as PLUS, LuRefreshCw as REFRESH, LuRotateCw as ROTATE, LuScale as SCALE,
-        LuSearch as SEARCH, LuServer as SERVER, LuShield as SHIELD, LuSun as SUN,
-        LuSunMoon as SUN_MOON, LuTag as TAG, LuTrash2 as TRASH, LuTriangleAlert as WARNING,
-        LuUndo2 as UNDO, LuUser as USER, LuX as CLOSE,
+        LuScrollText as LOGS, LuSearch as SEARCH, LuServer as SERVER, LuShield as SHIELD,
+        LuSun as SUN, LuSunMoon as SUN_MOON, LuTag as TAG, LuTerminal as TERMINAL,
+        LuTrash2 as TRASH, LuTriangleAlert as WARNING, LuUndo2 as UNDO, LuUser as USER,
+        LuX as CLOSE,
     };
 }
 

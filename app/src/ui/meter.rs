@@ -15,7 +15,7 @@ pub fn Meter(
     view! {
         <div class="meter-row">
             <div class="meter-label">
-                <span class="font-semibold">{label.clone()}</span>
+                <span class="font-medium">{label.clone()}</span>
                 <span class="text-muted">{text.clone()}" ("{percent}" %)"</span>
             </div>
             <meter

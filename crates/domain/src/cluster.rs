@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_says_its_project_where_several_may_come() {
+    fn a_role_names_its_project_where_several_are_possible() {
         assert!(!cluster(&[], &[], &[]).qualified_groups_only());
         assert!(!cluster(&["p1"], &[], &[]).qualified_groups_only());
         assert!(cluster(&["p1", "p2"], &[], &[]).qualified_groups_only());

@@ -4,7 +4,9 @@
 //!
 //! A message is an object with its name as the only key: reading a tag beside the content would take
 //! browsers more code.
-use crate::panel::{Column, ListQuery, ListScope, ObjectRef, Row};
+use crate::panel::{
+    Column, ListQuery, ListScope, ObjectRef, Row, RowRange, RowWindow, StatusCount,
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -16,8 +18,11 @@ pub enum Request {
     Watch {
         id: u32,
         cluster: Uuid,
-        query: ListQuery,
+        view: ListView,
     },
+    /// Shows another view of a live list: another filter, order or window. A view of another kind is
+    /// ignored.
+    View { id: u32, view: ListView },
     /// Reports when one object changes (`Changed`) or is deleted (`Gone`).
     Object {
         id: u32,
@@ -32,6 +37,18 @@ pub enum Request {
     },
     /// Ends a subscription.
     Close { id: u32 },
+}
+
+/// What a browser shows of a live list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListView {
+    /// Grows with each view of one list. Messages repeat it, so that the browser can drop what
+    /// belongs to a view that it has left.
+    pub turn: u32,
+    pub query: ListQuery,
+    pub range: RowRange,
+    /// Keeps rows, their order and their cells as they are; changes are counted.
+    pub is_paused: bool,
 }
 
 /// The container and the lines to read.
@@ -51,19 +68,29 @@ pub struct LogQuery {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// The whole list: at the start, and again after a gap.
+    /// A whole window: at the start, for each new view, and after a gap.
     Snapshot {
         id: u32,
+        turn: u32,
         columns: Vec<Column>,
-        rows: Vec<Row>,
-        total: usize,
+        window: RowWindow,
+        statuses: Vec<StatusCount>,
         scope: ListScope,
     },
-    /// Rows that are new or changed, and the UIDs of those that were removed.
+    /// What changed in a window.
     Rows {
         id: u32,
+        turn: u32,
+        /// Rows that are new in the window or have changed.
         changed: Vec<Row>,
-        removed: Vec<String>,
+        /// The UIDs of the window's rows in their order; `None` if it is the same as before.
+        order: Option<Vec<String>>,
+        total: usize,
+        unfiltered: usize,
+        /// `None` if they are the same as before.
+        statuses: Option<Vec<StatusCount>>,
+        /// Number of objects that changed since the list was paused; 0 if it is not.
+        pending: usize,
     },
     Changed {
         id: u32,
@@ -83,7 +110,8 @@ pub enum Message {
         id: u32,
         reason: String,
     },
-    /// The subscription ended; `retry` states whether another request makes sense.
+    /// The subscription ended; `retry` states whether another request makes sense. A live list that
+    /// was refused, or whose filter is not valid, starts again with its next `View`.
     Ended {
         id: u32,
         reason: String,

@@ -215,14 +215,14 @@ fn inner<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'stati
 #[allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream, ToSocketAddrs as _};
 
     #[test]
-    fn finding_o3_a_refused_connection_and_an_unknown_name_are_named_by_what_the_system_says() {
+    fn finding_o3_a_refused_connection_and_an_unknown_name_are_recognised() {
         let port = {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             listener.local_addr().unwrap().port()

@@ -26,18 +26,18 @@ pub(super) fn generate(directory: &Path) -> anyhow::Result<String> {
         .create(directory)
         .with_context(|| format!("make {}", directory.display()))?;
     let mut report = String::new();
-    let mut told = |name: &str, written: bool| {
+    let mut add = |name: &str, written: bool| {
         let what = if written { "written" } else { "kept" };
         report.push_str(&format!("{what}  {}\n", directory.join(name).display()));
     };
-    told("store-1.key", store_key(&directory.join("store-1.key"))?);
+    add("store-1.key", store_key(&directory.join("store-1.key"))?);
     let (private, public) = signing_pair(directory)?;
-    told("assertion.pem", private);
-    told("assertion.pub", public);
+    add("assertion.pem", private);
+    add("assertion.pub", public);
     for name in ["panel", "kube-auth-1"] {
         let (private, public) = sealing_pair(directory, name)?;
-        told(&format!("{name}.key"), private);
-        told(&format!("{name}.pub"), public);
+        add(&format!("{name}.key"), private);
+        add(&format!("{name}.pub"), public);
     }
     Ok(report)
 }

@@ -51,7 +51,7 @@ pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let outcome = sync.once().await.context("synchronise")?;
-    print_for_people(&told(&outcome, arguments.dry_run))?;
+    print_for_people(&report_text(&outcome, arguments.dry_run))?;
     Ok(if outcome.failed.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -89,7 +89,7 @@ async fn watch(sync: &Sync, interval: Duration) -> Result<(), CliError> {
     Ok(())
 }
 
-fn told(outcome: &Outcome, dry_run: bool) -> String {
+fn report_text(outcome: &Outcome, dry_run: bool) -> String {
     let plan = &outcome.plan;
     let mut text = String::new();
     if dry_run {
@@ -148,7 +148,7 @@ mod tests {
             done: vec![hostile],
             failed: Vec::new(),
         };
-        let text = told(&outcome, false);
+        let text = report_text(&outcome, false);
         assert!(!text.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'));
         assert_eq!(text.lines().count(), 6, "{text:?}");
         assert!(

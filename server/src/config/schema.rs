@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finding_o13_the_schema_says_when_a_key_takes_effect() {
+    fn finding_o13_the_schema_has_when_a_key_takes_effect() {
         let schema = ConfigSchema::new();
         for (key, effect) in [
             ("store.key_files", TakesEffect::Reload),

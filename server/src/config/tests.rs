@@ -82,14 +82,14 @@ fn a_panel_of_its_own_needs_the_gateways_public_key() {
 }
 
 #[test]
-fn every_problem_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     let broken = FULL
         .replace("https://127.0.0.1:6443", "http://127.0.0.1:6443")
         .replace("[store]", "[admin]\nlisten = \"127.0.0.1:9190\"\n[store]")
         .replace("/v3\"", "/v2\"");
-    let told = problems(&broken, &Role::ALL);
+    let message = problems(&broken, &Role::ALL);
     for key in ["clusters.0.api_url", "panel.listen", "keystone.url"] {
-        assert!(told.contains(key), "{key} in {told}");
+        assert!(message.contains(key), "{key} in {message}");
     }
 }
 
@@ -97,8 +97,8 @@ fn every_problem_is_told_at_once() {
 fn a_cluster_id_counts_once() {
     let cluster = FULL.split("[[clusters]]").nth(1).unwrap();
     let cluster = cluster.split("[[apps]]").next().unwrap();
-    let told = problems(&format!("{FULL}\n[[clusters]]\n{cluster}"), &Role::ALL);
-    assert!(told.contains("clusters.1.id"), "{told}");
+    let message = problems(&format!("{FULL}\n[[clusters]]\n{cluster}"), &Role::ALL);
+    assert!(message.contains("clusters.1.id"), "{message}");
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn a_policy_comes_from_one_place() {
     let with = |keys: &str| FULL.replace("[[apps]]", &format!("{keys}\n[[apps]]"));
     assert_eq!(problems(&with(map), &Role::ALL), "");
     let both = format!("authorization_policy_file = \"policy.json\"\n{map}");
-    let told = problems(&with(&both), &Role::ALL);
+    let message = problems(&with(&both), &Role::ALL);
     assert!(
-        told.contains("clusters.0.authorization_policy_config_map"),
-        "{told}"
+        message.contains("clusters.0.authorization_policy_config_map"),
+        "{message}"
     );
 }
 
@@ -158,9 +158,9 @@ fn a_store_is_on_a_database_that_we_know() {
         ("redis://portico:s3cret@redis/0?perfix=x", "perfix"),
         ("rediss://portico:s3cret@redis/zero", "store.url"),
     ] {
-        let told = with(bad);
-        assert!(told.contains(word), "{bad}: {told}");
-        assert!(!told.contains("s3cret"), "{told}");
+        let message = with(bad);
+        assert!(message.contains(word), "{bad}: {message}");
+        assert!(!message.contains("s3cret"), "{message}");
     }
 }
 
@@ -185,20 +185,20 @@ fn finding_o12_a_collision_of_addresses_is_named_by_a_key_that_is_set() {
     let both = set.replace("[panel]\n", "[panel]\nlisten = \"127.0.0.1:9180\"\n");
     assert_eq!(problems(&both, &Role::ALL), "");
     let other = FULL.replace("[panel]\n", "[panel]\nlisten = \"127.0.0.1:9180\"\n");
-    let said = problems(&other, &Role::ALL);
+    let output = problems(&other, &Role::ALL);
     assert!(
-        said.starts_with("panel.listen: 127.0.0.1:9180 is also that of admin.listen by default"),
-        "{said}"
+        output.starts_with("panel.listen: 127.0.0.1:9180 is also that of admin.listen by default"),
+        "{output}"
     );
 }
 
 #[test]
 fn finding_o12_a_plain_public_url_beside_tls_files_is_refused_at_the_start() {
     let tls = "tls_cert_file = \"a\"\ntls_key_file = \"b\"\napps_domain";
-    let said = problems(&FULL.replacen("apps_domain", tls, 1), &Role::ALL);
+    let output = problems(&FULL.replacen("apps_domain", tls, 1), &Role::ALL);
     assert!(
-        said.contains("write https://localhost:8080, or remove"),
-        "{said}"
+        output.contains("write https://localhost:8080, or remove"),
+        "{output}"
     );
     let of_panel = FULL
         .replacen("apps_domain", tls, 1)
@@ -207,19 +207,22 @@ fn finding_o12_a_plain_public_url_beside_tls_files_is_refused_at_the_start() {
             "[panel]\n",
             "[panel]\npublic_url = \"http://localhost:8080\"\n",
         );
-    let said = problems(&of_panel, &Role::ALL);
-    assert!(said.starts_with("panel.public_url: is http://"), "{said}");
+    let output = problems(&of_panel, &Role::ALL);
+    assert!(
+        output.starts_with("panel.public_url: is http://"),
+        "{output}"
+    );
 }
 
 #[test]
 fn finding_o12_a_time_without_a_unit_is_answered_with_an_example() {
     let short = FULL.replace("[store]", "[shutdown]\nnotice = \"3\"\n[store]");
-    let said = parse(&short).unwrap_err().to_string();
+    let output = parse(&short).unwrap_err().to_string();
     assert!(
-        said.starts_with(
+        output.starts_with(
             "shutdown.notice: must be a time with its unit (ms, s, m, h or d), such as \"30s\""
         ),
-        "{said}"
+        "{output}"
     );
 }
 

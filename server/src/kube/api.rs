@@ -5,6 +5,7 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use kube::client::Body;
+use portico_domain::panel::{Health, Row};
 use serde_json::Value;
 use std::{future::Future, sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -26,6 +27,15 @@ pub struct Api {
     /// Marked sensitive, so that no debug output prints it. `None`: the client carries a
     /// certificate.
     authorization: Option<HeaderValue>,
+}
+
+/// The user who has read something from a cluster, and under which state of the bindings that are made
+/// here: the key of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reader {
+    cluster: Uuid,
+    subject: SubjectKey,
+    rights_epoch: u64,
 }
 
 /// A call that has not been sent yet.
@@ -55,6 +65,22 @@ impl<'a> Call<'a> {
             method,
             body: Some(body),
             ..Self::get(path)
+        }
+    }
+
+    /// Makes a server-side apply. JSON is YAML too.
+    pub fn apply(path: &'a str, body: &'a Value) -> Self {
+        Self {
+            content_type: "application/apply-patch+yaml",
+            ..Self::send(Method::PATCH, path, body)
+        }
+    }
+
+    /// Makes a JSON patch (RFC 6902).
+    pub fn json_patch(path: &'a str, body: &'a Value) -> Self {
+        Self {
+            content_type: "application/json-patch+json",
+            ..Self::send(Method::PATCH, path, body)
         }
     }
 
@@ -89,6 +115,33 @@ impl Api {
         self.cluster
     }
 
+    /// Returns the key under which something that this user reads is cached.
+    pub fn reader(&self) -> Reader {
+        Reader {
+            cluster: self.cluster,
+            subject: self.subject,
+            rights_epoch: *self.caches.rights_epoch.borrow(),
+        }
+    }
+
+    /// Returns the health that this user has read from an object in the last 90 seconds.
+    pub async fn judged(&self, row: &Row) -> Option<Health> {
+        self.caches.judged.get(&self.judged_slot(row)).await
+    }
+
+    /// Stores the health that this user has read from an object.
+    pub async fn store_judged(&self, row: &Row, health: Health) {
+        self.caches
+            .judged
+            .insert(self.judged_slot(row), health)
+            .await;
+    }
+
+    fn judged_slot(&self, row: &Row) -> (Uuid, SubjectKey, String, String) {
+        let (uid, version) = (row.uid.clone(), row.resource_version.clone());
+        (self.cluster, self.subject, uid, version)
+    }
+
     /// Discards cached access reviews, after bindings were changed.
     pub fn rights_changed(&self) {
         self.caches.rights_changed();
@@ -107,6 +160,17 @@ impl Api {
 
     /// Sends a call and reads the whole response.
     pub async fn bytes(&self, call: Call<'_>) -> Result<Bytes, KubeError> {
+        let (status, body) = self.answer(call).await?;
+        if status.is_success() {
+            Ok(body)
+        } else {
+            Err(KubeError::from_response(status, &body))
+        }
+    }
+
+    /// Sends a call and reads the whole response, whatever its status: for callers that need more of a
+    /// refusal than its message.
+    pub async fn answer(&self, call: Call<'_>) -> Result<(StatusCode, Bytes), KubeError> {
         let request = self.request(&call)?;
         within(CALL_TIMEOUT, async {
             let response = self.client.send(request).await?;
@@ -116,11 +180,7 @@ impl Api {
                 .await
                 .map_err(|error| KubeError::Protocol(error.to_string()))?
                 .to_bytes();
-            if status.is_success() {
-                Ok(body)
-            } else {
-                Err(KubeError::from_response(status, &body))
-            }
+            Ok((status, body))
         })
         .await
     }

@@ -3,13 +3,18 @@ use super::{
     Api, KubeError,
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
+    openapi::KindSchema,
     reviews::Verdict,
 };
 use http::HeaderValue;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_assertion::PublicKey;
-use portico_domain::{cluster::ClusterRecord, identity::Project, panel::RightQuestion};
+use portico_domain::{
+    cluster::ClusterRecord,
+    identity::Project,
+    panel::{Health, RightQuestion},
+};
 use secrecy::{ExposeSecret, SecretString};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::watch;
@@ -39,10 +44,14 @@ struct Ready {
 pub struct Caches {
     pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), Verdict>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
+    /// Schemas by group, version and kind.
+    pub(super) schemas: Cache<(Uuid, SubjectKey, String), Arc<KindSchema>>,
     /// Names of custom resources, which are facts about the cluster.
     pub(super) custom_resources: Cache<(Uuid, String), ()>,
     /// Names of kinds that a user could not find to be custom resources.
     pub(super) unknown_resources: Cache<(Uuid, SubjectKey, String), ()>,
+    /// Health that was read from an object itself, by its UID and version.
+    pub(super) judged: Cache<(Uuid, SubjectKey, String, String), Health>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
     pub(super) rights_epoch: watch::Sender<u64>,
 }
@@ -58,6 +67,10 @@ impl Default for Caches {
                 .max_capacity(500)
                 .time_to_live(Duration::from_secs(300))
                 .build(),
+            schemas: Cache::builder()
+                .max_capacity(500)
+                .time_to_live(Duration::from_secs(300))
+                .build(),
             custom_resources: Cache::builder()
                 .max_capacity(10_000)
                 .time_to_live(Duration::from_secs(300))
@@ -65,6 +78,10 @@ impl Default for Caches {
             unknown_resources: Cache::builder()
                 .max_capacity(10_000)
                 .time_to_live(Duration::from_secs(60))
+                .build(),
+            judged: Cache::builder()
+                .max_capacity(20_000)
+                .time_to_live(Duration::from_secs(90))
                 .build(),
             rights_epoch: watch::Sender::new(0),
         }
@@ -87,7 +104,7 @@ impl Clusters {
             .map(|record| {
                 let ready = Ready::prepare(&record);
                 if let Err(reason) = &ready {
-                    tracing::error!(cluster_id = %record.id, name = record.name, reason, "cluster record cannot be used");
+                    tracing::error!(cluster_id = %record.id, cluster_name = record.name, reason, "cluster record cannot be used");
                 }
                 (record.id, Cluster { record, ready })
             })

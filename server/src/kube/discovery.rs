@@ -37,6 +37,12 @@ impl Catalog {
         found
     }
 
+    /// Returns every kind in every version that has a verb.
+    pub fn with_verb(&self, verb: &str) -> impl Iterator<Item = &ResourceKind> {
+        let has = move |kind: &&ResourceKind| kind.verbs.iter().any(|known| known == verb);
+        self.kinds.iter().filter(has)
+    }
+
     /// Returns the kind of a URL, in exactly that version.
     pub fn find(&self, resource: &ResourceRef) -> Option<&ResourceKind> {
         self.kinds.iter().find(|kind| {
@@ -59,6 +65,11 @@ impl Catalog {
         self.kinds
             .iter()
             .find(|known| known.group == group && known.kind == kind)
+    }
+
+    /// Returns the first kind with a plural, in any group.
+    pub fn by_plural(&self, plural: &str) -> Option<&ResourceKind> {
+        self.kinds.iter().find(|kind| kind.plural == plural)
     }
 
     /// Returns the preferred version of a group and plural.

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn finding_p3_a_container_that_has_not_started_is_told_from_other_errors() {
+    fn finding_p3_a_container_that_has_not_started_is_distinguished_from_other_errors() {
         let answer = |status: u16, message: &str| {
             let status = http::StatusCode::from_u16(status).unwrap();
             let body = serde_json::json!({ "message": message }).to_string();

@@ -37,23 +37,27 @@ pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
     }
 }
 
-/// Returns the scope over which a kind is listed for this user: the cluster if that is allowed,
-/// else exactly the namespaces in which it is.
+/// Returns the scope over which a kind is listed for this user. Of `namespaces`, if there are several,
+/// it has those that exist and allow it; without any, it is the cluster if that is allowed, else
+/// exactly the namespaces in which it is.
 pub async fn scope(
     api: &Api,
     kind: &ResourceKind,
-    namespace: Option<&str>,
+    namespaces: &[String],
     verb: &str,
 ) -> Result<ListScope, KubeError> {
     // for one place no review is needed: the API server refuses the list itself
     if !kind.namespaced {
         return Ok(ListScope::Cluster);
     }
-    if let Some(namespace) = namespace {
-        return Ok(ListScope::Namespace(namespace.to_owned()));
+    if let [namespace] = namespaces {
+        return Ok(ListScope::Namespace(namespace.clone()));
     }
     let resource = super::discovery::reference(kind);
     let everywhere = reviews::review(api, &reviews::question(verb, &resource, None)).await?;
+    if !namespaces.is_empty() {
+        return chosen(api, kind, namespaces, verb, everywhere.allowed).await;
+    }
     if everywhere.allowed {
         return Ok(ListScope::Cluster);
     }
@@ -70,6 +74,53 @@ pub async fn scope(
         return Err(KubeError::Refused(format!(
             "your roles do not include {verb} on {} in any namespace of this cluster",
             kind.plural
+        )));
+    }
+    Ok(ListScope::Namespaces { listed, refused })
+}
+
+/// Returns the scope of several namespaces that the user chose. Those that do not exist count as
+/// refused, as far as the user may list the existing ones.
+async fn chosen(
+    api: &Api,
+    kind: &ResourceKind,
+    namespaces: &[String],
+    verb: &str,
+    is_allowed_everywhere: bool,
+) -> Result<ListScope, KubeError> {
+    if namespaces.len() > MAX_NAMESPACES {
+        return Err(KubeError::Invalid(format!(
+            "at most {MAX_NAMESPACES} namespaces can be listed at once"
+        )));
+    }
+    let mut names = namespaces.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let existing = match list(api).await {
+        Ok(existing) => Some(existing),
+        Err(KubeError::Refused(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let exists = |name: &String| {
+        existing
+            .as_ref()
+            .is_none_or(|existing| existing.binary_search(name).is_ok())
+    };
+    let (known, unknown): (Vec<_>, Vec<_>) = names.into_iter().partition(exists);
+    let (listed, mut refused) = if is_allowed_everywhere {
+        (known, Vec::new())
+    } else {
+        let resource = super::discovery::reference(kind);
+        permitted(api, &resource, known, verb).await?
+    };
+    refused.extend(unknown);
+    refused.sort_unstable();
+    if listed.is_empty() {
+        return Err(KubeError::Refused(format!(
+            "your roles do not include {verb} on {} in any of these {} namespaces, or they do not \
+             exist",
+            kind.plural,
+            refused.len()
         )));
     }
     Ok(ListScope::Namespaces { listed, refused })

@@ -17,6 +17,11 @@ pub fn yaml(mut object: Value) -> Result<String, KubeError> {
     if object["kind"] == "Secret" && object["apiVersion"] == "v1" {
         redact(&mut object);
     }
+    plain_yaml(object)
+}
+
+/// Returns an object as YAML in the usual order, with every field that it has.
+pub fn plain_yaml(object: Value) -> Result<String, KubeError> {
     serde_norway::to_string(&ordered(object))
         .map_err(|error| KubeError::Protocol(error.to_string()))
 }

@@ -59,7 +59,7 @@ impl PolicyWatch {
             key,
             ..
         } = &self.source;
-        let told = match version {
+        let outcome = match version {
             None => service.policy_is_missing(
                 self.cluster,
                 &format!("there is no ConfigMap {namespace}/{name}"),
@@ -76,7 +76,7 @@ impl PolicyWatch {
                 ),
             },
         };
-        if let Err(error) = told {
+        if let Err(error) = outcome {
             tracing::error!(%error, "a watched policy belongs to no cluster");
         }
     }

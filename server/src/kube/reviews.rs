@@ -1,10 +1,11 @@
 //! Access reviews: asks the API server what a user may do, with that user's own token.
-use super::{Api, KubeError, api::Call};
+use super::{Api, KubeError, api::Call, credential::SubjectKey};
 use futures::{StreamExt, stream};
 use http::Method;
 use portico_domain::panel::{ResourceRef, RightQuestion};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use uuid::Uuid;
 
 const SELF_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const SUBJECT_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -53,14 +54,23 @@ pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> 
 
 /// Runs one review; results are cached for 30 seconds per user.
 pub async fn review(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
-    let epoch = *api.caches.rights_epoch.borrow();
-    let slot = (api.cluster, api.subject, epoch, question.clone());
-    if let Some(verdict) = api.caches.reviews.get(&slot).await {
-        return Ok(verdict);
+    match api.caches.reviews.get(&slot(api, question)).await {
+        Some(verdict) => Ok(verdict),
+        None => renew(api, question).await,
     }
+}
+
+/// Runs one review in any case, and replaces its cached result.
+pub async fn renew(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
+    let slot = slot(api, question);
     let verdict = review_now(api, question).await?;
     api.caches.reviews.insert(slot, verdict.clone()).await;
     Ok(verdict)
+}
+
+fn slot(api: &Api, question: &RightQuestion) -> (Uuid, SubjectKey, u64, RightQuestion) {
+    let epoch = *api.caches.rights_epoch.borrow();
+    (api.cluster, api.subject, epoch, question.clone())
 }
 
 /// Runs one review, bypassing the cache.

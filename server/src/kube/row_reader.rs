@@ -83,22 +83,22 @@ fn event_row(mut event: Event, catalog: &Catalog) -> TableRow {
     // the last resort for the time of the event
     event.metadata.creation_timestamp = meta.creation_timestamp;
     let object = object_of(&involved, meta.namespace.as_deref(), catalog);
-    let said = events::row(event);
-    let health = (said.kind == "Warning").then_some(Health::Warning);
+    let columns = events::row(event);
+    let health = (columns.kind == "Warning").then_some(Health::Warning);
     let mut row = meta.into_row(
         vec![
             // shown as an age, from `event`
             String::new(),
-            said.kind,
-            said.reason,
+            columns.kind,
+            columns.reason,
             format!("{} {}", involved.kind, involved.name),
-            said.message,
+            columns.message,
         ],
         health,
     );
     row.row.event = Some(EventFacts {
-        last_seen: said.last_seen,
-        count: said.count,
+        last_seen: columns.last_seen,
+        count: columns.count,
         object,
     });
     row

@@ -243,8 +243,24 @@ fn row_health(plural: &str, columns: &[Column], cells: &[String]) -> Option<Heal
         } else {
             Health::Failed
         }),
-        _ => None,
+        _ => word_health(named("Status").or_else(|| named("Phase"))?),
     }
+}
+
+/// Returns the health for the word that a custom resource has as its status or phase; `None` for a
+/// word that is not a common one.
+fn word_health(status: &str) -> Option<Health> {
+    Some(match status.to_ascii_lowercase().as_str() {
+        "active" | "available" | "bound" | "complete" | "completed" | "deployed"
+        | "established" | "healthy" | "ok" | "online" | "ready" | "running" | "succeeded"
+        | "synced" => Health::Ok,
+        "creating" | "deleting" | "initializing" | "pending" | "progressing" | "provisioning"
+        | "reconciling" | "terminating" | "updating" | "upgrading" => Health::Progressing,
+        "degraded" | "notready" | "not ready" | "outofsync" | "warning" => Health::Warning,
+        "error" | "failed" | "faulted" | "lost" | "unhealthy" => Health::Failed,
+        "unknown" => Health::Unknown,
+        _ => return None,
+    })
 }
 
 /// Returns the health for a pod's Status cell, as `kubectl get pods` shows it.
@@ -304,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn pod_states_are_told_apart() {
+    fn pod_states_are_distinguished() {
         for (status, ready, health) in [
             ("Running", "1/1", Health::Ok),
             ("Running", "0/1", Health::Warning),
@@ -321,7 +337,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused() {
+    fn the_status_of_a_custom_resource_gives_its_health_if_it_is_a_common_word() {
+        let columns = |name: &str| {
+            [Column {
+                name: name.to_owned(),
+                description: String::new(),
+                priority: 0,
+                kind: "string".to_owned(),
+            }]
+        };
+        let health =
+            |column: &str, cell: &str| row_health("backups", &columns(column), &[cell.to_owned()]);
+        assert_eq!(health("Status", "Failed"), Some(Health::Failed));
+        assert_eq!(health("Phase", "ready"), Some(Health::Ok));
+        assert_eq!(health("Phase", "Provisioning"), Some(Health::Progressing));
+        assert_eq!(health("Status", "Sleeping"), None);
+        assert_eq!(health("Status", ""), None);
+        assert_eq!(health("Color", "Failed"), None);
+    }
+
+    #[test]
+    fn what_is_not_a_table_is_refused() {
         assert!(Table::read(br#"{"kind":"PodList","items":[]}"#).is_err());
         assert!(Table::read(b"nonsense").is_err());
     }

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expired_position_is_told_as_such() {
+    fn an_expired_position_is_reported_as_such() {
         let line = br#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#;
         assert!(matches!(
             read(line, &reader(), &columns()),

@@ -26,14 +26,14 @@ pub async fn lead_to_app(
     match to {
         // this is already the page about the app
         Some(to) if to == path => next.run(request).await,
-        Some(to) if is_elsewhere(&to) && is_within_a_page(request.headers()) => onward(&to),
+        Some(to) if is_other_address(&to) && is_within_a_page(request.headers()) => onward(&to),
         Some(to) => Redirect::to(&to).into_response(),
         None => next.run(request).await,
     }
 }
 
 /// Returns whether the app has an origin of its own.
-fn is_elsewhere(to: &str) -> bool {
+fn is_other_address(to: &str) -> bool {
     !to.starts_with('/')
 }
 
@@ -89,8 +89,8 @@ mod tests {
         assert!(!is_within_a_page(&headers));
         headers.insert("sec-fetch-site", HeaderValue::from_static("same-origin"));
         assert!(is_within_a_page(&headers));
-        assert!(is_elsewhere("https://prometheus.apps.example.org/"));
-        assert!(!is_elsewhere("/projects/p1/apps/registry"));
+        assert!(is_other_address("https://prometheus.apps.example.org/"));
+        assert!(!is_other_address("/projects/p1/apps/registry"));
         let page = onward("https://prometheus.apps.example.org/");
         let refresh = &page.headers()[header::REFRESH];
         assert_eq!(refresh, "0; url=https://prometheus.apps.example.org/");

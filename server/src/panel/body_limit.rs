@@ -79,10 +79,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_above_the_limit_is_told() {
+    async fn a_call_above_the_limit_is_reported() {
         let body = Body::from(vec![b'x'; MAX_BODY_BYTES + 1]);
-        let told = status("/api/call", body).await;
-        assert_eq!(told, StatusCode::PAYLOAD_TOO_LARGE);
+        let answered = status("/api/call", body).await;
+        assert_eq!(answered, StatusCode::PAYLOAD_TOO_LARGE);
     }
 
     #[tokio::test]
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_call_has_no_limit_here() {
+    async fn what_is_not_a_call_has_no_limit_here() {
         assert_eq!(status("/other", in_pieces(17)).await, StatusCode::OK);
     }
 }

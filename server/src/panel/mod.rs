@@ -9,6 +9,7 @@ mod download;
 mod forms;
 mod headers;
 mod router;
+mod schema;
 mod ssr;
 
 pub use router::{PanelError, PanelParts, router};

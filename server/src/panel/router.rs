@@ -1,5 +1,7 @@
 //! The panel's routes and layers, in order.
-use super::{app_addresses, body_limit, csrf, download, forms, headers, ssr, ssr::PageState};
+use super::{
+    app_addresses, body_limit, csrf, download, forms, headers, schema, ssr, ssr::PageState,
+};
 use crate::caller::audit;
 use crate::caller::{self, Gatekeeper};
 use crate::config::panel::PanelConfig;
@@ -9,6 +11,8 @@ use crate::{
         Apps, Services,
         access::UndoStore,
         authentication::{KubeAuthMetrics, RecentTests},
+        details::Details,
+        lists::Arrangements,
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -79,6 +83,8 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         docs_url: parts.config.docs_url,
         budgets: SessionBudgets::new(parts.config.streams),
         watches: SharedWatches::default(),
+        arrangements: Arrangements::default(),
+        details: Details::default(),
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();
@@ -110,6 +116,15 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             "/projects/{project}/clusters/{cluster}/kubeconfig",
             get(download::kubeconfig),
         )
+        .route(
+            "/projects/{project}/clusters/{cluster}/schema",
+            get(schema::of_kind),
+        )
+        .route(
+            "/projects/{project}/clusters/{cluster}/schema/kinds",
+            get(schema::kinds),
+        )
+        .layer(CompressionLayer::new().compress_when(worth_compressing()))
         .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)
         .fallback(other)

@@ -1,5 +1,6 @@
 //! The resource requests of pods, compared with the capacity of the nodes.
 use super::error::ServiceError;
+use super::quantity;
 use crate::kube::{Api, KubeError, namespaces, path};
 use futures::{StreamExt, stream};
 use k8s_openapi::{
@@ -42,21 +43,43 @@ pub async fn capacity(api: &Api, nodes: &[Node]) -> Result<Capacity, ServiceErro
         verbs: Vec::new(),
         short_names: Vec::new(),
     };
-    let scope = namespaces::scope(api, &kind, None, "list").await?;
+    let mut scope = namespaces::scope(api, &kind, &[], "list").await?;
     let places = crate::kube::listing::places(&scope);
     let answers: Vec<_> = stream::iter(places)
-        .map(|place| async move { add_up(api, place.as_deref()).await })
+        .map(|place| async move {
+            let added = add_up(api, place.as_deref()).await;
+            (place, added)
+        })
         .buffered(6)
         .collect()
         .await;
-    for answer in answers {
-        let (cpu, memory, pods) = answer?;
-        sum.cpu_requested += cpu;
-        sum.memory_requested += memory;
-        sum.pods += pods;
+    for (place, added) in answers {
+        match added {
+            Ok((cpu, memory, pods)) => {
+                sum.cpu_requested += cpu;
+                sum.memory_requested += memory;
+                sum.pods += pods;
+            }
+            // a right, or the whole namespace, that ended after the scope was determined
+            Err(KubeError::Refused(_)) if leave_out(&mut scope, place.as_deref()) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
     sum.limits = limits(&scope);
     Ok(sum)
+}
+
+/// Moves a namespace to those that the user may not list. Returns false if it is the only one.
+fn leave_out(scope: &mut ListScope, namespace: Option<&str>) -> bool {
+    let (ListScope::Namespaces { listed, refused }, Some(namespace)) = (scope, namespace) else {
+        return false;
+    };
+    if listed.len() < 2 {
+        return false;
+    }
+    listed.retain(|known| known != namespace);
+    refused.push(namespace.to_owned());
+    true
 }
 
 fn limits(scope: &ListScope) -> Option<String> {
@@ -145,12 +168,16 @@ fn requests(pod: &Pod) -> (u64, u64) {
 
 /// Returns a CPU quantity in millicores.
 fn millicores(quantity: &Quantity) -> u64 {
-    round(number(&quantity.0) * 1000.0)
+    round(number(quantity) * 1000.0)
 }
 
 /// Returns a quantity in its base unit.
 fn bytes(quantity: &Quantity) -> u64 {
-    round(number(&quantity.0))
+    round(number(quantity))
+}
+
+fn number(quantity: &Quantity) -> f64 {
+    quantity::number(&quantity.0).unwrap_or(0.0)
 }
 
 #[expect(
@@ -162,36 +189,25 @@ fn round(value: f64) -> u64 {
     value.clamp(0.0, 9e18).ceil() as u64
 }
 
-fn number(text: &str) -> f64 {
-    const UNITS: [(&str, f64); 13] = [
-        ("Ki", 1024.0),
-        ("Mi", 1_048_576.0),
-        ("Gi", 1_073_741_824.0),
-        ("Ti", 1_099_511_627_776.0),
-        ("Pi", 1_125_899_906_842_624.0),
-        ("n", 1e-9),
-        ("u", 1e-6),
-        ("m", 1e-3),
-        ("k", 1e3),
-        ("M", 1e6),
-        ("G", 1e9),
-        ("T", 1e12),
-        ("P", 1e15),
-    ];
-    UNITS
-        .iter()
-        .find_map(|(unit, factor)| {
-            let digits = text.strip_suffix(unit)?;
-            digits.parse::<f64>().ok().map(|value| value * factor)
-        })
-        .or_else(|| text.parse().ok())
-        .unwrap_or(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_namespace_that_is_refused_meanwhile_is_left_out_unless_it_is_the_only_one() {
+        let mut scope = ListScope::Namespaces {
+            listed: vec!["shop".to_owned(), "web".to_owned()],
+            refused: Vec::new(),
+        };
+        assert!(leave_out(&mut scope, Some("web")));
+        assert_eq!(
+            limits(&scope).unwrap(),
+            "without the pods of web, which you may not list"
+        );
+        assert!(!leave_out(&mut scope, Some("shop")));
+        assert!(!leave_out(&mut ListScope::Cluster, None));
+    }
 
     #[test]
     fn quantities_are_read_in_every_unit() {

@@ -13,6 +13,7 @@ use portico_domain::{
     identity::Named,
     panel::{ClusterCard, Health, Launchpad},
 };
+use std::sync::Arc;
 
 /// Maximum number of rows in the attention list.
 const MAX_ATTENTION_ROWS: usize = 50;
@@ -96,10 +97,17 @@ async fn look_at(
         return closed(Health::Failed, error.sentence());
     }
     let asks_for = services.asks_for();
-    tokio::join!(
+    let (card, findings) = tokio::join!(
         overview::card(&api, record, &asks_for),
-        overview::look(&api, &named)
-    )
+        services
+            .details
+            .attention(&api, &named, overview::DETAILS_TIMEOUT)
+    );
+    let findings = match findings {
+        Some(findings) => Arc::unwrap_or_clone(findings),
+        None => attention::took_too_long(&named),
+    };
+    (card, findings)
 }
 
 /// Returns every firing alert that the caller may read, and the apps that could not be queried.

@@ -4,18 +4,25 @@ pub mod access;
 mod apps;
 mod attention;
 pub mod authentication;
+mod bulk;
 mod capacity;
+mod cluster_states;
+pub mod details;
 pub mod error;
 pub mod health;
 mod launchpad;
 pub mod lists;
+mod manifest;
 pub mod object;
 mod overview;
 mod panel;
+mod quantity;
 mod restarts;
 pub mod rights;
 pub mod row_health;
+mod search;
 mod support;
+mod text_diff;
 
 pub use apps::Apps;
 pub use panel::PanelService;
@@ -50,6 +57,8 @@ pub struct Services {
     pub docs_url: Option<Url>,
     pub budgets: SessionBudgets,
     pub watches: SharedWatches,
+    pub arrangements: lists::Arrangements,
+    pub details: details::Details,
 }
 
 impl Services {

@@ -1,5 +1,5 @@
 //! Clusters: a card on the launchpad, and the overview page.
-use super::{attention, capacity, error::ServiceError, health, rights, support};
+use super::{attention, details::Details, error::ServiceError, health, rights, support};
 use crate::kube::{Api, KubeError, api::Call, path};
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::{
@@ -12,10 +12,27 @@ use portico_domain::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How long a page waits for its slower parts once the cluster has responded.
-const DETAILS_TIMEOUT: Duration = Duration::from_secs(6);
+pub const DETAILS_TIMEOUT: Duration = Duration::from_secs(6);
+/// How long a page that is not shown yet waits for what is read from every pod.
+const FIRST_PAGE_PATIENCE: Duration = Duration::from_millis(700);
+/// How long a page that is shown waits for it.
+const SHOWN_PAGE_PATIENCE: Duration = Duration::from_secs(12);
+/// Maximum number of nodes on the page of a cluster; their list has all.
+const MAX_NODE_ROWS: usize = 25;
+/// How long a cluster's state waits for its nodes once the cluster has responded.
+const NODES_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Returns how long the page of a cluster waits for its details.
+pub fn patience(is_shown: bool) -> Duration {
+    if is_shown {
+        SHOWN_PAGE_PATIENCE
+    } else {
+        FIRST_PAGE_PATIENCE
+    }
+}
 
 /// Turns a result into what a page shows of it.
 pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
@@ -61,17 +78,14 @@ pub async fn card(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterC
     card
 }
 
-/// Returns what needs attention, or that the check took too long.
-pub async fn look(api: &Api, cluster: &Named) -> attention::Findings {
-    tokio::time::timeout(DETAILS_TIMEOUT, attention::look(api, cluster))
-        .await
-        .unwrap_or_else(|_| attention::Findings {
-            troubles: Vec::new(),
-            gaps: vec![format!(
-                "{}: it took too long to look at its workloads",
-                cluster.name
-            )],
-        })
+/// Returns the card of a cluster that has responded, with no more than the state of its nodes, as
+/// far as they arrive in time.
+pub async fn nodes_card(api: &Api, record: &ClusterRecord) -> ClusterCard {
+    let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
+    if let Ok(Ok(nodes)) = tokio::time::timeout(NODES_TIMEOUT, nodes(api)).await {
+        count_nodes(&mut card, &nodes);
+    }
+    card
 }
 
 fn may(card: &mut ClusterCard, rights: &[RightsSummary], asks_for: &str) {
@@ -110,39 +124,49 @@ pub async fn overview(
     record: &ClusterRecord,
     portico_url: &str,
     asks_for: &str,
+    details: &Details,
+    patience: Duration,
 ) -> ClusterOverview {
     let mut page = match ready(&api).await {
-        Ok(()) => open_page(&api, record, asks_for).await,
+        Ok(()) => open_page(&api, record, asks_for, details, patience).await,
         Err(error) => closed_page(record, &error),
     };
     page.terminal.portico_url = portico_url.to_owned();
     page
 }
 
-async fn open_page(api: &Api, record: &ClusterRecord, asks_for: &str) -> ClusterOverview {
+async fn open_page(
+    api: &Api,
+    record: &ClusterRecord,
+    asks_for: &str,
+    details: &Details,
+    patience: Duration,
+) -> ClusterOverview {
     let named = Named {
         id: record.id.to_string(),
         name: record.name.clone(),
     };
     let with_capacity = async {
-        let found = nodes(api).await.map_err(ServiceError::from);
-        let sums = match &found {
-            Ok(nodes) => capacity::capacity(api, nodes).await,
-            Err(error) => Err(error.clone()),
+        let nodes = nodes(api).await.map(Arc::new).map_err(ServiceError::from);
+        let sums = match &nodes {
+            Ok(nodes) => details.capacity(api, Arc::clone(nodes), patience).await,
+            Err(error) => Some(Err(error.clone())),
         };
-        (found, sums)
+        (nodes, sums)
     };
     let (version, (nodes, capacity), rights, findings) = tokio::join!(
         version(api),
         with_capacity,
         rights::summaries(api),
-        look(api, &named),
+        details.attention(api, &named, patience),
     );
     let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
     card.version = version.clone().ok();
     if let Ok(nodes) = &nodes {
         count_nodes(&mut card, nodes);
     }
+    let is_pending = findings.is_none() || capacity.is_none();
+    let findings = findings.as_deref().cloned().unwrap_or_default();
     let attention = attention::rows(findings.troubles);
     let mut gaps = findings.gaps;
     let rights = rights.unwrap_or_else(|error| {
@@ -160,9 +184,10 @@ async fn open_page(api: &Api, record: &ClusterRecord, asks_for: &str) -> Cluster
         version: version
             .ok()
             .map(|version| support::support(&version, today)),
-        nodes: reading(nodes.map(|nodes| nodes.iter().map(node_row).collect())),
-        capacity: reading(capacity),
+        nodes: reading(nodes.map(|nodes| node_rows(&nodes))),
+        capacity: capacity.map_or_else(|| Reading::Unavailable(String::new()), reading),
         rights,
+        is_pending,
         ..frame(record)
     }
 }
@@ -189,6 +214,7 @@ fn frame(record: &ClusterRecord) -> ClusterOverview {
         nodes: Reading::Unavailable(String::new()),
         capacity: Reading::Unavailable(String::new()),
         rights: Vec::new(),
+        is_pending: false,
         terminal: TerminalHelp {
             portico_url: String::new(),
             cluster_name: record.name.clone(),
@@ -228,6 +254,16 @@ async fn nodes(api: &Api) -> Result<Vec<Node>, KubeError> {
             Node::deserialize(item.take()).map_err(|error| KubeError::Protocol(error.to_string()))
         })
         .collect()
+}
+
+/// Returns the rows of the page: in order, but those with problems first if there are too many.
+fn node_rows(nodes: &[Node]) -> Vec<NodeRow> {
+    let mut rows: Vec<NodeRow> = nodes.iter().map(node_row).collect();
+    if rows.len() > MAX_NODE_ROWS {
+        rows.sort_by_key(|row| (row.problems.is_empty(), row.health.severity()));
+        rows.truncate(MAX_NODE_ROWS);
+    }
+    rows
 }
 
 fn node_row(node: &Node) -> NodeRow {
@@ -272,6 +308,27 @@ mod tests {
             "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
         }))
         .expect("a node")
+    }
+
+    #[test]
+    fn a_large_cluster_shows_the_nodes_with_problems_first() {
+        let node = |number: usize| {
+            let mut node = ready();
+            node.metadata.name = Some(format!("node-{number}"));
+            node
+        };
+        let mut nodes: Vec<Node> = (0..1_000).map(node).collect();
+        let condition = serde_json::json!({
+            "conditions": [{ "type": "Ready", "status": "False", "reason": "KubeletNotReady" }],
+        });
+        nodes[777].status = serde_json::from_value(condition).expect("a status");
+        let rows = node_rows(&nodes);
+        assert_eq!(rows.len(), MAX_NODE_ROWS);
+        assert_eq!(rows[0].name, "node-777");
+        assert_eq!(rows[1].name, "node-0");
+        let few = node_rows(&nodes[760..780]);
+        assert_eq!(few.len(), 20);
+        assert_eq!(few[17].name, "node-777", "in order");
     }
 
     #[test]

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_as_nothing() {
+    fn no_rights_are_shown_as_none() {
         let line = line(Abilities::default(), vec!["shop".to_owned()]);
         assert_eq!(line.summary, NO_RIGHTS);
         assert_eq!(in_short(&[line]), None);

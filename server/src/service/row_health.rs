@@ -55,19 +55,41 @@ impl RowHealth {
         }
     }
 
-    /// Judges uncertain rows, the pods that were restarted most often first. A row that cannot be
-    /// read stays as it is.
-    pub async fn refine(&self, api: &Api, rows: &mut [Row]) {
-        let mut uncertain: Vec<_> = rows
-            .iter_mut()
-            .filter(|row| self.is_uncertain(row))
-            .collect();
-        uncertain.sort_by_key(|row| Reverse(self.recent_restarts(row)));
-        uncertain.truncate(match self.kind {
+    /// Sets the health of uncertain rows that this user has read a short time ago. Returns whether
+    /// others are left.
+    pub async fn apply(&self, api: &Api, rows: &mut [Row]) -> bool {
+        let mut is_left = false;
+        for row in rows.iter_mut().filter(|row| self.is_uncertain(row)) {
+            match api.judged(row).await {
+                Some(health) => row.health = Some(health),
+                None => is_left = true,
+            }
+        }
+        is_left
+    }
+
+    /// Sets the health of all uncertain rows, as far as they can be read.
+    pub async fn judge(&self, api: &Api, rows: &mut [Row]) {
+        let mut unknown = Vec::new();
+        for row in rows.iter().filter(|row| self.is_uncertain(row)) {
+            if api.judged(row).await.is_none() {
+                unknown.push(row.clone());
+            }
+        }
+        self.read(api, unknown).await;
+        self.apply(api, rows).await;
+    }
+
+    /// Reads the objects of uncertain rows, the pods that were restarted most often first, and stores
+    /// their health for [`Self::apply`]. One that cannot be read keeps the health of its cells.
+    pub async fn read(&self, api: &Api, mut rows: Vec<Row>) {
+        rows.retain(|row| self.is_uncertain(row));
+        rows.sort_by_key(|row| Reverse(self.recent_restarts(row)));
+        rows.truncate(match self.kind {
             Kind::Workload => MAX_WORKLOADS,
             Kind::Pod { .. } => MAX_PODS,
         });
-        let looks: Vec<_> = uncertain
+        let looks: Vec<_> = rows
             .into_iter()
             .map(|row| async move {
                 let object = ObjectRef {
@@ -75,8 +97,12 @@ impl RowHealth {
                     namespace: row.namespace.clone(),
                     name: row.name.clone(),
                 };
-                if let Ok(value) = objects::get(api, &object).await {
-                    row.health = Some(object::judge(api, &object, &value).await.health);
+                let health = match objects::get(api, &object).await {
+                    Ok(value) => Some(object::judge(api, &object, &value).await.health),
+                    Err(_) => row.health,
+                };
+                if let Some(health) = health {
+                    api.store_judged(&row, health).await;
                 }
             })
             .collect();

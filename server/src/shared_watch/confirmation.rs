@@ -16,7 +16,7 @@ pub struct Confirmation {
 }
 
 /// Asks the API server, with the user's own token, whether the user may list and watch exactly
-/// this scope. Never cached. `None` if one of the two is not allowed.
+/// this scope. The answer never comes from a cache; later reviews of these questions know it. `None` if one of the two is not allowed.
 ///
 /// # Errors
 /// Those of the reviews. An outage is an error, never a yes.
@@ -24,10 +24,7 @@ pub async fn confirm(api: &Api, scope: &WatchScope) -> Result<Option<Confirmatio
     let at = Instant::now();
     let question = |verb| reviews::question(verb, &scope.resource, scope.namespace.as_deref());
     let (list, watch) = (question("list"), question("watch"));
-    let (list, watch) = tokio::try_join!(
-        reviews::review_now(api, &list),
-        reviews::review_now(api, &watch)
-    )?;
+    let (list, watch) = tokio::try_join!(reviews::renew(api, &list), reviews::renew(api, &watch))?;
     Ok((list.allowed && watch.allowed).then(|| Confirmation {
         scope: scope.clone(),
         api: api.clone(),

@@ -1,4 +1,4 @@
-//! The task of one watch: lists, watches, and goes on with another viewer's token when needed.
+//! The task of one watch: lists, watches, and continues with another viewer's token when needed.
 use super::{
     WatchScope,
     metrics::{self, Gauged, GaugedRows},

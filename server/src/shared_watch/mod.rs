@@ -4,7 +4,7 @@
 //! Nothing here has rights of its own. A watch runs with the token of one of its viewers, the
 //! lender. Another user joins with a [`Confirmation`] only, which is made from that user's own access
 //! reviews, and reads rows only while the last one is younger than [`MAX_CONFIRMATION_AGE`]. When the
-//! lender leaves or loses its rights, the watch goes on from the same position with another viewer's
+//! lender leaves or loses its rights, the watch continues from the same position with another viewer's
 //! token.
 //!
 //! Shared are the kinds that the API server itself serves: those of the built-in groups and custom

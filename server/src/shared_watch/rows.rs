@@ -2,7 +2,16 @@
 //! annotations, no managed fields.
 use crate::kube::{listing::Chunk, table::TableRow, watch::Change};
 use portico_domain::panel::Column;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// The version of the rows that change next, of all watches of the process.
+static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
 
 /// The rows of one watch.
 #[derive(Clone, Debug, Default)]
@@ -13,9 +22,16 @@ pub struct Rows {
     bytes: usize,
     remaining: usize,
     is_cut: bool,
+    /// Another one after each change; no other rows of the process have it.
+    version: u64,
 }
 
 impl Rows {
+    /// Returns a number that is another one after each change, and for each watch.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     pub fn columns(&self) -> &Arc<[Column]> {
         &self.columns
     }
@@ -53,6 +69,7 @@ impl Rows {
         self.remaining = chunk.remaining;
         self.is_cut = chunk.is_cut;
         self.insert(chunk.rows);
+        self.changed();
     }
 
     pub(super) fn apply(&mut self, change: Change) {
@@ -65,8 +82,13 @@ impl Rows {
                     }
                 }
             }
-            Change::Position => {}
+            Change::Position => return,
         }
+        self.changed();
+    }
+
+    fn changed(&mut self) {
+        self.version = NEXT_VERSION.fetch_add(1, Ordering::Relaxed);
     }
 
     fn insert(&mut self, rows: Vec<TableRow>) {
@@ -120,6 +142,20 @@ mod tests {
         let gone = ["uid-a", "uid-b", "uid-unknown"].map(str::to_owned);
         rows.apply(Change::Remove(gone.to_vec()));
         assert_eq!(rows.bytes(), 0);
+    }
+
+    #[test]
+    fn each_change_and_each_watch_has_a_version_of_its_own() {
+        let (mut rows, mut other) = (Rows::default(), Rows::default());
+        rows.extend(chunk(&["a"], 0));
+        other.extend(chunk(&["a"], 0));
+        assert_ne!(rows.version(), other.version());
+        let before = rows.version();
+        rows.apply(Change::Position);
+        assert_eq!(rows.version(), before);
+        rows.apply(Change::Remove(vec!["uid-a".to_owned()]));
+        assert_ne!(rows.version(), before);
+        assert_eq!(rows.clone().version(), rows.version());
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Viewer {
     }
 
     /// Ends the view of a user who has lost the right to it. If the watch uses this user's token, it
-    /// is closed and goes on with another's.
+    /// is closed and continues with another's.
     pub fn cut(self) {
         metrics::count_cut();
         self.feed.viewers.cut(self.id);

@@ -69,7 +69,7 @@ async fn read(
     id: u32,
     outbox: &Outbox,
 ) -> Result<Result<(), ServiceError>, Gone> {
-    let mut said = None;
+    let mut reported = None;
     let lines = loop {
         let api = match services.api(caller, cluster).await {
             Ok((api, _)) => api,
@@ -82,13 +82,13 @@ async fn read(
                 if is_over {
                     return Ok(Err(ServiceError::invalid(reason)));
                 }
-                if said.as_ref() != Some(&reason) {
+                if reported.as_ref() != Some(&reason) {
                     let message = Message::NotStarted {
                         id,
                         reason: reason.clone(),
                     };
                     outbox.send(message).await?;
-                    said = Some(reason);
+                    reported = Some(reason);
                 }
                 tokio::time::sleep(START_RETRY_DELAY).await;
             }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_slow_browser_loses_the_oldest_lines_and_is_told_how_many() {
+    async fn a_slow_browser_loses_the_oldest_lines_and_gets_their_number() {
         let mut waiting = Waiting::default();
         for number in 0..MAX_QUEUED_LINES + 10 {
             waiting.push(number.to_string());

@@ -32,10 +32,12 @@ fn check(
     headers: &HeaderMap,
 ) -> Result<(), (StatusCode, &'static str)> {
     let own = origin(&services.public_url);
-    let same = headers
-        .get(header::ORIGIN)
+    let mut sent = headers.get_all(header::ORIGIN).iter();
+    let same = sent
+        .next()
         .is_some_and(|sent| sent.as_bytes() == own.as_bytes());
-    if !same {
+    // two contradict each other
+    if !same || sent.next().is_some() {
         return Err((StatusCode::FORBIDDEN, "Another origin may not open this.\n"));
     }
     if caller.project().map(|own| own.id.as_str()) != Some(project) {

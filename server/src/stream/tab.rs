@@ -14,9 +14,12 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use portico_domain::stream::{Message, Request};
+use portico_domain::stream::{ListView, Message, Request};
 use std::{collections::HashMap, future::Future, sync::Arc, time::Duration};
-use tokio::time::{Instant, interval_at};
+use tokio::{
+    sync::watch,
+    time::{Instant, interval_at},
+};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Maximum number of subscriptions of one tab.
@@ -75,8 +78,14 @@ struct Tab {
     caller: Caller,
     outbox: Outbox,
     inbox: tokio::sync::mpsc::Receiver<Message>,
-    /// Dropped with the tab, which ends the tasks.
-    running: HashMap<u32, AbortOnDropHandle<()>>,
+    running: HashMap<u32, Running>,
+}
+
+/// A subscription. Dropped with the tab, which ends its task.
+struct Running {
+    task: AbortOnDropHandle<()>,
+    /// Where a live list takes its view from.
+    view: Option<watch::Sender<ListView>>,
 }
 
 impl Tab {
@@ -124,10 +133,15 @@ impl Tab {
                 return Ok(());
             }
         };
-        self.running.retain(|_, task| !task.is_finished());
+        self.running
+            .retain(|_, running| !running.task.is_finished());
         let id = match &request {
             Request::Close { id } => {
                 self.running.remove(id);
+                return Ok(());
+            }
+            Request::View { id, view } => {
+                self.show(*id, view);
                 return Ok(());
             }
             Request::Watch { id, .. } | Request::Object { id, .. } | Request::Logs { id, .. } => {
@@ -148,22 +162,29 @@ impl Tab {
         let (services, caller) = (Arc::clone(&self.services), self.caller.clone());
         let outbox = self.outbox.clone();
         match request {
-            Request::Watch { cluster, query, .. } => self.spawn(
-                id,
-                live_list::follow(services, caller, cluster, query, id, outbox),
-            ),
+            Request::Watch { cluster, view, .. } => {
+                let (sender, views) = watch::channel(view);
+                let list = live_list::Follower {
+                    services,
+                    caller,
+                    cluster,
+                    id,
+                    outbox,
+                };
+                self.spawn(id, Some(sender), live_list::follow(list, views));
+            }
             Request::Object {
                 cluster, object, ..
             } => {
                 let work =
                     object_watch::follow(services, caller, cluster, object, id, outbox.clone());
-                self.spawn(id, self.with_watch(id, outbox, work));
+                self.spawn(id, None, self.with_watch(id, outbox, work));
             }
             Request::Logs { cluster, query, .. } => {
                 let work = log_follow::follow(services, caller, cluster, query, id, outbox.clone());
-                self.spawn(id, self.with_watch(id, outbox, work));
+                self.spawn(id, None, self.with_watch(id, outbox, work));
             }
-            Request::Close { .. } => {}
+            Request::Close { .. } | Request::View { .. } => {}
         }
         Ok(())
     }
@@ -198,17 +219,38 @@ impl Tab {
         }
     }
 
-    fn spawn(&mut self, id: u32, work: impl Future<Output = Result<(), Gone>> + Send + 'static) {
+    /// Passes a new view on to its live list. One of another kind is ignored: it would be another
+    /// list.
+    fn show(&self, id: u32, new: &ListView) {
+        let list = self.running.get(&id);
+        if let Some(sender) = list.and_then(|running| running.view.as_ref()) {
+            sender.send_if_modified(|view| {
+                let is_next = view.query.resource == new.query.resource && view.turn <= new.turn;
+                if is_next {
+                    view.clone_from(new);
+                }
+                is_next
+            });
+        }
+    }
+
+    fn spawn(
+        &mut self,
+        id: u32,
+        view: Option<watch::Sender<ListView>>,
+        work: impl Future<Output = Result<(), Gone>> + Send + 'static,
+    ) {
         let task = tokio::spawn(async move {
             // the browser has disconnected: no client is left to notify
             let _ = work.await;
         });
-        self.running.insert(id, AbortOnDropHandle::new(task));
+        let task = AbortOnDropHandle::new(task);
+        self.running.insert(id, Running { task, view });
     }
 
     async fn end_all(&mut self, socket: &mut WebSocket) {
-        for (id, task) in self.running.drain() {
-            drop(task);
+        for (id, running) in self.running.drain() {
+            drop(running);
             let ended = Message::Ended {
                 id,
                 reason: TOKEN_EXPIRED.to_owned(),

@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_shell_is_told_with_its_exit_code() {
+    fn the_end_of_a_shell_is_reported_with_its_exit_code() {
         let end = ended(br#"{"metadata":{},"status":"Success"}"#);
         assert_eq!(end.exit_code, Some(0));
         let end = ended(
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_without_a_shell_is_told_as_such() {
+    fn an_image_without_a_shell_is_reported_as_such() {
         let end = ended(
             br#"{"status":"Failure","message":"exec: \"/bin/sh\": stat /bin/sh: no such file or directory"}"#,
         );

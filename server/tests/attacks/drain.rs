@@ -143,9 +143,9 @@ async fn stops_without_loss(tls: bool) {
         assert!(started.elapsed() < Duration::from_secs(1), "still ready");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let (status, said) = program.admin("/ready").await.expect("the admin port");
+    let (status, message) = program.admin("/ready").await.expect("the admin port");
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(said.contains("stopping"), "{said}");
+    assert!(message.contains("stopping"), "{message}");
     let mut late = program.connect().await;
     let request = format!("{}\r\n", program.head("GET /projects/x", &cookie));
     late.write_all(request.as_bytes()).await.expect("sent");
@@ -164,15 +164,15 @@ async fn stops_without_loss(tls: bool) {
     );
 
     // then the door is shut, and streams that would never end are told
-    let told = rest(events).await;
+    let events_text = rest(events).await;
     assert!(
         started.elapsed() >= Duration::from_millis(1900),
         "without notice"
     );
-    let told = String::from_utf8_lossy(&told);
+    let events_text = String::from_utf8_lossy(&events_text);
     assert!(
-        told.contains("event: portico-closed\ndata: restarting"),
-        "{told}"
+        events_text.contains("event: portico-closed\ndata: restarting"),
+        "{events_text}"
     );
     for stream in sockets {
         assert_eq!(rest(stream).await, b"\x88\x0c\x03\xe9restarting");

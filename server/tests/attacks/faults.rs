@@ -35,8 +35,8 @@ async fn changed(
     assert_ne!(text, good);
     let file = program.directory.path().join("changed.toml");
     std::fs::write(&file, text).expect("written");
-    let (status, said) = ends(&file, environment).await;
-    (status, said, address)
+    let (status, message) = ends(&file, environment).await;
+    (status, message, address)
 }
 
 async fn ends(file: &Path, environment: &[(&str, &str)]) -> (Option<i32>, String) {
@@ -53,8 +53,8 @@ async fn ends(file: &Path, environment: &[(&str, &str)]) -> (Option<i32>, String
         return (None, "it runs".to_owned());
     };
     let ended = ended.expect("output");
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    (ended.status.code(), said)
+    let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+    (ended.status.code(), message)
 }
 
 #[tokio::test]
@@ -199,9 +199,9 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
         ),
     ];
     for (what, change, named, expected) in cases {
-        let (status, said, address) = changed(&program, change, &[]).await;
-        assert_eq!(status, Some(expected), "{what}: {said}");
-        assert!(said.contains(named), "{what}: {said}");
+        let (status, message, address) = changed(&program, change, &[]).await;
+        assert_eq!(status, Some(expected), "{what}: {message}");
+        assert!(message.contains(named), "{what}: {message}");
         assert!(TcpStream::connect(address).is_err(), "{what}: it listens");
     }
 
@@ -212,14 +212,14 @@ async fn attack_92_a_configuration_that_cannot_be_meant_starts_nothing() {
         ("PORTICO_GATEWAY__APPS_DOMAIN", ""),
     ] {
         let moved = |text: &str| text.to_owned();
-        let (status, said, address) = changed(&program, moved, &[(name, value)]).await;
-        assert_eq!(status, Some(EX_USAGE), "{name}: {said}");
+        let (status, message, address) = changed(&program, moved, &[(name, value)]).await;
+        assert_eq!(status, Some(EX_USAGE), "{name}: {message}");
         assert!(TcpStream::connect(address).is_err(), "{name}: it listens");
     }
     let nowhere = program.directory.path().join("nothing.toml");
-    let (status, said) = ends(&nowhere, &[]).await;
-    assert!(status.is_some_and(|status| status != 0), "{said}");
-    assert!(said.contains("nothing.toml"), "{said}");
+    let (status, message) = ends(&nowhere, &[]).await;
+    assert!(status.is_some_and(|status| status != 0), "{message}");
+    assert!(message.contains("nothing.toml"), "{message}");
 
     // the control case: the file that all of these were made of runs
     assert_eq!(program.get("/ready").await, StatusCode::OK);

@@ -74,7 +74,7 @@ fn string(block: &mut Vec<u8>, text: &[u8]) {
 
 /// What the server said about a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum StreamOutcome {
     /// An answer with status 200.
     Ok,
     /// An answer with another status.
@@ -119,17 +119,17 @@ impl Http2 {
     }
 
     /// Sends a request without a body and looks what becomes of it.
-    pub async fn ask(&mut self, id: u32, fields: &[(&str, &str)]) -> Said {
+    pub async fn ask(&mut self, id: u32, fields: &[(&str, &str)]) -> StreamOutcome {
         let headers = frame(HEADERS, END_HEADERS | END_STREAM, id, &block(fields));
         if self.send(&headers).await.is_err() {
-            return Said::Over;
+            return StreamOutcome::Over;
         }
-        self.said_about(id).await
+        self.outcome_of(id).await
     }
 
     /// Reads until the server says something about a stream.
-    pub async fn said_about(&mut self, id: u32) -> Said {
-        let said = async {
+    pub async fn outcome_of(&mut self, id: u32) -> StreamOutcome {
+        let message = async {
             while let Some((kind, flags, stream, payload)) = self.read().await {
                 match kind {
                     SETTINGS if flags & ACK == 0 => {
@@ -138,25 +138,25 @@ impl Http2 {
                     PING if flags & ACK == 0 => {
                         let _ = self.send(&frame(PING, ACK, 0, &payload)).await;
                     }
-                    GOAWAY => return Said::Over,
-                    RST_STREAM if stream == id => return Said::Reset,
+                    GOAWAY => return StreamOutcome::Over,
+                    RST_STREAM if stream == id => return StreamOutcome::Reset,
                     HEADERS if stream == id => {
                         // a change of the table's size may stand first (RFC 7541, 6.3)
                         let first = payload.iter().find(|byte| **byte & 0xe0 != 0x20);
                         return if first == Some(&STATUS_200) {
-                            Said::Ok
+                            StreamOutcome::Ok
                         } else {
-                            Said::Other
+                            StreamOutcome::Other
                         };
                     }
                     _ => {}
                 }
             }
-            Said::Over
+            StreamOutcome::Over
         };
-        timeout(Duration::from_secs(5), said)
+        timeout(Duration::from_secs(5), message)
             .await
-            .unwrap_or(Said::Nothing)
+            .unwrap_or(StreamOutcome::Nothing)
     }
 
     /// Waits until the server ends the connection, by GOAWAY or by closing it.

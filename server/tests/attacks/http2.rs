@@ -3,7 +3,8 @@ use std::time::{Duration, Instant};
 
 use crate::{
     frames::{
-        CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Http2, RST_STREAM, Said, block, frame,
+        CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Http2, RST_STREAM, StreamOutcome,
+        block, frame,
     },
     program::{Program, Wanted},
     wire::exchange,
@@ -54,8 +55,8 @@ impl SignedInProgram {
     pub async fn others_are_served(&self) {
         let started = Instant::now();
         let mut connection = Http2::open(&self.program).await;
-        let said = connection.ask(1, &self.fields("/projects/x")).await;
-        assert_eq!(said, Said::Ok);
+        let message = connection.ask(1, &self.fields("/projects/x")).await;
+        assert_eq!(message, StreamOutcome::Ok);
         let mut stream = self.program.connect().await;
         let head = self.program.head("GET /projects/x", &self.cookie);
         let request = format!("{head}Connection: close\r\n\r\n");
@@ -187,10 +188,13 @@ async fn odd_heads(tls: bool) {
         }),
     ] {
         let mut connection = Http2::open(&target.program).await;
-        let said = connection.ask(1, &fields).await;
+        let message = connection.ask(1, &fields).await;
         assert!(
-            matches!(said, Said::Other | Said::Reset | Said::Over),
-            "{what}: {said:?}"
+            matches!(
+                message,
+                StreamOutcome::Other | StreamOutcome::Reset | StreamOutcome::Over
+            ),
+            "{what}: {message:?}"
         );
     }
     assert_eq!(
@@ -213,10 +217,13 @@ async fn odd_heads(tls: bool) {
         b"GET /projects/x/hidden HTTP/1.1\r\n\r\n",
     );
     connection.send(&data).await.expect("sent");
-    let said = connection.said_about(1).await;
+    let message = connection.outcome_of(1).await;
     assert!(
-        matches!(said, Said::Other | Said::Reset | Said::Over),
-        "{said:?}"
+        matches!(
+            message,
+            StreamOutcome::Other | StreamOutcome::Reset | StreamOutcome::Over
+        ),
+        "{message:?}"
     );
     assert_eq!(target.program.upstream.count("hidden"), 0);
 
@@ -225,15 +232,15 @@ async fn odd_heads(tls: bool) {
     let mut fields = good.clone();
     fields.push(("host", host));
     let mut connection = Http2::open(&target.program).await;
-    assert_eq!(connection.ask(1, &good).await, Said::Ok);
-    assert_eq!(connection.ask(3, &fields).await, Said::Ok);
+    assert_eq!(connection.ask(1, &good).await, StreamOutcome::Ok);
+    assert_eq!(connection.ask(3, &fields).await, StreamOutcome::Ok);
     let mut fields = instead(":method", "POST");
     fields.extend([("content-length", "2"), ("origin", origin)]);
     let head = frame(HEADERS, END_HEADERS, 5, &block(&fields));
     connection.send(&head).await.expect("sent");
     let data = frame(DATA, END_STREAM, 5, b"hi");
     connection.send(&data).await.expect("sent");
-    assert_eq!(connection.said_about(5).await, Said::Ok);
+    assert_eq!(connection.outcome_of(5).await, StreamOutcome::Ok);
 }
 
 #[tokio::test]
@@ -306,10 +313,13 @@ async fn floods(tls: bool) {
         pieces += 1;
     }
     if pieces == 50 {
-        let said = connection.said_about(1).await;
+        let message = connection.outcome_of(1).await;
         assert!(
-            matches!(said, Said::Other | Said::Reset | Said::Over),
-            "{said:?}"
+            matches!(
+                message,
+                StreamOutcome::Other | StreamOutcome::Reset | StreamOutcome::Over
+            ),
+            "{message:?}"
         );
     }
     let mut stream = target.program.connect().await;
@@ -332,7 +342,7 @@ async fn floods(tls: bool) {
     let mut fields = target.fields("/projects/x");
     fields.extend([("a", "b"); 80]);
     let mut connection = Http2::open(&target.program).await;
-    assert_eq!(connection.ask(1, &fields).await, Said::Ok);
+    assert_eq!(connection.ask(1, &fields).await, StreamOutcome::Ok);
 }
 
 #[tokio::test]

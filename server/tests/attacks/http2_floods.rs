@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::{
     frames::{
         CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, Http2, PING, PRIORITY, SETTINGS,
-        Said, WINDOW_UPDATE, block, frame, indexed_field,
+        StreamOutcome, WINDOW_UPDATE, block, frame, indexed_field,
     },
     http2::SignedInProgram,
 };
@@ -18,8 +18,11 @@ const NEWEST_ENTRY: u8 = 0x80 | 62;
 /// The largest frame that a server accepts by default.
 const MAX_FRAME_BYTES: usize = 16 * 1024;
 
-fn refused(said: Said) -> bool {
-    matches!(said, Said::Other | Said::Reset | Said::Over)
+fn refused(message: StreamOutcome) -> bool {
+    matches!(
+        message,
+        StreamOutcome::Other | StreamOutcome::Reset | StreamOutcome::Over
+    )
 }
 
 async fn hpack_bombs(tls: bool) {
@@ -36,7 +39,7 @@ async fn hpack_bombs(tls: bool) {
         let mut connection = Http2::open(&target.program).await;
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &bomb);
         connection.send(&head).await.expect("sent");
-        assert!(refused(connection.said_about(1).await), "a head of 43 MB");
+        assert!(refused(connection.outcome_of(1).await), "a head of 43 MB");
     }
     // the same in pieces, on many streams of one connection
     let mut connection = Http2::open(&target.program).await;
@@ -49,7 +52,7 @@ async fn hpack_bombs(tls: bool) {
             break;
         }
     }
-    assert!(refused(connection.said_about(399).await), "the last of 200");
+    assert!(refused(connection.outcome_of(399).await), "the last of 200");
     target.others_are_served().await;
     target.memory_is_bounded();
 
@@ -72,8 +75,11 @@ async fn hpack_bombs(tls: bool) {
         head.extend(&good);
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &head);
         connection.send(&head).await.expect("sent");
-        let said = connection.said_about(1).await;
-        assert!(matches!(said, Said::Over | Said::Reset), "{what}: {said:?}");
+        let message = connection.outcome_of(1).await;
+        assert!(
+            matches!(message, StreamOutcome::Over | StreamOutcome::Reset),
+            "{what}: {message:?}"
+        );
     }
     assert_eq!(
         target.program.upstream.echo.asked(),
@@ -88,7 +94,7 @@ async fn hpack_bombs(tls: bool) {
     let mut connection = Http2::open(&target.program).await;
     let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &fields);
     connection.send(&head).await.expect("sent");
-    assert_eq!(connection.said_about(1).await, Said::Ok);
+    assert_eq!(connection.outcome_of(1).await, StreamOutcome::Ok);
 }
 
 #[tokio::test]
@@ -165,8 +171,8 @@ async fn attack_94_floods_of_frames_that_ask_for_nothing_hold_up_no_other_client
     some.extend(frame(PRIORITY, 0, 3, &weight));
     some.extend(frame(0xbe, 0xff, 0, &[1; 16]));
     connection.send(&some).await.expect("sent");
-    let said = connection.ask(1, &target.fields("/projects/x")).await;
-    assert_eq!(said, Said::Ok);
+    let message = connection.ask(1, &target.fields("/projects/x")).await;
+    assert_eq!(message, StreamOutcome::Ok);
 }
 
 #[tokio::test]
@@ -216,6 +222,6 @@ async fn attack_95_a_client_that_makes_the_server_reset_is_cut() {
     }
     assert_eq!(
         connection.ask(7, &target.fields("/projects/x")).await,
-        Said::Ok
+        StreamOutcome::Ok
     );
 }

@@ -201,7 +201,7 @@ async fn connections_beyond_the_limit_are_turned_away_at_once() {
 }
 
 #[tokio::test]
-async fn requests_beyond_the_limit_are_told_so_at_once() {
+async fn requests_beyond_the_limit_are_refused_immediately() {
     let program = Program::start(Wanted {
         sections: "[gateway.connections]\nrequests = 5\n",
         ..Wanted::default()

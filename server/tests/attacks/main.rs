@@ -1,4 +1,4 @@
-//! Attacks on the running program's own front door, by their number in docs/gateway/attacks.md: raw
+//! Attacks on the running program's own listener, by their number in docs/gateway/attacks.md: raw
 //! sockets, plain and TLS, HTTP/1.1 and HTTP/2. Each has a control case that succeeds, so that a dead
 //! server withstands nothing. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(

@@ -48,7 +48,7 @@ fn is_guarded(what: &str, page: &Page) {
 }
 
 #[tokio::test]
-async fn attack_90_no_page_of_ours_is_framed_or_tells_its_address() {
+async fn attack_90_no_page_of_ours_is_framed_or_reveals_its_address() {
     let redirect = "http://localhost:8080/oauth2/callback/corp";
     let provider = OidcProvider::start(redirect, "http://localhost:8080", 600).await;
     let provider = provider.expect("provider");

@@ -285,8 +285,8 @@ fn text(path: &Path) -> String {
 async fn run(arguments: &[&str]) {
     let done = Command::new(PORTICO).args(arguments).output().await;
     let done = done.expect("started");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{arguments:?}: {said}");
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{arguments:?}: {message}");
 }
 
 fn spawn(directory: &TempDir) -> Child {

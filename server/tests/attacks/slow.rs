@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use crate::{
-    frames::{HEADERS, Http2, Said, block, frame},
+    frames::{HEADERS, Http2, StreamOutcome, block, frame},
     program::{Program, Wanted, raise_file_limit},
     wire::{Raw, exchange, is_closed_within, read_until_quiet},
 };
@@ -132,8 +132,11 @@ async fn attack_84_bodies_that_stop_are_not_waited_for() {
     ];
     let head = frame(HEADERS, crate::frames::END_HEADERS, 1, &block(&fields));
     connection.send(&head).await.expect("sent");
-    let said = connection.said_about(1).await;
-    assert!(matches!(said, Said::Other | Said::Reset), "{said:?}");
+    let message = connection.outcome_of(1).await;
+    assert!(
+        matches!(message, StreamOutcome::Other | StreamOutcome::Reset),
+        "{message:?}"
+    );
     others_are_served(&program, &cookie).await;
 
     // the control case: for longer than the limit, but never silent for so long

@@ -101,7 +101,7 @@ async fn quiet_log(format: &str) {
 }
 
 #[tokio::test]
-async fn attack_113_no_control_character_gets_into_the_log_for_people() {
+async fn attack_113_no_control_character_gets_into_the_text_log() {
     quiet_log("human").await;
 }
 

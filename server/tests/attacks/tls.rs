@@ -89,7 +89,7 @@ async fn answer_to(program: &Program, bytes: &[u8], time: Duration) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn attack_96_what_is_no_hello_of_a_good_version_gets_an_alert_and_nothing_else() {
+async fn attack_96_what_is_not_a_hello_of_a_good_version_gets_an_alert_and_nothing_else() {
     let program = over_tls("").await;
     let in_time = Duration::from_secs(20);
     let plain = b"GET /ping HTTP/1.1\r\nHost: localhost:8443\r\n\r\n";
@@ -243,12 +243,12 @@ async fn attack_97_no_client_renegotiates() {
         String::from_utf8_lossy(&both).into_owned()
     };
     let request = "GET /ping HTTP/1.1\nHost: localhost:8443\nConnection: close\n\n";
-    let said = client(&format!("R\n{request}")).await;
-    assert!(said.contains("RENEGOTIATING"), "{said}");
-    assert!(!said.contains("HTTP/1.1 200"), "{said}");
+    let output = client(&format!("R\n{request}")).await;
+    assert!(output.contains("RENEGOTIATING"), "{output}");
+    assert!(!output.contains("HTTP/1.1 200"), "{output}");
     // the control case
-    let said = client(&request.replace('\n', "\r\n")).await;
-    assert!(said.contains("HTTP/1.1 200"), "{said}");
+    let output = client(&request.replace('\n', "\r\n")).await;
+    assert!(output.contains("HTTP/1.1 200"), "{output}");
 }
 
 /// Whether a second handshake with a client's session goes on from the first, and both answers.

@@ -46,7 +46,7 @@ fn finding_o8_config_check_without_a_configuration_is_an_error() {
 }
 
 #[test]
-fn finding_o12_exit_codes_tell_usage_configuration_outage_and_session_apart() {
+fn finding_o12_exit_codes_distinguish_usage_configuration_outage_and_session() {
     let home = tempfile::tempdir().unwrap();
     let code = |arguments: &[&str]| portico(&home, arguments).status.code();
     assert_eq!(code(&["version"]), Some(0));

@@ -45,7 +45,7 @@ fn names(object: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn traefik_finds_every_middleware_and_service_that_it_is_told_to_use() {
+fn traefik_finds_every_configured_middleware_and_service() {
     let http = &shipped("traefik/portico.yaml")["http"];
     let (middlewares, services) = (names(&http["middlewares"]), names(&http["services"]));
     let named = values(&http["routers"], "middlewares");

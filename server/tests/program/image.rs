@@ -65,8 +65,8 @@ fn finding_o2_roles_without_a_panel_work_with_the_images_environment() {
             &["--config", file, "config", "check"],
             &environment,
         );
-        let said = String::from_utf8_lossy(&checked.stderr);
-        assert!(checked.status.success(), "{role}: {said}");
+        let message = String::from_utf8_lossy(&checked.stderr);
+        assert!(checked.status.success(), "{role}: {message}");
         let printed = portico(
             program,
             &["--config", file, "config", "print"],
@@ -91,8 +91,8 @@ fn installed(directory: &Path) -> (PathBuf, PathBuf) {
         .env("DESTDIR", &destination)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&install.stderr);
-    assert!(install.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&install.stderr);
+    assert!(install.status.success(), "{message}");
     let local = destination.join("usr/local");
     let site = local.join("share/portico/site");
     assert!(site.join("pkg/app.css").is_file());
@@ -129,7 +129,7 @@ fn finding_o2_the_program_finds_the_site_where_the_image_has_it() {
 }
 
 #[test]
-fn finding_o2_the_image_says_what_it_runs_and_builds_with_node_20() {
+fn finding_o2_the_image_names_what_it_runs_and_builds_with_node_20() {
     let dockerfile = read("Dockerfile");
     assert_eq!(instructions(&dockerfile, "CMD").len(), 1);
     assert!(instructions(&dockerfile, "CMD")[0].starts_with("[\"all\""));

@@ -122,7 +122,7 @@ fn collect(directory: &Path, found: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
     }
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -131,13 +131,13 @@ fn said(output: &Output) -> String {
 }
 
 fn succeeds(output: &Output) -> String {
-    assert!(output.status.success(), "{}", said(output));
-    said(output)
+    assert!(output.status.success(), "{}", output_text(output));
+    output_text(output)
 }
 
 fn fails(output: &Output) -> String {
-    assert!(!output.status.success(), "{}", said(output));
-    said(output)
+    assert!(!output.status.success(), "{}", output_text(output));
+    output_text(output)
 }
 
 fn authority(name: &str) -> (String, String) {
@@ -433,7 +433,7 @@ fn init_adds_a_second_cluster_later() {
     succeeds(&lab.check());
     let config = lab.file("portico.toml");
     let printed = lab.portico(&["--config", config.to_str().unwrap(), "config", "print"]);
-    assert!(said(&printed).contains(SECOND));
+    assert!(output_text(&printed).contains(SECOND));
     // the same one again, and nothing at all
     let refused = fails(&lab.add(&["--cluster", &cluster]));
     assert!(refused.contains("appears twice"), "{refused}");
@@ -581,8 +581,8 @@ fn init_asks_at_a_terminal_and_repeats_a_question_that_was_answered_wrongly() {
     std::io::Write::write_all(&mut input, answers.as_bytes()).unwrap();
     let output = script.wait_with_output().unwrap();
     drop(input);
-    let said = succeeds(&output);
-    assert!(said.contains("must end with /v3"), "{said}");
+    let printed = succeeds(&output);
+    assert!(printed.contains("must end with /v3"), "{printed}");
     let text = lab.text("portico.toml");
     assert!(text.contains("name = \"prod\""), "{text}");
     assert!(

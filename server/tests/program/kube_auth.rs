@@ -16,7 +16,7 @@ struct Place {
 }
 
 /// What a command printed.
-struct Said {
+struct CommandOutput {
     code: Option<i32>,
     out: String,
     err: String,
@@ -66,7 +66,7 @@ impl Place {
         std::fs::write(self.directory.path().join(name), text).unwrap();
     }
 
-    fn kube_auth(&self, arguments: &[&str]) -> Said {
+    fn kube_auth(&self, arguments: &[&str]) -> CommandOutput {
         let output = Command::new(env!("CARGO_BIN_EXE_portico"))
             .args(["kube-auth", "--config", &self.file("portico.toml")])
             .args(arguments)
@@ -74,25 +74,25 @@ impl Place {
             .output()
             .unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        Said {
+        CommandOutput {
             code: output.status.code(),
             out: text(&output.stdout),
             err: text(&output.stderr),
         }
     }
 
-    fn config(&self, arguments: &[&str]) -> Said {
+    fn config(&self, arguments: &[&str]) -> CommandOutput {
         self.kube_auth(&[&["config"], arguments].concat())
     }
 }
 
 /// The certificate that a printed kubeconfig trusts.
-fn trusted(said: &Said) -> String {
-    let line = said
+fn trusted(message: &CommandOutput) -> String {
+    let line = message
         .out
         .lines()
         .find_map(|line| line.trim().strip_prefix("certificate-authority-data: "));
-    let pem = STANDARD.decode(line.expect(&said.err)).unwrap();
+    let pem = STANDARD.decode(line.expect(&message.err)).unwrap();
     String::from_utf8(pem).unwrap().replace('\r', "")
 }
 
@@ -101,31 +101,31 @@ fn bare(pem: &str) -> String {
 }
 
 #[test]
-fn finding_o9_the_url_is_asked_for_where_the_listen_address_does_not_say_it() {
+fn finding_o9_the_url_is_required_where_the_listen_address_does_not_give_it() {
     for address in ["0.0.0.0:9443", "[::]:9443"] {
         let place = Place::listening_at(address);
-        let said = place.config(&["--cluster", "prod"]);
-        assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+        let message = place.config(&["--cluster", "prod"]);
+        assert_eq!((message.code, message.out.as_str()), (Some(1), ""));
         for part in ["--url is missing", address, "--url https://NAME:9443"] {
-            assert!(said.err.contains(part), "{part}: {}", said.err);
+            assert!(message.err.contains(part), "{part}: {}", message.err);
         }
-        let said = place.config(&[
+        let message = place.config(&[
             "--cluster",
             "prod",
             "--url",
             "https://auth.example.org:9443",
         ]);
-        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(message.code, Some(0), "{}", message.err);
         let server =
             format!("server: \"https://auth.example.org:9443/clusters/{PROD}/tokenreview\"");
-        assert!(said.out.contains(&server), "{}", said.out);
+        assert!(message.out.contains(&server), "{}", message.out);
     }
     let place = Place::listening_at("192.0.2.7:9443");
-    let said = place.config(&["--cluster", "prod"]);
+    let message = place.config(&["--cluster", "prod"]);
     assert!(
-        said.out.contains("https://192.0.2.7:9443/clusters/"),
+        message.out.contains("https://192.0.2.7:9443/clusters/"),
         "{}",
-        said.err
+        message.err
     );
     for wrong in [
         "http://auth.example.org:9443",
@@ -143,24 +143,24 @@ fn finding_o9_the_url_is_asked_for_where_the_listen_address_does_not_say_it() {
 fn finding_o9_the_authority_is_trusted_and_asked_for_where_it_is_not_at_hand() {
     let place = Place::listening_at("192.0.2.7:9443");
     let authority = bare(&place.authority.pem());
-    let said = place.config(&["--cluster", "prod"]);
-    assert_eq!(bare(&trusted(&said)), authority);
+    let message = place.config(&["--cluster", "prod"]);
+    assert_eq!(bare(&trusted(&message)), authority);
 
     // the file holds the certificate only
     place.write("server.crt", &place.certificate);
-    let said = place.config(&["--cluster", "prod"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+    let message = place.config(&["--cluster", "prod"]);
+    assert_eq!((message.code, message.out.as_str()), (Some(1), ""));
     for part in ["--ca-file is missing", "server.crt", "not its authority"] {
-        assert!(said.err.contains(part), "{part}: {}", said.err);
+        assert!(message.err.contains(part), "{part}: {}", message.err);
     }
     place.write("authority.crt", &place.authority.pem());
-    let said = place.config(&[
+    let message = place.config(&[
         "--cluster",
         "prod",
         "--ca-file",
         &place.file("authority.crt"),
     ]);
-    assert_eq!(bare(&trusted(&said)), authority);
+    assert_eq!(bare(&trusted(&message)), authority);
 }
 
 #[test]
@@ -194,12 +194,12 @@ fn finding_o9_a_cluster_is_named_by_name_or_uuid() {
         "--sync-config",
         "s",
     ];
-    let said = place.kube_auth(&sync);
-    assert!(said.err.contains("keystone"), "{}", said.err);
+    let message = place.kube_auth(&sync);
+    assert!(message.err.contains("keystone"), "{}", message.err);
 }
 
-fn assert_tame(said: &Said) {
-    for text in [&said.out, &said.err] {
+fn assert_tame(message: &CommandOutput) {
+    for text in [&message.out, &message.err] {
         let wild = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
         assert!(!text.contains(wild), "{text:?}");
     }
@@ -264,8 +264,8 @@ fn attack_a_policy_cannot_drive_the_terminal_or_forge_a_line() {
         "{}",
         json.err
     );
-    for said in [&lint, &explain, &test, &broken, &json] {
-        assert_tame(said);
+    for message in [&lint, &explain, &test, &broken, &json] {
+        assert_tame(message);
     }
     // names of clusters, and paths on the command line
     let config = std::fs::read_to_string(place.directory.path().join("portico.toml")).unwrap();
@@ -305,8 +305,8 @@ fn finding_s1_the_command_line_refuses_what_kube_auth_refuses() {
             "without users",
         ),
     ] {
-        let said = lint(&text);
-        assert_eq!(said.code, Some(1));
-        assert!(said.err.contains(reason), "{reason}: {}", said.err);
+        let message = lint(&text);
+        assert_eq!(message.code, Some(1));
+        assert!(message.err.contains(reason), "{reason}: {}", message.err);
     }
 }

@@ -92,7 +92,7 @@ allow = [{{ role = "member", project = "p1" }}]
 }
 
 #[test]
-fn explain_says_which_rule_decides_and_fails_where_it_refuses() {
+fn explain_names_the_rule_that_decides_and_fails_where_it_refuses() {
     let place = Place::with(RULES);
     let member = ["--user", "ada@Default", "--role", "member@p1"];
     let asked = |more: &[&str]| {
@@ -105,27 +105,27 @@ fn explain_says_which_rule_decides_and_fails_where_it_refuses() {
         "--url",
         "https://wiki.apps.example.org/x",
     ];
-    let (code, said, _) = asked(&[&write[..], &member[..]].concat());
-    assert_eq!(code, Some(1), "{said}");
+    let (code, message, _) = asked(&[&write[..], &member[..]].concat());
+    assert_eq!(code, Some(1), "{message}");
     assert!(
-        said.ends_with("/x: refused by the rule \"writes\"\n"),
-        "{said}"
+        message.ends_with("/x: refused by the rule \"writes\"\n"),
+        "{message}"
     );
-    assert!(said.contains("rule \"help\""), "{said}");
+    assert!(message.contains("rule \"help\""), "{message}");
 
-    let (code, said, _) = asked(&[&write[..], &["--role", "admin@p1"]].concat());
+    let (code, message, _) = asked(&[&write[..], &["--role", "admin@p1"]].concat());
     assert_eq!(
         code,
         Some(1),
-        "the deny lets past, and the list does not: {said}"
+        "the deny lets past, and the list does not: {message}"
     );
-    let (code, said, _) = asked(&[&write[..], &member[..], &["--role", "admin@p1"]].concat());
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said, _) = asked(&["--url", "https://wiki.apps.example.org/help/1?x=/y"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, message, _) = asked(&[&write[..], &member[..], &["--role", "admin@p1"]].concat());
+    assert_eq!(code, Some(0), "{message}");
+    let (code, message, _) = asked(&["--url", "https://wiki.apps.example.org/help/1?x=/y"]);
+    assert_eq!(code, Some(0), "{message}");
     assert!(
-        said.contains("open to everyone by the rule \"help\""),
-        "{said}"
+        message.contains("open to everyone by the rule \"help\""),
+        "{message}"
     );
 }
 
@@ -137,9 +137,9 @@ fn explain_knows_apps_on_chosen_hosts_and_on_paths() {
         "https://cloud.example.org/grafana",
         "https://Cloud.example.org:443/grafana/d/1",
     ] {
-        let (code, said, _) = place.policy(&["explain", "--role", "member@p1", "--url", url]);
-        assert_eq!(code, Some(0), "{url}: {said}");
-        assert!(said.contains("open by apps.allow"), "{url}: {said}");
+        let (code, message, _) = place.policy(&["explain", "--role", "member@p1", "--url", url]);
+        assert_eq!(code, Some(0), "{url}: {message}");
+        assert!(message.contains("open by apps.allow"), "{url}: {message}");
     }
     for url in [
         "https://logs.apps.example.org/x",
@@ -161,15 +161,18 @@ fn test_names_the_line_of_a_test_that_fails() {
     let place = Place::with(RULES);
     assert_eq!(place.policy(&["test"]).0, Some(0));
     let wrong = RULES.replace("GET /help/1", "GET /other");
-    let (code, said, _) = Place::with(&wrong).policy(&["test"]);
+    let (code, message, _) = Place::with(&wrong).policy(&["test"]);
     assert_eq!(code, Some(1));
     let line = 1 + wrong.lines().position(|line| line == "[[tests]]").unwrap();
-    assert!(said.contains(&format!("rules.toml:{line}: ")), "{said}");
-    assert!(said.ends_with("1 tests, 1 failed\n"), "{said}");
+    assert!(
+        message.contains(&format!("rules.toml:{line}: ")),
+        "{message}"
+    );
+    assert!(message.ends_with("1 tests, 1 failed\n"), "{message}");
 }
 
 #[test]
-fn lint_fails_on_what_cannot_be_used_and_where_told_on_warnings() {
+fn lint_fails_on_what_cannot_be_used_and_with_an_option_on_warnings() {
     let place = Place::with(RULES);
     assert_eq!(place.policy(&["lint"]).0, Some(0));
     let twice = Place::with(&format!(
@@ -183,8 +186,8 @@ fn lint_fails_on_what_cannot_be_used_and_where_told_on_warnings() {
     );
     // an expression that names everything opens everything
     let wide = RULES.replace("paths = [\"/help/\"]", "paths = [\"prefix:/\"]");
-    let (code, said, _) = Place::with(&wide).policy(&["lint"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.ends_with(" 0 warnings\n"), "{said}");
+    let (code, message, _) = Place::with(&wide).policy(&["lint"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(!message.ends_with(" 0 warnings\n"), "{message}");
     assert_eq!(Place::with(&wide).policy(&["lint", "--strict"]).0, Some(1));
 }

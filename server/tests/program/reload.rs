@@ -28,7 +28,7 @@ impl KubeAuth {
             .unwrap();
         let admin = place.config["admin"]["listen"].as_str().unwrap().to_owned();
         let started = Self { child, log, admin };
-        started.says("ready", 1).await;
+        started.wait_for_log("ready", 1).await;
         started
     }
 
@@ -41,7 +41,7 @@ impl KubeAuth {
     }
 
     /// Waits until the log has a text so often.
-    async fn says(&self, text: &str, times: usize) {
+    async fn wait_for_log(&self, text: &str, times: usize) {
         let until = Instant::now() + RELOAD_TIMEOUT;
         while self.log().matches(text).count() < times {
             assert!(
@@ -71,20 +71,20 @@ impl Drop for KubeAuth {
 }
 
 #[tokio::test]
-async fn finding_o13_a_reload_says_which_keys_have_changed_and_every_fault() {
+async fn finding_o13_a_reload_reports_changed_keys_and_every_fault() {
     let mut place = Place::new().await;
     place.config["store"]["url"] = json!("postgres://portico:hush-1@127.0.0.1/portico");
     let kube_auth = KubeAuth::start(&place).await;
     kube_auth.hang_up();
     let unchanged = "no key of the configuration has changed since the start";
-    kube_auth.says(unchanged, 1).await;
+    kube_auth.wait_for_log(unchanged, 1).await;
 
     place.config["store"]["url"] = json!("postgres://portico:hush-2@127.0.0.1/portico");
     place.config["shutdown"] = json!({ "notice": "5s" });
     let good = std::fs::read_to_string(place.config_file()).unwrap();
     kube_auth.hang_up();
     let restart = "take effect after a restart: shutdown.notice, store.url";
-    kube_auth.says(restart, 1).await;
+    kube_auth.wait_for_log(restart, 1).await;
     assert!(kube_auth.log().contains("WARN"), "{}", kube_auth.log());
 
     // each time, not only the first
@@ -92,7 +92,7 @@ async fn finding_o13_a_reload_says_which_keys_have_changed_and_every_fault() {
     for times in 1..=2 {
         kube_auth.hang_up();
         let fault = "the configuration cannot be used, the running one stays";
-        kube_auth.says(fault, times).await;
+        kube_auth.wait_for_log(fault, times).await;
     }
     let log = kube_auth.log();
     assert!(
@@ -104,13 +104,15 @@ async fn finding_o13_a_reload_says_which_keys_have_changed_and_every_fault() {
     place.write("ca.crt", "no certificate");
     for times in 1..=2 {
         kube_auth.hang_up();
-        kube_auth.says("new certificate not usable", times).await;
+        kube_auth
+            .wait_for_log("new certificate not usable", times)
+            .await;
     }
     place.write("ca.crt", &authority);
     place.write("portico.toml", &good);
     kube_auth.hang_up();
-    kube_auth.says(restart, 2).await;
-    kube_auth.says("certificate is unchanged", 2).await;
+    kube_auth.wait_for_log(restart, 2).await;
+    kube_auth.wait_for_log("certificate is unchanged", 2).await;
     assert!(!kube_auth.log().contains("hush"), "{}", kube_auth.log());
 }
 

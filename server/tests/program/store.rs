@@ -92,15 +92,15 @@ async fn finding_o14_a_file_that_is_deleted_while_open_is_not_ready_and_logged()
 async fn until(url: &str, status: u16) -> String {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
-        let mut said = String::new();
+        let mut message = String::new();
         if let Ok(answer) = reqwest::get(url).await {
             let found = answer.status().as_u16();
-            said = answer.text().await.unwrap();
+            message = answer.text().await.unwrap();
             if found == status {
-                return said;
+                return message;
             }
         }
-        assert!(Instant::now() < until, "{said}");
+        assert!(Instant::now() < until, "{message}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

@@ -22,15 +22,15 @@ async fn store_keys_are_replaced_at_two_processes_and_no_user_is_signed_out() {
     let known = [old.clone(), new.clone()];
     for process in [&two.one, &two.other] {
         process.use_keys(&two.shared, &known);
-        process.says(TAKEN_OVER, 1).await;
+        process.wait_for_log(TAKEN_OVER, 1).await;
     }
     let first = [new.clone(), old.clone()];
     two.one.use_keys(&two.shared, &first);
-    two.one.says(TAKEN_OVER, 2).await;
+    two.one.wait_for_log(TAKEN_OVER, 2).await;
     let between = two.one.sign_in(&two.env, "ada").await;
     assert!(is_signed_in(&mut two.other.browser_like(&between)).await);
     two.other.use_keys(&two.shared, &first);
-    two.other.says(TAKEN_OVER, 2).await;
+    two.other.wait_for_log(TAKEN_OVER, 2).await;
     for browser in [&mut before, &mut before_there] {
         assert!(is_signed_in(browser).await);
     }
@@ -40,13 +40,13 @@ async fn store_keys_are_replaced_at_two_processes_and_no_user_is_signed_out() {
     std::fs::write(&bad, "not a key").expect("written");
     for times in 1..=2 {
         two.other.use_keys(&two.shared, &[bad.clone(), old.clone()]);
-        two.other.says(NOT_USABLE, times).await;
+        two.other.wait_for_log(NOT_USABLE, times).await;
     }
     assert!(is_signed_in(&mut before_there).await);
 
     // a process that knows the old key no more knows the old session no more: the control case
     two.other.use_keys(&two.shared, &[new]);
-    two.other.says(TAKEN_OVER, 3).await;
+    two.other.wait_for_log(TAKEN_OVER, 3).await;
     two.other.kill().await;
     two.other.start_again().await;
     assert!(!is_signed_in(&mut before_there).await);
@@ -54,7 +54,7 @@ async fn store_keys_are_replaced_at_two_processes_and_no_user_is_signed_out() {
 }
 
 #[tokio::test]
-async fn the_assertion_key_is_replaced_while_people_are_signed_in() {
+async fn the_assertion_key_is_replaced_while_users_are_signed_in() {
     let two = two().await;
     let mut browser = two.one.sign_in(&two.env, "vera").await;
     let kids = async |browser: &mut Browser| -> Vec<String> {
@@ -69,7 +69,7 @@ async fn the_assertion_key_is_replaced_while_people_are_signed_in() {
     let next = two.shared.keys.path().join("next/assertion.pem");
     std::fs::copy(next, two.shared.key("assertion.pem")).expect("copied");
     // without a signal: it looks by itself
-    two.one.says(TAKEN_OVER, 1).await;
+    two.one.wait_for_log(TAKEN_OVER, 1).await;
     let after = kids(&mut browser).await;
     assert_eq!(after.len(), 2);
     assert_ne!(after[0], before[0]);

@@ -65,8 +65,8 @@ impl Shared {
             .output()
             .await
             .expect("migrate");
-        let said = String::from_utf8_lossy(&migrated.stderr);
-        assert!(migrated.status.success(), "{said}");
+        let message = String::from_utf8_lossy(&migrated.stderr);
+        assert!(migrated.status.success(), "{message}");
     }
 
     fn config(&self, port: u16, keys: &[PathBuf]) -> String {
@@ -95,8 +95,8 @@ pub async fn generate_keys(directory: &Path) {
         .output()
         .await
         .expect("keys");
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{message}");
 }
 
 impl Process {
@@ -168,7 +168,7 @@ impl Process {
     }
 
     /// Waits until it has said something so often.
-    pub async fn says(&self, text: &str, times: usize) {
+    pub async fn wait_for_log(&self, text: &str, times: usize) {
         for _ in 0..200 {
             if self.log().matches(text).count() >= times {
                 return;

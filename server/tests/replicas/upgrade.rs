@@ -17,7 +17,7 @@ fn noted(what: &str) -> &'static str {
 }
 
 #[tokio::test]
-async fn a_session_of_an_older_version_goes_on() {
+async fn a_session_of_an_older_version_continues() {
     let env = TestEnv::load().expect("the stack's env file");
     let directory = tempfile::tempdir().expect("directory");
     let database = format!("sqlite://{}", directory.path().join("portico.db").display());

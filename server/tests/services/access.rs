@@ -2,7 +2,7 @@
 use crate::stack::Stack;
 use app::{error::UiErrorKind, ports::Panel};
 use portico_domain::panel::{
-    BindingRow, GrantRequest, RevokeRequest, RoleRef, Subject, SubjectKind,
+    BindingRow, GrantRequest, RevokeRequest, RoleRef, Subject, SubjectKind, WhoCan,
 };
 
 fn request(namespace: &str, user: &str) -> GrantRequest {
@@ -206,7 +206,7 @@ async fn finding_p17_an_id_that_keystone_does_not_show_is_not_called_wrong() {
 }
 
 #[tokio::test]
-async fn finding_p18_ones_own_administration_says_what_is_lost_beforehand() {
+async fn finding_p18_revoking_ones_own_administration_warns_of_what_is_lost() {
     let stack = Stack::open();
     let ada = stack.panel("ada").await;
     let view = ada.access(stack.acme()).await.unwrap();
@@ -222,4 +222,65 @@ async fn finding_p18_ones_own_administration_says_what_is_lost_beforehand() {
     );
     let others = view.bindings.iter().filter(|row| row.system);
     assert!(others.clone().count() > 0 && others.clone().all(|row| !row.own));
+}
+
+#[tokio::test]
+async fn need_31_who_can_names_the_subjects_their_bindings_and_who_could_grant_it() {
+    let stack = Stack::open();
+    let own = stack.namespace("who").await;
+    let panel = stack.panel("ada").await;
+    let ask = async |verb: &str, resource: &str| {
+        let namespace = Some(own.name.clone());
+        panel
+            .who_can(
+                stack.acme(),
+                verb.to_owned(),
+                resource.to_owned(),
+                namespace,
+            )
+            .await
+    };
+    let view = ask("delete", "pods").await.unwrap();
+    let through = |found: &WhoCan| -> Vec<String> {
+        found
+            .holders
+            .iter()
+            .map(|holder| holder.binding.name.clone())
+            .collect()
+    };
+    assert!(
+        through(&view.found).contains(&"portico-developer".to_owned()),
+        "{view:?}"
+    );
+    assert!(!through(&view.found).contains(&"portico-viewer".to_owned()));
+    let developer = view
+        .found
+        .holders
+        .iter()
+        .find(|holder| holder.role.name == "portico-developer");
+    let Subject::KeystoneRole { id, .. } = &developer.unwrap().subject else {
+        panic!("a role of Keystone's: {developer:?}");
+    };
+    assert_eq!(id, stack.var("ROLE_ID_K8S_DEVELOPER"));
+    assert!(!view.granters.holders.is_empty());
+    let view = ask("get", "pods").await.unwrap();
+    assert!(through(&view.found).contains(&"portico-viewer".to_owned()));
+    let unknown = ask("get", "unicorns").await.unwrap_err();
+    assert_eq!(unknown.kind, UiErrorKind::Invalid);
+    let vera = stack.panel("vera").await;
+    let namespace = Some(own.name.clone());
+    let answer = vera
+        .who_can(
+            stack.acme(),
+            "delete".to_owned(),
+            "pods".to_owned(),
+            namespace,
+        )
+        .await;
+    // what vera may read of bindings decides whether there is an answer; never a wrong one
+    match answer {
+        Ok(view) => assert!(!view.gaps.is_empty(), "{view:?}"),
+        Err(error) => assert_eq!(error.kind, UiErrorKind::NotPermitted),
+    }
+    own.done().await;
 }

@@ -29,7 +29,7 @@ async fn finding_p19_replicas_just_asked_for_need_no_attention_until_their_deadl
         .unwrap();
     let vera = stack.panel("vera").await;
     let troubles = async || {
-        let all = vera.cluster(stack.acme()).await.unwrap().attention;
+        let all = vera.cluster(stack.acme(), true).await.unwrap().attention;
         let is_own = |item: &Attention| {
             let object = item.object.as_ref();
             object.and_then(|object| object.namespace.as_ref()) == Some(&own.name)

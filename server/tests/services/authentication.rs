@@ -26,7 +26,7 @@ fn answers(test: UserTest) -> Vec<(String, bool)> {
     }
 }
 
-fn said_of_roles(test: &UserTest) -> &str {
+fn source_of_roles(test: &UserTest) -> &str {
     match &test.outcome {
         UserTestOutcome::Asked { roles, .. } => roles,
         UserTestOutcome::Invalid(problem) => panic!("{problem}"),
@@ -34,7 +34,7 @@ fn said_of_roles(test: &UserTest) -> &str {
 }
 
 #[tokio::test]
-async fn the_page_says_who_the_viewer_is_and_why_they_are_accepted() {
+async fn the_page_shows_who_the_viewer_is_and_why_they_are_accepted() {
     let stack = Stack::open();
     let panel = stack.panel("nora").await;
     let view = panel.authentication(stack.acme()).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_test_ends_at_the_api_server_that_does_not_answer_and_the_page_stays()
 }
 
 #[tokio::test]
-async fn a_project_that_is_not_accepted_is_told_on_the_page_too() {
+async fn a_project_that_is_not_accepted_is_shown_on_the_page_too() {
     let stack = Stack::open_with(|clusters| {
         for cluster in clusters {
             cluster.accepted_projects = vec!["0".repeat(32)];
@@ -132,7 +132,7 @@ async fn an_administrator_learns_what_another_user_may_do() {
         ..request.clone()
     };
     let test = panel.user_test(stack.acme(), nothing).await.unwrap();
-    assert!(said_of_roles(&test).contains("does not let you read"));
+    assert!(source_of_roles(&test).contains("does not let you read"));
     assert!(answers(test).is_empty());
     let masters = UserTestRequest {
         groups: "system:masters".to_owned(),
@@ -173,7 +173,7 @@ async fn the_roles_of_a_tested_user_come_from_keystone_for_those_who_may_read_th
     let of_a_stranger = panel.user_test(stack.acme(), stranger).await;
     keystone.delete_user(&reader.id).await.unwrap();
     let test = test.unwrap();
-    assert!(said_of_roles(&test).contains("role assignments give"));
+    assert!(source_of_roles(&test).contains("role assignments give"));
     let UserTestOutcome::Asked { user, .. } = &test.outcome else {
         panic!("{test:?}")
     };

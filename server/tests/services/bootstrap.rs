@@ -20,9 +20,9 @@ async fn a_deleted_binding_is_reported_and_stays_deleted() {
     assert!(bindings.get_opt(VIEWER).await.unwrap().is_some());
     bindings.delete(VIEWER, &Default::default()).await.unwrap();
     let report = run_once(&options).await.unwrap();
-    let told = format!("RoleBinding {}/{VIEWER} was deleted", own.name);
+    let message = format!("RoleBinding {}/{VIEWER} was deleted", own.name);
     assert!(
-        report.differences.contains(&told),
+        report.differences.contains(&message),
         "{:?}",
         report.differences
     );

@@ -44,11 +44,11 @@ impl Fixture {
         self.cloud.env.get(name).unwrap()
     }
 
-    async fn credential(&self) -> portico_testkit::Said {
+    async fn credential(&self) -> portico_testkit::CommandOutput {
         self.credential_of("envvars").await
     }
 
-    async fn credential_of(&self, cloud: &str) -> portico_testkit::Said {
+    async fn credential_of(&self, cloud: &str) -> portico_testkit::CommandOutput {
         let (cluster, server) = (self.var("CLUSTER_ID"), self.var("KUBE_API_URL"));
         self.person
             .credential(cloud, cluster, server)
@@ -112,8 +112,8 @@ async fn a_password_of_the_environment_opens_the_real_cluster_through_kubectl() 
             .output()
             .await
             .unwrap();
-        let said = String::from_utf8_lossy(&made.stderr).into_owned();
-        assert!(made.status.success() && made.stdout.is_empty(), "{said}");
+        let message = String::from_utf8_lossy(&made.stderr).into_owned();
+        assert!(made.status.success() && made.stdout.is_empty(), "{message}");
         let pods = fixture
             .person
             .kubectl(
@@ -221,10 +221,10 @@ async fn twenty_kubectl_at_once_sign_in_once() {
     let before = fixture.cloud.keystone.sign_ins();
     let get = ["-n", "shop", "get", "pods"];
     let kubectl = || fixture.person.kubectl(fixture.var("KUBECTL_CURRENT"), &get);
-    let said = futures::future::join_all((0..20).map(|_| kubectl())).await;
-    for said in said {
-        let said = said.unwrap();
-        assert_eq!(said.code, 0, "{}", said.err);
+    let message = futures::future::join_all((0..20).map(|_| kubectl())).await;
+    for message in message {
+        let message = message.unwrap();
+        assert_eq!(message.code, 0, "{}", message.err);
     }
     assert_eq!(fixture.cloud.keystone.sign_ins() - before, 1);
     // and the next one sends no request to Keystone
@@ -276,7 +276,7 @@ async fn after_a_401_a_good_token_is_confirmed_once_and_a_dead_one_replaced() {
     // as if a minute had passed since the token was confirmed
     for entry in std::fs::read_dir(fixture.person.cache().join("tokens")).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "askers") {
+        if path.extension().is_some_and(|ending| ending == "holders") {
             let text = std::fs::read_to_string(&path).unwrap();
             let mut had: Value = serde_json::from_str(&text).unwrap();
             had["confirmed_at"] = Value::Null;
@@ -456,38 +456,41 @@ async fn what_kubectl_asks_is_answered_in_its_version_or_refused_in_a_line() {
     let spec = json!({ "interactive": false, "cluster": { "server": server } });
     for version in ["v1", "v1beta1"] {
         let info = exec_info(version, &spec);
-        let said = fixture.person.credential_with("envvars", &cluster, &info);
-        let said = said.await.unwrap();
-        let answer: Value = serde_json::from_str(&said.out).unwrap();
+        let message = fixture.person.credential_with("envvars", &cluster, &info);
+        let message = message.await.unwrap();
+        let answer: Value = serde_json::from_str(&message.out).unwrap();
         let asked = format!("client.authentication.k8s.io/{version}");
         assert_eq!(answer["apiVersion"], asked);
         assert_eq!(answer["kind"], "ExecCredential");
         assert!(answer["status"]["expirationTimestamp"].is_string());
-        assert_eq!(said.err, "");
+        assert_eq!(message.err, "");
     }
     for broken in [exec_info("v1alpha1", &spec), "{".to_owned(), String::new()] {
-        let said = fixture.person.credential_with("envvars", &cluster, &broken);
-        let said = said.await.unwrap();
-        assert_eq!((said.code, said.out.as_str()), (1, ""), "{broken}");
-        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+        let message = fixture.person.credential_with("envvars", &cluster, &broken);
+        let message = message.await.unwrap();
+        assert_eq!((message.code, message.out.as_str()), (1, ""), "{broken}");
+        assert_eq!(message.err.lines().count(), 1, "{}", message.err);
     }
     // run by hand
-    let said = fixture
+    let message = fixture
         .person
         .portico(&["credential", "--cluster", &cluster])
         .await
         .unwrap();
-    assert!(said.token().is_ok(), "the pinned cloud of the environment");
+    assert!(
+        message.token().is_ok(),
+        "the pinned cloud of the environment"
+    );
     fixture.lose_everything();
     fixture.person.unset("OS_PASSWORD");
     for interactive in [json!(false), Value::Null] {
         let spec = json!({ "interactive": interactive.as_bool().unwrap_or(false), "cluster": { "server": server } });
         let info = exec_info("v1", &spec);
-        let said = fixture.person.credential_with("envvars", &cluster, &info);
-        let said = said.await.unwrap();
-        assert_eq!((said.code, said.out.as_str()), (1, ""));
-        assert!(said.err.contains("OS_PASSWORD") && said.err.contains("portico login"));
-        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+        let message = fixture.person.credential_with("envvars", &cluster, &info);
+        let message = message.await.unwrap();
+        assert_eq!((message.code, message.out.as_str()), (1, ""));
+        assert!(message.err.contains("OS_PASSWORD") && message.err.contains("portico login"));
+        assert_eq!(message.err.lines().count(), 1, "{}", message.err);
     }
     fixture.done().await;
 }
@@ -498,9 +501,9 @@ async fn a_home_that_cannot_be_written_to_costs_the_cache_only() {
     let file = fixture.person.write("occupied", "").unwrap();
     let below = file.join("cache").display().to_string();
     fixture.person.set("XDG_CACHE_HOME", &below);
-    let said = fixture.credential().await;
-    assert!(can_list_pods(&fixture, &said.token().unwrap()).await);
-    assert!(said.err.contains("without a cache"), "{}", said.err);
+    let message = fixture.credential().await;
+    assert!(can_list_pods(&fixture, &message.token().unwrap()).await);
+    assert!(message.err.contains("without a cache"), "{}", message.err);
     fixture.done().await;
 }
 
@@ -511,8 +514,13 @@ async fn signing_out_revokes_the_keystone_token_and_forgets_the_pin_when_asked()
     let kept = keystone_token(&fixture).into();
     assert!(fixture.admin.token_is_good(&kept).await.unwrap());
     let out = ["logout", "--cloud", "envvars"];
-    let said = fixture.person.portico(&out).await.unwrap();
-    assert_eq!((said.code, said.out.as_str()), (0, ""), "{}", said.err);
+    let message = fixture.person.portico(&out).await.unwrap();
+    assert_eq!(
+        (message.code, message.out.as_str()),
+        (0, ""),
+        "{}",
+        message.err
+    );
     assert!(!fixture.admin.token_is_good(&kept).await.unwrap());
     assert_ne!(fixture.credential().await.token().unwrap(), token);
     let forgotten = [&out[..], &["--forget"]].concat();

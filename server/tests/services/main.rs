@@ -3,22 +3,31 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 mod access;
 mod account;
 mod attention;
 mod authentication;
 mod bootstrap;
+mod bulk_changes;
+mod cluster_states;
 mod exec_plugin;
+mod flaws;
+mod kubectl_rows;
+mod list_views;
 mod lists;
+mod manifests;
 mod objects;
 mod own_cloud;
 mod own_namespace;
 mod pages;
 mod policy_config_map;
+mod queries;
+mod search;
 mod shared_watches;
 mod stack;
 mod streams;
 mod sync;
 mod tab;
+mod workloads;

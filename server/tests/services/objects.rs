@@ -1,30 +1,26 @@
 //! Lists, objects, rights and changes.
-use crate::stack::Stack;
-use app::{error::UiErrorKind, ports::Panel};
+use crate::{
+    queries::{FIRST_ROWS, query},
+    stack::Stack,
+};
+use app::{
+    error::UiErrorKind,
+    ports::{Objects as _, Panel},
+};
 use portico_assertion::claims::AppAccess;
 use portico_domain::panel::{
-    Action, Attention, Health, ListQuery, ListScope, ObjectRef, Reading, Repository, ResourceRef,
+    Action, Attention, Health, ListScope, ObjectRef, Reading, Repository, ResourceRef,
     RightQuestion,
 };
-
-fn query(resource: ResourceRef) -> ListQuery {
-    ListQuery {
-        resource,
-        namespace: None,
-        name: String::new(),
-        labels: String::new(),
-        sort: String::new(),
-    }
-}
 
 #[tokio::test]
 async fn a_viewers_list_is_merged_over_exactly_their_namespaces() {
     let stack = Stack::open();
-    let pods = query(ResourceRef::core("pods"));
+    let pods = query(ResourceRef::core("pods"), &[]);
     let table = stack
         .panel("vera")
         .await
-        .list(stack.acme(), pods.clone())
+        .list(stack.acme(), pods.clone(), FIRST_ROWS)
         .await
         .unwrap();
     let ListScope::Namespaces { listed, refused } = &table.scope else {
@@ -32,9 +28,10 @@ async fn a_viewers_list_is_merged_over_exactly_their_namespaces() {
     };
     assert!(listed.contains(&"shop".to_owned()));
     assert!(refused.contains(&"kube-system".to_owned()));
-    assert!(table.total > 5);
+    assert!(table.window.total > 5);
     assert!(
         table
+            .window
             .rows
             .iter()
             .any(|row| row.health == Some(Health::Failed))
@@ -43,20 +40,20 @@ async fn a_viewers_list_is_merged_over_exactly_their_namespaces() {
     let whole = stack
         .panel("ada")
         .await
-        .list(stack.acme(), pods)
+        .list(stack.acme(), pods, FIRST_ROWS)
         .await
         .unwrap();
     assert_eq!(whole.scope, ListScope::Cluster);
 }
 
 #[tokio::test]
-async fn a_viewer_may_not_list_secrets_anywhere_and_is_told_so() {
+async fn a_viewer_may_not_list_secrets_anywhere_and_sees_the_refusal() {
     let stack = Stack::open();
-    let secrets = query(ResourceRef::core("secrets"));
+    let secrets = query(ResourceRef::core("secrets"), &[]);
     let error = stack
         .panel("vera")
         .await
-        .list(stack.acme(), secrets)
+        .list(stack.acme(), secrets, FIRST_ROWS)
         .await
         .unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotPermitted);
@@ -102,17 +99,16 @@ async fn exec_is_refused_for_a_viewer_and_open_to_a_developer() {
 }
 
 #[tokio::test]
-async fn a_crashing_pod_says_why_and_what_may_be_done() {
+async fn a_crashing_pod_shows_the_reason_and_what_may_be_done() {
     let stack = Stack::open();
     let panel = stack.panel("vera").await;
-    let mut pods = query(ResourceRef::core("pods"));
-    pods.namespace = Some("shop".to_owned());
-    pods.name = "recommender".to_owned();
-    let table = panel.list(stack.acme(), pods).await.unwrap();
+    let mut pods = query(ResourceRef::core("pods"), &["shop"]);
+    pods.search = "recommender".to_owned();
+    let table = panel.list(stack.acme(), pods, FIRST_ROWS).await.unwrap();
     let object = ObjectRef {
         resource: ResourceRef::core("pods"),
         namespace: Some("shop".to_owned()),
-        name: table.rows[0].name.clone(),
+        name: table.window.rows[0].name.clone(),
     };
     let view = panel.object(stack.acme(), object.clone()).await.unwrap();
     assert!(
@@ -174,10 +170,10 @@ async fn deletion_is_of_exactly_the_object_that_was_seen() {
 }
 
 #[tokio::test]
-async fn the_overview_says_what_it_knows_and_what_it_may_not() {
+async fn the_overview_shows_what_it_knows_and_what_it_may_not() {
     let stack = Stack::open();
     let panel = stack.panel("vera").await;
-    let view = panel.cluster(stack.acme()).await.unwrap();
+    let view = panel.cluster(stack.acme(), true).await.unwrap();
     assert_eq!(view.card.health, Health::Ok, "{}", view.card.status);
     assert_eq!(view.card.nodes_total, Some(2));
     let version = view.version.unwrap();
@@ -187,14 +183,14 @@ async fn the_overview_says_what_it_knows_and_what_it_may_not() {
         version.support
     );
     let Reading::Known(capacity) = view.capacity else {
-        panic!("capacity is known");
+        panic!("capacity is known: {:?}", view.capacity);
     };
     assert!(capacity.cpu_requested > 0 && capacity.cpu_requested < capacity.cpu_allocatable);
     assert!(capacity.limits.unwrap().contains("may not list"));
     // between two starts a crashing pod is Running or Error for a moment
     let crashing = async {
         loop {
-            let view = panel.cluster(stack.acme()).await.unwrap();
+            let view = panel.cluster(stack.acme(), true).await.unwrap();
             let titles: Vec<_> = view.attention.into_iter().map(|item| item.title).collect();
             if ["CrashLoopBackOff", "Unschedulable", "Failed"]
                 .iter()
@@ -371,7 +367,12 @@ async fn an_app_that_a_rule_opens_is_shown_without_any_known_role() {
 async fn another_projects_cluster_is_not_there() {
     let stack = Stack::open();
     let globex = stack.var("CLUSTER2_ID").parse().unwrap();
-    let error = stack.panel("ada").await.cluster(globex).await.unwrap_err();
+    let error = stack
+        .panel("ada")
+        .await
+        .cluster(globex, true)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotFound);
 }
 

@@ -227,15 +227,15 @@ impl Machine {
             .output()
             .await
             .unwrap();
-        let said = format!(
+        let message = format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
         let seconds = started.elapsed().as_secs_f32();
-        let _ = write!(self.transcript, "$ {text}\n{said}# {seconds:.1} s\n\n");
+        let _ = write!(self.transcript, "$ {text}\n{message}# {seconds:.1} s\n\n");
         assert!(output.status.success(), "{}", self.report());
-        said
+        message
     }
 
     /// What was typed and answered, and what the services have logged.
@@ -329,11 +329,11 @@ impl Machine {
         .await;
     }
 
-    async fn until(&self, otherwise: &str, mut done: impl AsyncFnMut() -> bool) {
+    async fn until(&self, failure: &str, mut done: impl AsyncFnMut() -> bool) {
         let started = Instant::now();
         while !done().await {
             let waited = started.elapsed() < Duration::from_secs(60);
-            assert!(waited, "{otherwise}\n{}", self.report());
+            assert!(waited, "{failure}\n{}", self.report());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
@@ -437,14 +437,14 @@ async fn own_cloud_leads_from_init_to_a_tenants_pods() {
         assert!(blocks.iter().any(occurs), "the page does not say {from:?}");
     }
     let started = Instant::now();
-    let (mut commands, mut said) = (0, String::new());
+    let (mut commands, mut message) = (0, String::new());
     for (index, block) in blocks[..=end].iter().enumerate() {
         match block {
             Block::Run(text) => {
                 commands += 1;
-                said = machine.run(text).await;
+                message = machine.run(text).await;
                 if text.contains("portico doctor") {
-                    assert!(!said.contains("FAIL"), "{said}");
+                    assert!(!message.contains("FAIL"), "{message}");
                 }
             }
             Block::Manual(name) => {
@@ -454,7 +454,7 @@ async fn own_cloud_leads_from_init_to_a_tenants_pods() {
             }
         }
     }
-    assert!(said.contains("hello"), "{}", machine.report());
+    assert!(message.contains("hello"), "{}", machine.report());
     let took = started.elapsed();
     let _ = writeln!(
         machine.transcript,

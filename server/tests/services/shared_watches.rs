@@ -2,6 +2,7 @@
 //! would not have it.
 use crate::{
     own_namespace::OwnNamespace,
+    queries::{self, query},
     stack::Stack,
     tab::{Socket, ask, tab_at, tab_of, until, within},
 };
@@ -10,27 +11,22 @@ use k8s_openapi::api::{
 };
 use kube::{Api, Client, api::PostParams};
 use portico_domain::{
-    panel::{ListQuery, ResourceRef},
+    panel::{ListScope, ResourceRef},
     stream::{Message, Request},
 };
 use portico_testkit::{KeystoneAdmin, TestEnv};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use server::kube::KubeError;
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 const ID: u32 = 7;
 
 fn watch(stack: &Stack, plural: &str, namespace: &str) -> Request {
-    Request::Watch {
-        id: ID,
-        cluster: stack.acme(),
-        query: ListQuery {
-            resource: ResourceRef::core(plural),
-            namespace: Some(namespace.to_owned()),
-            name: String::new(),
-            labels: String::new(),
-            sort: String::new(),
-        },
-    }
+    let query = query(ResourceRef::core(plural), &[namespace]);
+    queries::watch(stack, ID, query)
 }
 
 /// Opens a list and waits for its rows.
@@ -264,4 +260,116 @@ async fn rows_end_after_a_role_was_removed_in_keystone() {
     assert!(later.is_err(), "{later:?}");
     keystone.delete_user(&user.id).await.unwrap();
     own.done().await;
+}
+
+/// What the user's own requests list in these namespaces, as `namespace/name`.
+async fn own_list(stack: &Stack, user: &str, namespaces: &[&str]) -> BTreeSet<String> {
+    let api = stack.api(user).await;
+    let mut found = BTreeSet::new();
+    for namespace in namespaces {
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps");
+        match api.get(&path).await {
+            Ok(list) => {
+                let names = list["items"].as_array().unwrap().iter();
+                let names = names.map(|item| item["metadata"]["name"].as_str().unwrap());
+                found.extend(names.map(|name| format!("{namespace}/{name}")));
+            }
+            Err(KubeError::Refused(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn users_of_different_rights_see_exactly_what_their_own_requests_list() {
+    let stack = Stack::open();
+    let own = stack.namespace("exactly").await;
+    config_map(&own, "seen").await;
+    let namespaces = ["kube-public", "kube-system", &own.name];
+    let address = stack.serve().await;
+    let query = query(ResourceRef::core("configmaps"), &namespaces);
+    let request = queries::watch(&stack, ID, query);
+    let mut tabs = Vec::new();
+    for user in ["ada", "vera", "devi"] {
+        let mut tab = tab_at(&stack, &address, user).await;
+        ask(&mut tab, &request).await;
+        let seen = until(&mut tab, |message| match message {
+            Message::Snapshot { window, .. } => Some(window.rows),
+            Message::Ended { reason, .. } => panic!("{user}: {reason}"),
+            _ => None,
+        })
+        .await;
+        let seen: BTreeSet<_> = seen
+            .into_iter()
+            .map(|row| format!("{}/{}", row.namespace.unwrap(), row.name))
+            .collect();
+        assert_eq!(seen, own_list(&stack, user, &namespaces).await, "{user}");
+        let has_system = seen.iter().any(|name| name.starts_with("kube-system/"));
+        assert_eq!(has_system, user == "ada", "{user}");
+        tabs.push(tab);
+    }
+    // a change where only ada may look
+    let name = format!("{}-elsewhere", own.name);
+    let system = Api::<ConfigMap>::namespaced(own.client.clone(), "kube-system");
+    let object = serde_json::from_value(json!({ "metadata": { "name": name } })).unwrap();
+    system
+        .create(&PostParams::default(), &object)
+        .await
+        .unwrap();
+    row_appears(&mut tabs[0], &name).await;
+    config_map(&own, "later").await;
+    for (tab, user) in tabs[1..].iter_mut().zip(["vera", "devi"]) {
+        until(tab, |message| match message {
+            Message::Rows { changed, .. } => {
+                let others: Vec<_> = changed.iter().filter(|row| row.name == name).collect();
+                assert!(others.is_empty(), "{user} sees {others:?}");
+                changed.iter().any(|row| row.name == "later").then_some(())
+            }
+            _ => None,
+        })
+        .await;
+    }
+    system.delete(&name, &Default::default()).await.unwrap();
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_list_of_several_namespaces_continues_without_one_whose_role_binding_was_deleted() {
+    let stack = Stack::open();
+    let (lost, left) = (stack.namespace("lost").await, stack.namespace("left").await);
+    let bindings = bind(&lost, "nora@Default").await;
+    bind(&left, "nora@Default").await;
+    let address = stack.serve().await;
+    let namespaces = [lost.name.as_str(), left.name.as_str()];
+    let query = query(ResourceRef::core("configmaps"), &namespaces);
+    let mut nora = tab_at(&stack, &address, "nora").await;
+    ask(&mut nora, &queries::watch(&stack, ID, query)).await;
+    let namespaces_of = |message: Message| match message {
+        Message::Snapshot { window, scope, .. } => {
+            let rows = window.rows.into_iter().filter_map(|row| row.namespace);
+            Some((rows.collect::<BTreeSet<_>>(), scope))
+        }
+        Message::Ended { reason, .. } => panic!("{reason}"),
+        _ => None,
+    };
+    let (before, _) = until(&mut nora, namespaces_of).await;
+    assert_eq!(before.len(), 2);
+    bindings
+        .delete("of-one-user", &Default::default())
+        .await
+        .unwrap();
+    let (after, scope) = within(Duration::from_secs(60), &mut nora, namespaces_of).await;
+    assert_eq!(after, BTreeSet::from([left.name.clone()]));
+    assert_eq!(
+        scope,
+        ListScope::Namespaces {
+            listed: vec![left.name.clone()],
+            refused: vec![lost.name.clone()],
+        }
+    );
+    config_map(&left, "after").await;
+    row_appears(&mut nora, "after").await;
+    lost.done().await;
+    left.done().await;
 }

@@ -30,6 +30,8 @@ use server::{
         Apps, PanelService, Services,
         access::UndoStore,
         authentication::{KubeAuthMetrics, RecentTests},
+        details::Details,
+        lists::Arrangements,
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -92,6 +94,8 @@ impl Stack {
             docs_url: None,
             budgets: SessionBudgets::new(StreamLimits::default()),
             watches: SharedWatches::default(),
+            arrangements: Arrangements::default(),
+            details: Details::default(),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -121,6 +125,15 @@ impl Stack {
         self.headers_with(user, &password, project, None).await
     }
 
+    /// The headers that the gateway would have sent so many seconds ago for a user in acme.
+    pub async fn headers_of_age(&self, user: &str, seconds: i64) -> HeaderMap {
+        let password = self.var("DEMO_PASSWORD").to_owned().into();
+        let project = self.var("PROJECT_ID_ACME");
+        let issued_at = Timestamp::now().as_second() - seconds;
+        self.headers_at(user, &password, project, None, issued_at)
+            .await
+    }
+
     /// With the apps that are open; those that list a role of the user, if nothing is said.
     async fn headers_with(
         &self,
@@ -128,6 +141,18 @@ impl Stack {
         password: &SecretString,
         project: &str,
         apps: Option<OpenApps>,
+    ) -> HeaderMap {
+        let now = Timestamp::now().as_second();
+        self.headers_at(user, password, project, apps, now).await
+    }
+
+    async fn headers_at(
+        &self,
+        user: &str,
+        password: &SecretString,
+        project: &str,
+        apps: Option<OpenApps>,
+        issued_at: i64,
     ) -> HeaderMap {
         let answer = reqwest::Client::new()
             .post(format!("{}/auth/tokens", self.var("KEYSTONE_URL")))
@@ -152,7 +177,7 @@ impl Stack {
             .unwrap()
             .parse()
             .unwrap();
-        let mut claims = claims(&body["token"], expires_at);
+        let mut claims = claims(&body["token"], expires_at, issued_at);
         claims.apps = apps.unwrap_or_else(|| self.listed_apps(&claims));
         let sealed = panel_token::seal_for_panel(
             self.panel_key.public(),
@@ -195,7 +220,8 @@ impl Stack {
         api
     }
 
-    fn admit(&self, headers: &HeaderMap) -> Caller {
+    /// The caller that these headers prove.
+    pub fn admit(&self, headers: &HeaderMap) -> Caller {
         Gatekeeper::new(
             self.verifier.clone(),
             vec![self.panel_key.clone()],
@@ -218,6 +244,11 @@ impl Stack {
             .headers_with(user, &password, project, Some(apps))
             .await;
         PanelService::new(Arc::clone(&self.services), self.admit(&headers))
+    }
+
+    /// The panel of a caller.
+    pub fn panel_of_caller(&self, caller: Caller) -> impl Panel + use<> {
+        PanelService::new(Arc::clone(&self.services), caller)
     }
 
     /// The panel of a user of the test's own in acme.
@@ -330,7 +361,7 @@ fn role_names(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn claims(token: &Value, expires_at: Timestamp) -> Claims {
+fn claims(token: &Value, expires_at: Timestamp, issued_at: i64) -> Claims {
     let named = |value: &Value| Named {
         id: value["id"].as_str().unwrap().to_owned(),
         name: value["name"].as_str().unwrap().to_owned(),
@@ -340,12 +371,11 @@ fn claims(token: &Value, expires_at: Timestamp) -> Claims {
         name: named(&token["project"]).name,
         domain: named(&token["project"]["domain"]),
     };
-    let now = Timestamp::now().as_second();
     Claims {
         iss: PUBLIC_URL.to_owned(),
         aud: "panel".to_owned(),
-        iat: now,
-        exp: now + 60,
+        iat: issued_at,
+        exp: issued_at + 60,
         jti: Uuid::new_v4().to_string(),
         sid: "s".to_owned(),
         sub: named(&token["user"]).id,

@@ -1,5 +1,6 @@
 //! Live lists, logs and terminals over the panel's own WebSockets.
 use crate::{
+    queries::{query, watch},
     stack::{PUBLIC_URL, Stack},
     tab::{Socket, ask, connect, tab, tab_at, until, within},
 };
@@ -33,21 +34,18 @@ async fn reported(stack: &Stack, address: &str, user: &str, path: &str) -> Vec<A
 }
 
 #[tokio::test]
-async fn a_new_pod_is_told_within_two_seconds() {
+async fn a_new_pod_is_reported_within_two_seconds() {
     let stack = Stack::open();
     let own = stack.namespace("watch").await;
     let mut socket = tab(&stack, "vera").await;
-    let watch = Request::Watch {
-        id: 5,
-        cluster: stack.acme(),
-        query: ListQuery {
-            resource: ResourceRef::core("pods"),
-            namespace: None,
-            name: "appears".to_owned(),
-            labels: String::new(),
-            sort: String::new(),
+    let watch = watch(
+        &stack,
+        5,
+        ListQuery {
+            search: "appears".to_owned(),
+            ..query(ResourceRef::core("pods"), &[])
         },
-    };
+    );
     ask(&mut socket, &watch).await;
     until(&mut socket, |message| {
         matches!(message, Message::Snapshot { id: 5, .. }).then_some(())
@@ -77,17 +75,7 @@ async fn a_merged_list_stays_live_when_one_of_its_namespaces_is_deleted() {
     let own = stack.namespace("leaves").await;
     let gone = own.name.clone();
     let mut socket = tab(&stack, "vera").await;
-    let watch = Request::Watch {
-        id: 6,
-        cluster: stack.acme(),
-        query: ListQuery {
-            resource: ResourceRef::core("events"),
-            namespace: None,
-            name: String::new(),
-            labels: String::new(),
-            sort: String::new(),
-        },
-    };
+    let watch = watch(&stack, 6, query(ResourceRef::core("events"), &[]));
     ask(&mut socket, &watch).await;
     let over = |message: Message| match message {
         Message::Snapshot {
@@ -156,7 +144,7 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
 }
 
 #[tokio::test]
-async fn finding_p3_the_log_of_a_pod_without_a_node_says_why_there_is_none() {
+async fn finding_p3_the_log_of_a_pod_without_a_node_shows_why_there_is_none() {
     let stack = Stack::open();
     let own = stack.namespace("log").await;
     own.pod("waits").await;
@@ -284,17 +272,7 @@ async fn another_origin_opens_nothing() {
 
 /// Asks for a live list, and waits for its first answer: whether it is live.
 async fn is_live(socket: &mut Socket, stack: &Stack) -> Result<(), String> {
-    let watch = Request::Watch {
-        id: 1,
-        cluster: stack.acme(),
-        query: ListQuery {
-            resource: ResourceRef::core("pods"),
-            namespace: Some("shop".to_owned()),
-            name: String::new(),
-            labels: String::new(),
-            sort: String::new(),
-        },
-    };
+    let watch = watch(stack, 1, query(ResourceRef::core("pods"), &["shop"]));
     ask(socket, &watch).await;
     until(socket, |message| match message {
         Message::Snapshot { id: 1, .. } => Some(Ok(())),
@@ -305,7 +283,7 @@ async fn is_live(socket: &mut Socket, stack: &Stack) -> Result<(), String> {
 }
 
 #[tokio::test]
-async fn finding_s12_a_session_has_sixteen_streams_and_is_told_of_the_limit() {
+async fn finding_s12_a_session_has_sixteen_streams_and_the_limit_is_shown() {
     let stack = Stack::open();
     let address = stack.serve().await;
     let mut open = Vec::new();
@@ -345,7 +323,7 @@ async fn finding_s12_a_session_has_sixteen_streams_and_is_told_of_the_limit() {
 }
 
 #[tokio::test]
-async fn finding_s12_a_list_beyond_the_budget_says_so_and_is_live_when_there_is_room() {
+async fn finding_s12_a_list_beyond_the_budget_shows_it_and_is_live_when_there_is_room() {
     let stack = Stack::open();
     let address = stack
         .serve_with(StreamLimits {

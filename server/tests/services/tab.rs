@@ -24,7 +24,7 @@ pub async fn connect(
     connect_with(headers, address, path, origin).await
 }
 
-async fn connect_with(
+pub async fn connect_with(
     headers: HeaderMap,
     address: &str,
     path: &str,

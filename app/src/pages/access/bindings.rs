@@ -170,10 +170,13 @@ fn matches(row: &BindingRow, wanted: &str) -> bool {
 }
 
 fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView {
-    let place = row.binding.namespace.clone().map_or_else(
-        || view! { <Badge text="Whole cluster" icon=icons::BOXES /> }.into_any(),
-        |namespace| view! { <Badge text=namespace icon=icons::LAYERS /> }.into_any(),
+    let (place_icon, place) = row.binding.namespace.clone().map_or_else(
+        || (icons::BOXES, "Whole cluster".to_owned()),
+        |namespace| (icons::LAYERS, namespace),
     );
+    let yours = row
+        .own
+        .then(|| view! { <Badge text="Yours" icon=icons::USER /> }.into_any());
     let role_kind = if row.role.cluster {
         "ClusterRole"
     } else {
@@ -199,16 +202,18 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
     view! {
         <tr>
             <th scope="row" class="cell-name">
-                <span class="flex flex-wrap items-start gap-x-2">
-                    {subject::view(&row.subject)}
-                    {row.own.then(|| view! { <Badge text="Yours" icon=icons::USER /> })}
-                </span>
+                {subject::view(&row.subject, yours)}
             </th>
             <td class="cell-text">
                 <span class="wrap-anywhere">{row.role.name.clone()}</span>
                 <span class="block text-faint">{role_kind}", by "{row.binding.name.clone()}</span>
             </td>
-            <td>{place}</td>
+            <td>
+                <span class="with-icon">
+                    <Icon icon=place_icon />
+                    {place}
+                </span>
+            </td>
             <td><Age at=row.created_at /></td>
             <td class="cell-end">{action}</td>
         </tr>

@@ -4,6 +4,7 @@ mod grant;
 mod preview;
 mod revoke;
 pub mod subject;
+mod who_can;
 
 use crate::{
     api::access::get_access,
@@ -12,7 +13,7 @@ use crate::{
     hooks::keep_fresh,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Banner, SkeletonTable, Tone},
+    ui::{Banner, SkeletonTable, Tone, icons},
 };
 use bindings::Bindings;
 use grant::GrantCard;
@@ -21,6 +22,7 @@ use portico_domain::panel::BindingRow;
 use revoke::RevokeDialog;
 use std::time::Duration;
 use uuid::Uuid;
+use who_can::WhoCan;
 
 #[component]
 pub fn Access() -> impl IntoView {
@@ -58,6 +60,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
     view! {
         <PageHead
             title="Access"
+            icon=icons::SHIELD
             crumbs
             lede="Role bindings of this cluster, one row for each subject. Keystone authenticates \
                   users; these bindings decide what each user may do."
@@ -104,6 +107,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
                 }
             })}
         </Suspense>
+        <WhoCan cluster />
         <RevokeDialog cluster revoking />
     }
     .into_any()

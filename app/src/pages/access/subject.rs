@@ -50,7 +50,8 @@ impl Words {
     }
 }
 
-pub fn view(subject: &Subject) -> AnyView {
+/// Returns the subject's name, kind and ID; `beside` follows the name.
+pub fn view(subject: &Subject, beside: Option<AnyView>) -> AnyView {
     let words = Words::of(subject);
     view! {
         <span class="inline-flex items-start gap-2">
@@ -63,6 +64,7 @@ pub fn view(subject: &Subject) -> AnyView {
                             <Badge text="Name unknown" icon=icons::INFO />
                         </span>
                     })}
+                    {beside}
                 </span>
                 <span class="flex flex-wrap items-center gap-x-1 font-normal text-faint">
                     {words.kind}

@@ -1,5 +1,5 @@
 //! The tokens that the cluster accepts, and whether the viewer's is one.
-use crate::ui::{Badge, Banner, Card, CopyButton, TableRegion, Tone, icons};
+use crate::ui::{Banner, Card, CopyButton, Status, TableRegion, Tone};
 use leptos::prelude::*;
 use portico_domain::panel::{Acceptance, AcceptedId, AuthenticationView};
 
@@ -75,7 +75,7 @@ fn row(kind: &'static str, entry: &AcceptedId) -> AnyView {
     let id = entry.id.clone();
     let name = entry.name.clone();
     let own = if entry.own {
-        view! { <Badge tone=Tone::Ok icon=icons::CHECK text="Has it" /> }.into_any()
+        view! { <Status tone=Tone::Ok text="Has it" /> }.into_any()
     } else {
         view! { <span class="text-faint">"no"</span> }.into_any()
     };

@@ -43,7 +43,7 @@ fn operators(cluster: Uuid, policy: bool) -> AnyView {
         <div class="grid grid-cols-1 gap-3">
             <p>"On a machine with Portico's configuration, this prints what the API server \
                 needs:"</p>
-            <CodeBlock text=command.clone() what="command" />
+            <CodeBlock text=command.clone() what="authentication command" />
             <ul class="notes">
                 <li>
                     "a kubeconfig for the API server, with kube-auth's address for this cluster and \
@@ -62,7 +62,7 @@ fn operators(cluster: Uuid, policy: bool) -> AnyView {
             <p>"It holds no secret: the API server's own key stays on its machine."</p>
             {policy.then(|| view! {
                 <p>"For the authorization policy, which the API server asks as well:"</p>
-                <CodeBlock text=format!("{command} --authorization") what="command" />
+                <CodeBlock text=format!("{command} --authorization") what="authorization command" />
             })}
         </div>
     }

@@ -88,7 +88,7 @@ fn known(figures: &Figures) -> AnyView {
         row("Refused", count(|f| f.refused), all, recent),
         row(
             "Unknown (Keystone did not respond)",
-            count(|f| f.cannot_say),
+            count(|f| f.undecided),
             all,
             recent,
         ),

@@ -74,6 +74,7 @@ fn full(cluster: Uuid, page: AuthenticationView) -> AnyView {
     view! {
         <PageHead
             title="Authentication"
+            icon=icons::KEY
             crumbs
             aside
             lede="How this cluster authenticates you. kube-auth validates your token with Keystone \

@@ -106,7 +106,7 @@ fn stop(stop: &TestStop) -> AnyView {
 fn who(tested: &TestedUser) -> AnyView {
     let source = if tested.computed {
         view! {
-            <Badge tone=Tone::Warn icon=icons::INFO text="Computed" />
+            <Badge icon=icons::INFO text="Computed" />
             <span class="text-muted">
                 "This API server has no SelfSubjectReview (Kubernetes 1.26 and newer do), so it \
                  cannot report your identity. Its answer to your request is real."
@@ -115,7 +115,7 @@ fn who(tested: &TestedUser) -> AnyView {
         .into_any()
     } else {
         view! {
-            <Badge tone=Tone::Ok icon=icons::CHECK text="Reported by the API server" />
+            <Badge icon=icons::CHECK text="Reported by the API server" />
             <span class="text-muted">"From a SelfSubjectReview with the same token."</span>
         }
         .into_any()

@@ -305,7 +305,7 @@ fn shown(test: &UserTest) -> AnyView {
     view! {
         <div class="grid grid-cols-1 gap-4" data-test="computed">
             <p class="flex flex-wrap items-center gap-2">
-                <Badge tone=Tone::Warn icon=icons::INFO text="Computed, not a real sign-in" />
+                <Badge icon=icons::INFO text="Computed, not a real sign-in" />
                 <span class="text-muted">{format::moment(test.at)}</span>
             </p>
             <p class="text-muted">{roles}</p>

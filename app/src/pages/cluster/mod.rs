@@ -3,10 +3,11 @@ pub mod terminal_help;
 
 use crate::{
     api::clusters::get_cluster,
+    cluster_states::use_cluster_states,
     components::{Age, AttentionList, ErrorState, NameList, PageHead, not_permitted},
     context::use_session,
     format,
-    hooks::keep_fresh,
+    hooks::{keep_fresh, refresh_quietly},
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{
@@ -33,10 +34,20 @@ pub fn Cluster() -> impl IntoView {
 #[component]
 fn Overview(cluster: Uuid) -> impl IntoView {
     let session = use_session();
-    let data = Resource::new(move || session.project.get(), move |_| get_cluster(cluster));
+    let data = Resource::new(
+        move || session.project.get(),
+        move |_| get_cluster(cluster, false),
+    );
     let outdated = RwSignal::new(false);
     keep_fresh(data, Duration::from_secs(15), outdated, move || {
-        get_cluster(cluster)
+        get_cluster(cluster, true)
+    });
+    // what takes long in a large cluster follows
+    Effect::new(move |_| {
+        let is_pending = data.with(|data| matches!(data, Some(Ok(data)) if data.is_pending));
+        if is_pending {
+            refresh_quietly(data, outdated, get_cluster(cluster, true));
+        }
     });
     let retry = Callback::new(move |()| data.refetch());
     view! {
@@ -65,9 +76,20 @@ fn Overview(cluster: Uuid) -> impl IntoView {
 
 fn full(data: ClusterOverview, project: &str) -> AnyView {
     let cluster = data.card.id;
-    let nodes = nodes(data.nodes, project, cluster);
+    use_cluster_states().note(&data.card);
+    let nodes = nodes(data.nodes, data.card.nodes_total, project, cluster);
     let terminal = terminal_help::view(&data.terminal);
     let kubeconfig = terminal_help::kubeconfig(project, cluster, "Download kubeconfig");
+    let (attention, capacity) = if data.is_pending {
+        let attention = pending("Checking the workloads of this cluster…");
+        (
+            view! { <div class="px-4.5 py-3">{attention}</div> }.into_any(),
+            pending("Adding up the requests of all pods…"),
+        )
+    } else {
+        let attention = view! { <AttentionList items=data.attention gaps=data.attention_gaps /> };
+        (attention.into_any(), capacity(data.capacity))
+    };
     let badges = view! {
         <Status tone=Tone::from(data.card.health) text=data.card.status />
         {data.version.map(|version| view! {
@@ -76,12 +98,12 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
     }
     .into_any();
     view! {
-        <PageHead title=data.card.name.clone() crumbs=Vec::new() aside=badges actions=kubeconfig />
+        <PageHead title=data.card.name.clone() icon=icons::BOXES crumbs=Vec::new() aside=badges actions=kubeconfig />
         <Card title="Needs attention" flush=true>
-            <AttentionList items=data.attention gaps=data.attention_gaps />
+            {attention}
         </Card>
         <div class="grid-halves mt-4">
-            <Card title="Capacity">{capacity(data.capacity)}</Card>
+            <Card title="Capacity">{capacity}</Card>
             <Card title="Your rights here">{rights(data.rights, data.card.rights_hint)}</Card>
         </div>
         <div class="mt-4">
@@ -98,6 +120,17 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
                 ] />
             </Card>
         </div>
+    }
+    .into_any()
+}
+
+/// What is shown while the server still reads; it follows by itself where scripts run.
+fn pending(text: &'static str) -> AnyView {
+    view! {
+        <p class="text-muted" role="status" data-state="pending">
+            {text}
+            <noscript>" Load this page again to see it."</noscript>
+        </p>
     }
     .into_any()
 }
@@ -182,7 +215,7 @@ fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
             };
             view! {
                 <li class="grid gap-1">
-                    <div class="font-semibold wrap-anywhere">{place}</div>
+                    <div class="font-medium wrap-anywhere">{place}</div>
                     <span>{right.summary}</span>
                     {right
                         .not
@@ -201,7 +234,12 @@ fn rights(rights: Vec<RightsSummary>, hint: Option<String>) -> AnyView {
     view! { <ul class="grid gap-4">{rows}</ul> }.into_any()
 }
 
-fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyView {
+fn nodes(
+    reading: Reading<Vec<NodeRow>>,
+    total: Option<u32>,
+    project: &str,
+    cluster: Uuid,
+) -> AnyView {
     let nodes = match reading {
         Reading::NotPermitted(reason) => return not_permitted("see the nodes", &reason),
         Reading::Unavailable(reason) => return unavailable(reason),
@@ -218,6 +256,20 @@ fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyVie
         }
         .into_any();
     }
+    let total = total.and_then(|total| usize::try_from(total).ok());
+    let more = total.filter(|total| *total > nodes.len()).map(|total| {
+        let text = format!(
+            "{} of {} nodes are shown, those with problems first. ",
+            format::count(nodes.len()),
+            format::count(total)
+        );
+        view! {
+            <p class="text-muted px-4.5 py-3">
+                {text}
+                <a href=routes::list(project, cluster, &ResourceRef::core("nodes"))>"All nodes"</a>
+            </p>
+        }
+    });
     let rows = nodes
         .into_iter()
         .map(|node| {
@@ -252,6 +304,7 @@ fn nodes(reading: Reading<Vec<NodeRow>>, project: &str, cluster: Uuid) -> AnyVie
             </thead>
             <tbody>{rows}</tbody>
         </TableRegion>
+        {more}
     }
     .into_any()
 }

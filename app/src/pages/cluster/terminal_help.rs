@@ -68,26 +68,30 @@ fn steps(help: &TerminalHelp, install: &str) -> AnyView {
     let steps = [
         (
             "Put the portico program, which your administrators offer, on your path",
+            "install command",
             install.to_owned(),
         ),
         (
             "Sign in, once a day",
+            "sign-in command",
             format!("portico login {}", help.portico_url),
         ),
         (
             "Add the cluster to your kubeconfig",
+            "kubeconfig command",
             format!("portico kubeconfig --cluster {}", help.cluster_name),
         ),
         (
             "Use it",
+            "kubectl command",
             format!("kubectl --context {} get pods", help.cluster_name),
         ),
     ]
-    .map(|(what, command)| {
+    .map(|(step, what, command)| {
         view! {
             <li>
-                <p>{what}</p>
-                <CodeBlock text=command what="command" />
+                <p>{step}</p>
+                <CodeBlock text=command what />
             </li>
         }
     })

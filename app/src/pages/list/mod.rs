@@ -1,27 +1,45 @@
 //! A live list of any kind. Its address holds the whole view.
-mod filters;
+mod bulk;
+mod chips;
+mod columns;
+mod facets;
+mod labels;
+mod namespaces;
+mod page;
+mod pager;
+mod rights;
+mod scope;
+mod selection;
+mod states;
+mod table;
+mod toolbar;
 
 use crate::{
-    api::resources::list_resources,
-    components::{Crumb, ErrorState, FormOutcome, LiveStatus, NameList, PageHead, ResourceTable},
+    api::resources::{list_resources, namespaces_for},
+    components::{Crumb, FormOutcome, LiveDot, PageHead, PauseButton},
     context::use_session,
+    error::UiErrorKind,
     format,
     hooks::LiveList,
     kind_names,
     pages::{not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, ListState},
-    ui::{Badge, Banner, SkeletonTable, StateMessage, Tone, icons},
+    ui::{Badge, Icon, SkeletonTable, icons, kind_icon},
 };
-use filters::Filters;
+use bulk::{Bulk, BulkBar, BulkDialog, BulkProgress};
+use chips::FilterChips;
+use columns::{Density, use_density};
+use facets::Troubles;
 use leptos::{children::ViewFn, prelude::*};
-use leptos_router::hooks::use_query_map;
-use portico_domain::panel::{
-    ListQuery, ListScope, ResourceRef, ResourceTable as Table, label_selector,
-};
+use page::ListPage;
+use portico_domain::panel::{ListQuery, MAX_WINDOW_ROWS, ResourceRef, ResourceTable, RowRange};
+use rights::Rights;
+use scope::ScopeNote;
+use selection::Picked;
+use states::{Failed, empty};
+use table::Table;
+use toolbar::Toolbar;
 use uuid::Uuid;
-
-/// The number of rows on a page unless the address sets another one.
-const DEFAULT_ROWS: usize = 100;
 
 #[component]
 pub fn List() -> impl IntoView {
@@ -63,45 +81,29 @@ pub fn ListOf(
     namespaces: bool,
 ) -> impl IntoView {
     let session = use_session();
-    let query = use_query_map();
-    let state = Memo::new(move |_| {
-        query.with(|query| {
-            let text = |key| query.get(key).unwrap_or_default();
-            ListState {
-                namespace: text("namespace"),
-                name: text("q"),
-                labels: text("labels"),
-                sort: text("sort"),
-                rows: text("rows").parse().unwrap_or(0),
-            }
-        })
-    });
-    let limit = Signal::derive(move || {
-        let rows = state.with(|state| state.rows);
-        if rows == 0 {
-            DEFAULT_ROWS
-        } else {
-            rows.clamp(10, 5_000)
-        }
-    });
-    let asked = {
-        let resource = resource.clone();
-        Memo::new(move |_| {
-            state.with(|state| ListQuery {
-                resource: resource.clone(),
-                namespace: Some(state.namespace.clone()).filter(|name| !name.is_empty()),
-                name: state.name.clone(),
-                // an invalid one is marked in its field and filters nothing
-                labels: Some(state.labels.clone())
-                    .filter(|labels| label_selector::check(labels).is_ok())
-                    .unwrap_or_default(),
-                sort: state.sort.clone(),
-            })
-        })
-    };
+    let page = ListPage::new(cluster, resource.clone(), base, namespaces);
+    provide_context(Density(use_density()));
+    columns::remember(page);
+    // filters do not load it again: they go over the stream
     let data = Resource::new(
-        move || (session.project.get(), asked.get()),
-        move |(_, query)| async move { (query.clone(), list_resources(cluster, query).await) },
+        move || session.project.get(),
+        move |_| load(page.cluster, page.first_query(), page.first_range()),
+    );
+    let asked = resource.clone();
+    let known = Resource::new(
+        move || session.project.get(),
+        move |_| {
+            let resource = asked.clone();
+            // without a response the namespaces in the address are offered
+            async move {
+                if namespaces {
+                    let known = namespaces_for(cluster, resource).await;
+                    known.unwrap_or_else(|_| Some(Vec::new()))
+                } else {
+                    None
+                }
+            }
+        },
     );
     let retry = Callback::new(move |()| data.refetch());
     let named = !title.is_empty();
@@ -119,7 +121,7 @@ pub fn ListOf(
             let known = move || {
                 let fallback = fallback.clone();
                 Suspend::new(async move {
-                    let (_, answer) = data.await;
+                    let answer = data.await;
                     answer.map_or(fallback, |table| table.kind.plural_name())
                 })
             };
@@ -133,168 +135,151 @@ pub fn ListOf(
     )];
     let badge = (!resource.group.is_empty())
         .then(|| view! { <Badge text=resource.group.clone() /> }.into_any());
-    let shown_base = base.clone();
+    let icon = kind_icon(&resource.group, &resource.plural);
     view! {
-        <PageHead
-            title
-            heading
-            crumbs
-            lede
-            aside=badge.unwrap_or_else(|| ().into_any())
-        />
-        <FormOutcome />
-        <Filters cluster resource base state namespaces />
-        <Transition fallback=|| view! { <SkeletonTable /> }>
-            {move || {
-                let base = shown_base.clone();
-                Suspend::new(async move {
-                    let (query, answer) = data.await;
-                    match answer {
-                        Ok(table) => {
-                            let shown = Shown { cluster, query, base, state, limit };
-                            shown.view(table)
+        <div class="list-page">
+            <PageHead
+                title
+                icon
+                heading
+                crumbs
+                lede
+                aside=badge.unwrap_or_else(|| ().into_any())
+                actions=create_link(page)
+            />
+            <FormOutcome />
+            <Transition fallback=|| view! { <SkeletonTable /> }>
+                {move || Suspend::new(async move {
+                    let names = known.await;
+                    match data.await {
+                        Ok(table) => loaded(page, table, names),
+                        Err(error) => {
+                            view! { <Failed page namespaces=names error retry /> }.into_any()
                         }
-                        Err(error) => view! {
-                            <div class="card"><ErrorState error retry /></div>
-                        }
-                        .into_any(),
                     }
-                })
-            }}
-        </Transition>
+                })}
+            </Transition>
+        </div>
     }
     .into_any()
 }
 
-/// A loaded list, before it is shown.
-struct Shown {
+/// Loads the first window. A selector that does not fit the kind's columns is marked in its field
+/// and left out.
+async fn load(
     cluster: Uuid,
-    query: ListQuery,
-    base: String,
-    state: Memo<ListState>,
-    limit: Signal<usize>,
-}
-
-impl Shown {
-    fn view(self, table: Table) -> AnyView {
-        let session = use_session();
-        let (kind, columns) = (table.kind.clone(), table.columns.clone());
-        let notes = notes(&table);
-        let filtered = !self.query.name.is_empty() || !self.query.labels.is_empty();
-        let namespace = self.query.namespace.clone().filter(|_| kind.namespaced);
-        let list = LiveList::new(self.cluster, self.query, table, self.limit, session.now);
-        let is_empty = Memo::new(move |_| list.total.get() == 0);
-        let plural = kind.plural_name();
-        let body = {
-            let base = self.base.clone();
-            move || {
-                if is_empty.get() {
-                    empty(&plural, namespace.as_deref(), filtered, base.clone())
-                } else {
-                    view! {
-                        <ResourceTable
-                            list
-                            kind=kind.clone()
-                            columns=columns.clone()
-                            project=session.project.get_untracked()
-                            cluster=self.cluster
-                            state=self.state.get_untracked()
-                            base=self.base.clone()
-                        />
-                    }
-                    .into_any()
-                }
-            }
-        };
-        view! {
-            <div class="flex flex-wrap items-center gap-x-4 gap-y-1 mb-2 min-h-8">
-                <p aria-live="polite" class="text-muted" data-count="">
-                    {move || format::counted(list.total.get(), "object")}
-                </p>
-                <LiveStatus list />
-            </div>
-            {notes}
-            {body}
+    mut query: ListQuery,
+    range: RowRange,
+) -> Result<ResourceTable, crate::error::UiError> {
+    let answer = list_resources(cluster, query.clone(), range).await;
+    match answer {
+        Err(error) if error.kind == UiErrorKind::Invalid && !query.fields.is_empty() => {
+            query.fields.clear();
+            list_resources(cluster, query, range).await
         }
-        .into_any()
+        answer => answer,
     }
 }
 
-/// Returns notes about the list's scope, if it is limited.
-fn notes(table: &Table) -> AnyView {
-    let scope = match &table.scope {
-        ListScope::Namespaces { listed, refused } => Some(scope_note(listed, refused)),
-        ListScope::Cluster | ListScope::Namespace(_) => None,
-    };
-    let failures = (!table.failures.is_empty()).then(|| {
-        let failures = table.failures.join("; ");
-        view! {
-            <div class="mb-3">
-                <Banner tone=Tone::Warn>
-                    "Not everything could be read: "{failures}
-                </Banner>
-            </div>
+/// A list that was loaded.
+fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>) -> AnyView {
+    let session = use_session();
+    let (kind, failures) = (table.kind.clone(), table.failures.clone());
+    let query = untrack(|| page.query(Some(&table.columns)));
+    let namespaced = namespaces.is_some();
+    let list = LiveList::new(page.cluster, query, table, session.now);
+    let picked = Picked::new();
+    let rights = Rights::new(page);
+    let bulk = Bulk::new(page, picked, kind.clone());
+    Effect::new(move |_| {
+        let query = list.columns.with(|columns| page.query(Some(columns)));
+        if list.query().is_some_and(|known| known != query) {
+            let range = RowRange {
+                offset: 0,
+                limit: MAX_WINDOW_ROWS,
+            };
+            list.show(query, range);
         }
     });
-    view! { {scope} {failures} }.into_any()
-}
-
-fn scope_note(listed: &[String], refused: &[String]) -> AnyView {
-    let places = if listed.is_empty() {
-        view! { "You cannot list any namespace here." }.into_any()
-    } else {
-        view! { "Showing the namespaces you can list: "<NameList names=listed.to_vec() />"." }
-            .into_any()
+    let is_empty = Memo::new(move |_| list.total.get() == 0);
+    let failure = Memo::new(move |_| list.failure.get());
+    let plural = kind.plural_name();
+    let body = move || {
+        if let Some(error) = failure.get() {
+            let retry = Callback::new(move |()| list.retry());
+            view! { <div class="card"><crate::components::ErrorState error retry /></div> }
+                .into_any()
+        } else if is_empty.get() {
+            empty(page, &plural)
+        } else {
+            view! { <Table page list kind=kind.clone() picked bulk rights /> }.into_any()
+        }
     };
-    let others = (!refused.is_empty())
-        .then(|| view! { " Your roles do not cover "<NameList names=refused.to_vec() />"." });
+    let end = view! { <PauseButton list /> }.into_any();
     view! {
-        <div class="mb-3">
-            <Banner tone=Tone::Info>{places} {others}</Banner>
+        <Toolbar page namespaces list=Some(list) end=Some(end) />
+        <FilterChips page namespaced />
+        <div class="list-summary">
+            <p aria-live="polite" class="text-muted" data-count="">
+                {move || count(page, list)}
+            </p>
+            <LiveDot list />
+            <Troubles page list />
+            <ScopeNote list failures />
         </div>
+        <BulkBar list picked bulk rights />
+        {body}
+        <BulkDialog bulk />
+        <BulkProgress bulk />
     }
     .into_any()
 }
 
-fn empty(plural: &str, namespace: Option<&str>, filtered: bool, base: String) -> AnyView {
-    if filtered {
-        return view! {
-            <div class="card">
-                <StateMessage
-                    icon=icons::SEARCH
-                    title="Nothing matches the filter"
-                    text="All rows were searched, not only the ones shown before."
-                    state="no-match"
-                >
-                    <a class="btn" href=base>
-                        "Clear the filters"
-                    </a>
-                </StateMessage>
-            </div>
-        }
-        .into_any();
+/// Returns the number of rows in words: `12 objects`, or with filters `3 of 12 objects`.
+fn count(page: ListPage, list: LiveList) -> String {
+    let (total, unfiltered) = (list.total.get(), list.unfiltered.get());
+    if page.state.with(ListState::is_filtered) && unfiltered > total {
+        format!(
+            "{} of {}",
+            format::count(total),
+            format::counted(unfiltered, "object")
+        )
+    } else {
+        format::counted(total, "object")
     }
-    let somewhere = namespace.is_some();
-    let (title, next) = match namespace {
-        Some(namespace) => (
-            format!("No {plural} in {namespace}"),
-            "They appear here as soon as there is one. Another namespace may have some.",
-        ),
-        None => (
-            format!("No {plural} yet"),
-            "They appear here as soon as there is one; create them with kubectl apply.",
-        ),
+}
+
+/// Returns the link to the editor for new objects, with a sample of the list's kind.
+fn create_link(page: ListPage) -> AnyView {
+    let project = use_session().project.get_untracked();
+    let sample = page
+        .resource
+        .with_value(|resource| match resource.plural.as_str() {
+            "deployments" => "deployment",
+            "services" => "service",
+            "ingresses" => "ingress",
+            "configmaps" => "configmap",
+            "persistentvolumeclaims" => "claim",
+            "cronjobs" => "cronjob",
+            _ => "",
+        });
+    if page.resource.with_value(ResourceRef::is_events) {
+        return ().into_any();
+    }
+    let href = move || {
+        page.state.with(|state| {
+            let namespace = match state.namespaces.as_slice() {
+                [one] => Some(one.as_str()),
+                _ => None,
+            };
+            routes::create(&project, page.cluster, namespace, sample)
+        })
     };
     view! {
-        <div class="card">
-            <StateMessage icon=icons::BOX title text=next state="empty">
-                {somewhere.then(|| view! {
-                    <a class="btn" href=base>
-                        "Look in all namespaces"
-                    </a>
-                })}
-            </StateMessage>
-        </div>
+        <a class="btn" href=href>
+            <Icon icon=icons::PLUS />
+            "Create"
+        </a>
     }
     .into_any()
 }

@@ -1,5 +1,7 @@
 //! The page of one object: its fields, the reason for its status, and its actions.
 mod changes;
+mod choose_pod;
+mod edit;
 mod events;
 mod logs;
 mod overview;
@@ -14,7 +16,7 @@ use crate::{
     kind_names,
     pages::{not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, Tab},
-    ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why},
+    ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why, icons, kind_icon},
 };
 use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
@@ -75,6 +77,8 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
         })
     };
     follow(cluster, object.clone(), gone, again);
+    let is_shown = Memo::new(move |_| tab.get() == Tab::Overview);
+    let related = overview::Related::read(cluster, &object, changes, is_shown);
     // progress becomes a warning when its deadline passes, which changes nothing in the object
     use_poll(PROGRESS_POLL_INTERVAL, move || {
         let progressing = data.try_with_untracked(
@@ -84,6 +88,18 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
             again.run(());
         }
     });
+    // an editor beside the object on the page, which is replaced with each change
+    let editing = RwSignal::new(false);
+    Effect::new(move |_| {
+        let allowed = data.with(
+            |data| matches!(data, Some(Ok(object)) if refusal(object, Action::Edit).is_none()),
+        );
+        editing.maybe_update(|editing| {
+            let now = allowed && tab.get() == Tab::Edit;
+            std::mem::replace(editing, now) != now
+        });
+    });
+    let edited = object.clone();
     let dialogs = Dialogs::new();
     let project = session.project.get_untracked();
     let crumbs = move |kind: Option<&ResourceKind>| {
@@ -107,7 +123,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                     match data.await {
                         Ok(object) => {
                             let crumbs = crumbs(Some(&object.kind));
-                            let shown = Shown { cluster, tab, dialogs, changes, gone };
+                            let shown = Shown { cluster, tab, dialogs, related, changes, gone };
                             shown.view(object, crumbs)
                         }
                         Err(error) => view! {
@@ -119,6 +135,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                 })
             }}
         </Suspense>
+        {move || editing.get().then(|| view! { <edit::Edit cluster object=edited.clone() /> })}
         <ChangeDialog cluster dialogs again />
     }
     .into_any()
@@ -169,6 +186,7 @@ struct Shown {
     cluster: Uuid,
     tab: Signal<Tab>,
     dialogs: Dialogs,
+    related: overview::Related,
     changes: RwSignal<u32>,
     /// Whether the object has been deleted since it was shown.
     gone: RwSignal<bool>,
@@ -178,16 +196,17 @@ impl Shown {
     fn view(self, object: ObjectView, crumbs: Vec<Crumb>) -> AnyView {
         let aside = view! {
             <Badge text=object.kind.kind.clone() />
+            {object.reference.namespace.clone().map(|namespace| view! {
+                <span class="visually-hidden">"Namespace"</span>
+                <Badge text=namespace icon=icons::LAYERS />
+            })}
             <Status tone=Tone::from(object.health) text=object.status.clone() />
         }
         .into_any();
-        let lede = object
-            .reference
-            .namespace
-            .as_ref()
-            .map_or_else(String::new, |namespace| format!("Namespace {namespace}"));
+        let kind = &object.reference.resource;
+        let icon = kind_icon(&kind.group, &kind.plural);
         let actions = view! {
-            <Controls object=object.clone() dialogs=self.dialogs />
+            <Controls cluster=self.cluster object=object.clone() dialogs=self.dialogs />
         }
         .into_any();
         let tabs = self.tabs(&object);
@@ -205,7 +224,7 @@ impl Shown {
         };
         view! {
             {deleted}
-            <PageHead title=object.reference.name.clone() crumbs lede aside actions />
+            <PageHead title=object.reference.name.clone() icon crumbs aside actions />
             <changes::WithoutScripts cluster=self.cluster object=object.clone() />
             {tabs}
             {move || self.content(&object)}
@@ -218,9 +237,10 @@ impl Shown {
         let mut tabs: Vec<(Tab, &'static str, Option<Action>)> = vec![
             (Tab::Overview, "Overview", None),
             (Tab::Yaml, "YAML", Some(Action::ViewYaml)),
+            (Tab::Edit, "Edit", Some(Action::Edit)),
             (Tab::Events, "Events", Some(Action::ViewEvents)),
         ];
-        if !object.containers.is_empty() {
+        if has_logs(object) {
             tabs.push((Tab::Logs, "Logs", Some(Action::ViewLogs)));
             tabs.push((Tab::Terminal, "Terminal", Some(Action::OpenTerminal)));
         }
@@ -230,7 +250,9 @@ impl Shown {
                 let refused = action.and_then(|action| refusal(object, action));
                 if let Some(reason) = refused {
                     let (id, name) = why_id(which);
-                    return view! { <Why id label reason action=name class="tab" /> }.into_any();
+                    let who_can = action.and_then(|action| who_can(object, action, self.cluster));
+                    return view! { <Why id label reason action=name class="tab" who_can /> }
+                        .into_any();
                 }
                 let href = routes::object_tab(&project, self.cluster, &object.reference, which);
                 let current = Signal::derive(move || self.tab.get() == which);
@@ -254,17 +276,30 @@ impl Shown {
         };
         let (cluster, reference) = (self.cluster, object.reference.clone());
         match self.tab.get() {
-            Tab::Overview => overview::view(object, cluster),
+            Tab::Overview => overview::view(object, cluster, self.related, self.dialogs),
             Tab::Yaml => refused(Action::ViewYaml, "see the YAML").unwrap_or_else(|| {
                 view! { <yaml::Yaml cluster object=reference changes=self.changes /> }.into_any()
             }),
+            Tab::Edit => refused(Action::Edit, "edit this object")
+                .unwrap_or_else(|| edit::without_scripts(object)),
             Tab::Events => refused(Action::ViewEvents, "see the events").unwrap_or_else(|| {
                 view! { <events::Events cluster object=reference changes=self.changes /> }
                     .into_any()
             }),
+            Tab::Logs | Tab::Terminal if !has_logs(object) => view! { <Nowhere /> }.into_any(),
             Tab::Logs => refused(Action::ViewLogs, "see the logs").unwrap_or_else(|| {
-                view! { <logs::Logs cluster object=object.clone() /> }.into_any()
+                let object = object.clone();
+                if object.containers.is_empty() {
+                    view! { <logs::WorkloadLogs cluster object /> }.into_any()
+                } else {
+                    view! { <logs::Logs cluster object /> }.into_any()
+                }
             }),
+            Tab::Terminal if object.containers.is_empty() => {
+                refused(Action::OpenTerminal, "open a terminal").unwrap_or_else(|| {
+                    view! { <choose_pod::ChoosePod cluster object=reference /> }.into_any()
+                })
+            }
             Tab::Terminal => {
                 refused(Action::OpenTerminal, "open a terminal").unwrap_or_else(|| {
                     view! { <terminal::Terminal cluster object=object.clone() /> }.into_any()
@@ -272,6 +307,15 @@ impl Shown {
             }
         }
     }
+}
+
+/// Returns whether an object is a pod or has pods of its own.
+fn has_logs(object: &ObjectView) -> bool {
+    let offers = object
+        .actions
+        .iter()
+        .any(|state| state.action == Action::ViewLogs);
+    offers && (!object.containers.is_empty() || object.pod_selector.is_some())
 }
 
 /// Returns the reason why the viewer may not, or `None` if they may.
@@ -288,10 +332,19 @@ fn refusal(object: &ObjectView, action: Action) -> Option<String> {
         })
 }
 
+/// Returns the address of the page that shows who has the permission that is missing for an action.
+fn who_can(object: &ObjectView, action: Action, cluster: Uuid) -> Option<String> {
+    let state = object.actions.iter().find(|state| state.action == action)?;
+    let project = use_session().project.get_untracked();
+    let missing = state.missing.as_ref()?;
+    Some(routes::who_can(&project, cluster, missing))
+}
+
 fn why_id(tab: Tab) -> (&'static str, &'static str) {
     match tab {
         Tab::Overview => ("why-overview", "view_overview"),
         Tab::Yaml => ("why-yaml", "view_yaml"),
+        Tab::Edit => ("why-edit", "edit"),
         Tab::Events => ("why-events", "view_events"),
         Tab::Logs => ("why-logs", "view_logs"),
         Tab::Terminal => ("why-terminal", "open_terminal"),

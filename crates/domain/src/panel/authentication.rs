@@ -141,7 +141,7 @@ pub struct UserTest {
 
 /// The result of a test of another user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "state", content = "value")]
+#[serde(rename_all = "snake_case")]
 pub enum UserTestOutcome {
     /// The form's fields are invalid; a sentence or two.
     Invalid(String),
@@ -168,7 +168,7 @@ pub struct UserTestAnswer {
 
 /// The metrics of kube-auth for one cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "state", content = "value")]
+#[serde(rename_all = "snake_case")]
 pub enum FiguresView {
     NotConfigured,
     Unavailable(String),
@@ -194,7 +194,7 @@ pub struct ReviewFigures {
     pub authenticated: u64,
     pub refused: u64,
     /// No decision was possible: Keystone did not respond.
-    pub cannot_say: u64,
+    pub undecided: u64,
     /// Requests that are not valid token reviews.
     pub invalid: u64,
     /// Answered without a request to Keystone.
@@ -207,7 +207,7 @@ pub struct ReviewFigures {
 impl ReviewFigures {
     /// Returns the number of reviews that were answered or should have been.
     pub fn total(&self) -> u64 {
-        self.authenticated + self.refused + self.cannot_say
+        self.authenticated + self.refused + self.undecided
     }
 }
 

@@ -32,16 +32,16 @@ pub enum SelectorError {
 }
 
 /// A parsed label selector.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct LabelSelector(Vec<Requirement>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Requirement {
     key: String,
     condition: Condition,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Condition {
     Exists,
     Absent,
@@ -105,6 +105,22 @@ impl Condition {
 /// Those of [`LabelSelector::parse`].
 pub fn check(text: &str) -> Result<(), SelectorError> {
     LabelSelector::parse(text).map(drop)
+}
+
+/// Checks the key of a label.
+///
+/// # Errors
+/// `Key` if Kubernetes would refuse it.
+pub fn check_key(text: &str) -> Result<(), SelectorError> {
+    key(text.to_owned()).map(drop)
+}
+
+/// Checks the value of a label, which may be empty.
+///
+/// # Errors
+/// `Value` if Kubernetes would refuse it.
+pub fn check_value(text: &str) -> Result<(), SelectorError> {
+    value(text.to_owned()).map(drop)
 }
 
 fn requirement(tokens: &mut Tokens<'_>) -> Result<Requirement, SelectorError> {
@@ -367,7 +383,7 @@ mod tests {
     ];
 
     #[test]
-    fn finding_p13_selectors_are_told_apart_as_the_api_server_does() {
+    fn finding_p13_selectors_are_valid_where_the_api_server_takes_them() {
         for (text, valid) in EXAMPLES {
             assert_eq!(check(text).is_ok(), valid, "{text:?}: {:?}", check(text));
         }

@@ -16,6 +16,30 @@ pub enum Health {
     Unknown,
 }
 
+impl Health {
+    /// Returns the health in words, for an object whose kind has no status in words of its own.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ok => "Ready",
+            Self::Progressing => "Progressing",
+            Self::Warning => "Needs attention",
+            Self::Failed => "Failed",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// Returns how urgent it is; 0 is the most severe.
+    pub fn severity(self) -> u8 {
+        match self {
+            Self::Failed => 0,
+            Self::Warning => 1,
+            Self::Unknown => 2,
+            Self::Progressing => 3,
+            Self::Ok => 4,
+        }
+    }
+}
+
 /// Everything on a project's first page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launchpad {
@@ -72,6 +96,15 @@ pub struct ClusterCard {
     pub rights_hint: Option<String>,
 }
 
+/// The state of one cluster, for a choice of clusters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterState {
+    pub id: Uuid,
+    pub health: Health,
+    /// "Ready", "2 of 3 nodes not ready", the reason why the API server could not be read ...
+    pub status: String,
+}
+
 /// The kind of an app, which decides what its card opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,16 +142,19 @@ pub struct ClusterOverview {
     pub attention: Vec<Attention>,
     pub attention_gaps: Vec<String>,
     pub version: Option<VersionSupport>,
+    /// In a large cluster some of the nodes, those with problems first; `card` has their number.
     pub nodes: Reading<Vec<NodeRow>>,
     pub capacity: Reading<Capacity>,
     pub rights: Vec<RightsSummary>,
+    /// Whether attention and capacity are still being read.
+    pub is_pending: bool,
     pub terminal: TerminalHelp,
 }
 
 /// A value requested from the cluster: the response, or the reason why there is nothing to show.
 /// What may not be read is shown as such; it is never a 0 or a blank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "state", content = "value")]
+#[serde(rename_all = "snake_case")]
 pub enum Reading<T> {
     Known(T),
     /// The API server's message about the refusal.

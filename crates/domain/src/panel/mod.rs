@@ -2,16 +2,31 @@
 //! user and is shown as text, never as markup.
 mod authentication;
 mod bindings;
+mod bulk;
+mod change;
+mod diff;
+pub mod field_selector;
+mod form;
 pub mod label_selector;
 mod launchpad;
+mod manifest;
 mod object;
+mod related;
 mod table;
+mod who_can;
 
 pub use authentication::*;
 pub use bindings::*;
+pub use bulk::*;
+pub use change::*;
+pub use diff::*;
+pub use form::*;
 pub use launchpad::*;
+pub use manifest::*;
 pub use object::*;
+pub use related::*;
 pub use table::*;
+pub use who_can::*;
 
 use crate::identity::{Named, Project};
 use serde::{Deserialize, Serialize};

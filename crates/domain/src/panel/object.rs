@@ -70,6 +70,15 @@ pub enum Action {
     Delete,
     Scale,
     Restart,
+    Pause,
+    Resume,
+    RollBack,
+    Suspend,
+    Unsuspend,
+    RunNow,
+    Cordon,
+    Uncordon,
+    Edit,
     ViewLogs,
     OpenTerminal,
     ViewYaml,
@@ -83,6 +92,9 @@ pub struct ActionState {
     pub allowed: bool,
     /// In words, if not: "your roles do not include delete on pods in shop".
     pub reason: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    #[serde(default)]
+    pub missing: Option<RightQuestion>,
 }
 
 /// One question to the API server: may the viewer do this?

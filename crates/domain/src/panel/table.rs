@@ -56,6 +56,22 @@ impl ResourceRef {
         self.plural == "events" && matches!(self.group.as_str(), "" | "events.k8s.io")
     }
 
+    /// Returns whether its objects grant rights: roles and their bindings.
+    pub fn is_of_rbac(&self) -> bool {
+        self.group == "rbac.authorization.k8s.io"
+    }
+
+    /// Returns whether deleting an object also deletes what it contains, or stops what depends on
+    /// it. Such a deletion is confirmed with a typed text.
+    pub fn contains_others(&self) -> bool {
+        (self.group.is_empty()
+            && matches!(
+                self.plural.as_str(),
+                "namespaces" | "persistentvolumes" | "nodes"
+            ))
+            || self.plural == "customresourcedefinitions"
+    }
+
     /// Returns a kind of the core group, version v1.
     pub fn core(plural: &str) -> Self {
         Self::new("", "v1", plural)
@@ -80,19 +96,70 @@ pub struct ObjectRef {
     pub name: String,
 }
 
-/// The query of a list.
+/// The query of a list: what it selects, and in which order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ListQuery {
     pub resource: ResourceRef,
-    /// `None`: every namespace that the viewer may list.
-    pub namespace: Option<String>,
-    /// Part of a name.
-    pub name: String,
+    /// Sorted, without duplicates; empty: every namespace that the viewer may list.
+    #[serde(default)]
+    pub namespaces: Vec<String>,
+    /// Words, all of which occur in the name, the namespace or a cell; `-word` must not occur.
+    #[serde(default)]
+    pub search: String,
     /// A Kubernetes label selector.
+    #[serde(default)]
     pub labels: String,
+    /// Conditions on columns ([`super::field_selector`]).
+    #[serde(default)]
+    pub fields: String,
+    /// Values of the status facet, any of which a row must have; empty: all.
+    #[serde(default)]
+    pub status: Vec<String>,
     /// `column` or `-column` (a column's lower-case name); empty: by namespace and name, events
-    /// newest first.
+    /// newest first. `status` is ordered by severity.
+    #[serde(default)]
     pub sort: String,
+}
+
+/// The rows of an arranged list that a browser shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RowRange {
+    pub offset: usize,
+    /// At most [`MAX_WINDOW_ROWS`].
+    pub limit: usize,
+}
+
+/// Maximum number of rows in a window.
+pub const MAX_WINDOW_ROWS: usize = 200;
+
+/// A window of an arranged list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowWindow {
+    /// Number of matching rows before the first one of `rows`.
+    pub offset: usize,
+    pub rows: Vec<Row>,
+    /// Number of rows that match the query.
+    pub total: usize,
+    /// Number of rows in the namespaces of the query, whatever its filters.
+    pub unfiltered: usize,
+}
+
+/// One value of the status facet, with the number of rows that have it and match all other filters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusCount {
+    /// The text of the kind's status column; the health in words for a kind without one.
+    pub status: String,
+    pub health: Option<super::Health>,
+    pub count: usize,
+}
+
+/// A label that rows of a list have, with their number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelCount {
+    pub key: String,
+    /// `None`: any value.
+    pub value: Option<String>,
+    pub count: usize,
 }
 
 impl ListQuery {
@@ -117,9 +184,9 @@ pub fn usual_order<'a>(resource: &ResourceRef, sort: &'a str) -> &'a str {
 pub struct ResourceTable {
     pub kind: ResourceKind,
     pub columns: Vec<Column>,
-    pub rows: Vec<Row>,
-    /// Number of rows before `rows` was cut to its limit.
-    pub total: usize,
+    pub window: RowWindow,
+    /// The most severe first.
+    pub statuses: Vec<StatusCount>,
     /// The scope of the rows, if not everything may be listed.
     pub scope: ListScope,
     /// Namespaces that failed to respond, with the reason.
@@ -132,8 +199,8 @@ pub struct ResourceTable {
 pub enum ListScope {
     Cluster,
     Namespace(String),
-    /// Merged over the namespaces that the viewer may list; the second is the number of those that
-    /// they may not.
+    /// Merged over the namespaces that the viewer may list; `refused` are those that they may not, or
+    /// that do not exist.
     Namespaces {
         listed: Vec<String>,
         refused: Vec<String>,
@@ -178,6 +245,33 @@ pub struct EventFacts {
     pub count: i32,
     /// The object of the event; `None` if the cluster does not serve its kind.
     pub object: Option<ObjectRef>,
+}
+
+/// Returns the column with the status of a kind's objects in words: Status or Phase; the type for
+/// events.
+pub fn status_column(resource: &ResourceRef, columns: &[Column]) -> Option<usize> {
+    let named = |name: &str| {
+        columns
+            .iter()
+            .position(|column| column.name.eq_ignore_ascii_case(name))
+    };
+    if resource.is_events() {
+        return named("type");
+    }
+    named("status").or_else(|| named("phase"))
+}
+
+/// Returns the status of an object: the cell of its kind's [`status_column`]; without one, its health
+/// in words. `None` for a kind that has neither.
+pub fn row_status(row: &Row, column: Option<usize>) -> Option<&str> {
+    let cell = column
+        .and_then(|index| row.cells.get(index))
+        .map(String::as_str)
+        .filter(|text| !text.is_empty());
+    let words = || row.health.map(super::Health::words);
+    // a custom resource whose controller has not looked at it yet
+    let unknown = || column.map(|_| super::Health::Unknown.words());
+    cell.or_else(words).or_else(unknown)
 }
 
 #[cfg(test)]

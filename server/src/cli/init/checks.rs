@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn init_tells_another_service_from_keystone() {
+    async fn init_distinguishes_another_service_from_keystone() {
         portico_runtime::install_crypto_provider();
         let page =
             answering(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi");

@@ -54,7 +54,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         .with_limits(section.listener_limits())
         .with_proxies(move |peer| proxies.iter().any(|network| network.contains(&peer)));
     if let Some(front) = context.front.take() {
-        listener = listener.tells(front);
+        listener = listener.notify_when_closed(front);
     }
     let tls = section.tls_files();
     serve_on("gateway", listener, tls, built.service(), context.lifecycle)?;

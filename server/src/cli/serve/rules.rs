@@ -33,12 +33,12 @@ pub(super) fn follow(context: &Context<'_>, gateway: Gateway) -> anyhow::Result<
     context.readiness.add("rules", Weight::Informs, move || {
         let faults = shown.lock().unwrap_or_else(PoisonError::into_inner);
         let all: Vec<String> = faults.values().cloned().collect();
-        let said = if all.is_empty() {
+        let message = if all.is_empty() {
             Ok(())
         } else {
             Err(all.join("; "))
         };
-        async move { said }
+        async move { message }
     });
     let mut hangup = signal(SignalKind::hangup()).context("receive SIGHUP")?;
     context.lifecycle.spawn_background(async move {
@@ -66,12 +66,15 @@ fn look(gateway: &Gateway, faults: &Faults, asked: bool) {
         match looked.outcome {
             Ok(changed) => {
                 if changed {
-                    tracing::info!(app, "rules reloaded: the new rules are in effect");
+                    tracing::info!(
+                        upstream = app,
+                        "rules reloaded: the new rules are in effect"
+                    );
                 }
                 if faults.remove(&app).is_some() && !changed {
-                    tracing::info!(app, "the file of rules is as it was again");
+                    tracing::info!(upstream = app, "the rules file is again as it was");
                 } else if asked && !changed {
-                    tracing::info!(app, "rules reloaded: unchanged");
+                    tracing::info!(upstream = app, "rules reloaded: unchanged");
                 }
             }
             Err(error) => {
@@ -79,7 +82,7 @@ fn look(gateway: &Gateway, faults: &Faults, asked: bool) {
                 // the same fault is logged once, and again after each SIGHUP
                 if asked || faults.get(&app) != Some(&error) {
                     tracing::error!(
-                        app,
+                        upstream = app,
                         error,
                         "new rules not usable, the old ones stay in effect"
                     );

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binding_made_again_keeps_what_people_wrote() {
+    fn a_binding_made_again_keeps_what_users_wrote() {
         let again = as_new(
             json!({"metadata": {"name": "x", "uid": "u", "resourceVersion": "1",
             "labels": {"a": "b"}, "annotations": {"c": "d"}, "creationTimestamp": "t"},

@@ -6,6 +6,7 @@ mod subjects;
 mod undo;
 mod verification;
 mod view;
+mod who_can;
 
 pub use change::{grant, revoke, take_back};
 pub use preview::preview;
@@ -13,3 +14,4 @@ pub use subjects::{Names, bound_group, is_keystone_id, is_keystone_user_id};
 pub use undo::UndoStore;
 pub use verification::KeystoneLookup;
 pub use view::view;
+pub use who_can::answer as who_can;

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_told_by_what_they_stand_for() {
+    fn groups_are_shown_by_what_they_represent() {
         with_names(|names| {
             let read = |group: &str| names.subject(&bound_group(group.to_owned()));
             assert!(matches!(

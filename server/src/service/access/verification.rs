@@ -89,19 +89,19 @@ mod tests {
 
     #[test]
     fn finding_p17_what_could_not_be_verified_is_not_called_unknown() {
-        let said = |answer| reason(SubjectKind::User, &answer);
-        let forbidden = said(Err(Error::Forbidden));
+        let text = |answer| reason(SubjectKind::User, &answer);
+        let forbidden = text(Err(Error::Forbidden));
         assert!(
             forbidden.contains("does not let you look up this user"),
             "{forbidden}"
         );
-        let outage = said(Err(Error::Unavailable(Unavailable::Timeout)));
+        let outage = text(Err(Error::Unavailable(Unavailable::Timeout)));
         assert!(outage.contains("did not respond"), "{outage}");
         // only Keystone's own 404 is passed on as such
         for unsure in [&forbidden, &outage] {
             assert!(!unsure.contains("has no user"), "{unsure}");
         }
-        assert!(said(Ok(None)).contains("Keystone has no user with this ID"));
+        assert!(text(Ok(None)).contains("Keystone has no user with this ID"));
     }
 
     #[tokio::test]

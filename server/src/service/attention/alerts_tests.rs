@@ -173,7 +173,7 @@ fn finding_p10_a_pod_and_its_alerts_are_one_row() {
 }
 
 #[test]
-fn finding_p10_the_same_name_elsewhere_is_a_row_of_its_own() {
+fn finding_p10_the_same_name_in_another_place_is_a_row_of_its_own() {
     let rows = joined(
         vec![web_pod(ACME_PROD)],
         vec![

@@ -23,7 +23,7 @@ const MAX_RESTARTED: usize = 12;
 const MAX_CONCURRENT_READS: usize = 6;
 
 /// The problems found, and what could not be checked.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub troubles: Vec<Trouble>,
     pub gaps: Vec<String>,
@@ -130,6 +130,17 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
     out
 }
 
+/// Returns that the check of a cluster took too long.
+pub fn took_too_long(cluster: &Named) -> Findings {
+    Findings {
+        troubles: Vec::new(),
+        gaps: vec![format!(
+            "{}: it took too long to look at its workloads",
+            cluster.name
+        )],
+    }
+}
+
 /// Returns the row of a cluster that could not be checked.
 pub fn unavailable(health: Health, cluster: Named, why: String) -> Findings {
     Findings {
@@ -197,7 +208,7 @@ async fn unhealthy(
         return Ok(Found::default());
     };
     let resource = discovery::reference(kind);
-    let scope = namespaces::scope(api, kind, None, "list").await?;
+    let scope = namespaces::scope(api, kind, &[], "list").await?;
     let merged = listing::list(api, kind, &scope, &Selection::default()).await?;
     let restarts = (resource.plural == "pods")
         .then(|| restarts::Column::of(&merged.columns()))

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_missing_or_too_large_says_so() {
+    async fn what_is_missing_or_too_large_is_reported() {
         assert_eq!(
             metrics(None).of(cluster()).await,
             FiguresView::NotConfigured

@@ -132,7 +132,7 @@ impl Counts {
         ReviewFigures {
             authenticated: count("authenticated"),
             refused: count("refused"),
-            cannot_say: count("cannot_say"),
+            undecided: count("undecided"),
             invalid: count("invalid"),
             cached: whole(self.cached),
             p50: self.quantile(0.5),
@@ -231,7 +231,7 @@ some_other_metric{{all="{all}"}} nonsense
             (
                 figures.authenticated,
                 figures.refused,
-                figures.cannot_say,
+                figures.undecided,
                 figures.cached
             ),
             (100, 3, 0, 90)
@@ -282,7 +282,7 @@ some_other_metric{{all="{all}"}} nonsense
     }
 
     #[test]
-    fn text_that_is_no_metrics_gives_nothing() {
+    fn text_that_is_not_metrics_gives_nothing() {
         let sample = Sample::read("<html>portico_token_reviews_total</html>", 1);
         assert_eq!(
             sample,

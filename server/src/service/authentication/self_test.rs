@@ -104,7 +104,7 @@ async fn who(
     let names = services.names(caller);
     match whoami::whoami(api).await {
         Ok(Some(info)) => TestedUser {
-            user: user::told(&names, info),
+            user: user::kubernetes_user(&names, info),
             computed: false,
         },
         other => {

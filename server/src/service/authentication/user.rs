@@ -28,7 +28,7 @@ pub fn computed(names: &Names<'_>, identity: &Identity, record: &ClusterRecord) 
 }
 
 /// Returns the user that the API server reports.
-pub fn told(names: &Names<'_>, user: UserInfo) -> KubernetesUser {
+pub fn kubernetes_user(names: &Names<'_>, user: UserInfo) -> KubernetesUser {
     KubernetesUser {
         username: user.username,
         uid: user.uid,
@@ -101,7 +101,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_is_what_kube_auth_would_say() {
+    fn it_is_what_kube_auth_would_answer() {
         with_names(&["r1"], |names| {
             let one = computed(names, names.identity, &record(&["p1"], &[], &[]));
             assert_eq!(one.username, "ada@Default");

@@ -4,6 +4,9 @@ use jiff::Timestamp;
 use portico_domain::panel::{Condition, Health};
 use serde_json::Value;
 
+/// The status of an object without conditions: it exists.
+pub const EXISTS: &str = "Present";
+
 /// Condition types that report a fault when they are true.
 const FAILURE_CONDITIONS: [&str; 9] = [
     "Failed",
@@ -103,7 +106,7 @@ pub fn generic(object: &Value) -> Judgement {
         Some("Failed" | "Error") => Judgement::new(Health::Failed, "Failed"),
         Some("Pending") => Judgement::new(Health::Warning, "Pending"),
         Some(phase) => Judgement::ok(phase),
-        None => Judgement::ok("Present"),
+        None => Judgement::ok(EXISTS),
     }
 }
 

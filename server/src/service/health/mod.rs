@@ -7,10 +7,10 @@ mod scheduling;
 mod storage;
 mod workload;
 
-pub use conditions::{conditions, generic};
+pub use conditions::{EXISTS, conditions, generic};
 pub use node::{node, node_problems};
 pub use pod::{containers, not_started, pod};
-pub use rollout::starting;
+pub use rollout::{failing, starting};
 pub use storage::{claim, volume};
 pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
 

@@ -56,6 +56,29 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
     ))
 }
 
+/// Judges a rollout again by its pods: one of which a pod fails is not progressing well.
+pub fn failing(judgement: Judgement, pods: &[Pod]) -> Judgement {
+    let failed: Vec<_> = pods
+        .iter()
+        .map(judge_pod)
+        .filter(|pod| pod.health == Health::Failed)
+        .collect();
+    let Some(first) = failed.first() else {
+        return judgement;
+    };
+    let count = counted(i64::try_from(failed.len()).unwrap_or(i64::MAX), "pod");
+    let verb = if failed.len() == 1 { "fails" } else { "fail" };
+    let reason = format!(
+        "{count} of the rollout {verb}: {}. See the log of the pod, or roll back.",
+        first.status
+    );
+    Judgement {
+        health: Health::Warning,
+        ..judgement
+    }
+    .because(reason)
+}
+
 fn is_ready(pod: &Pod) -> bool {
     // a terminating one is not waited for
     if pod.metadata.deletion_timestamp.is_some() {
@@ -147,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn finding_p19_a_young_replica_that_has_failed_is_no_progress() {
+    fn finding_p19_a_young_replica_that_has_failed_is_not_progress() {
         let crashing = json!({"waiting": {"reason": "CrashLoopBackOff"}});
         let judgement = judged(
             &deployment(),
@@ -165,6 +188,25 @@ mod tests {
         let mut new = deployment();
         new["metadata"]["creationTimestamp"] = json!("2026-11-21T10:19:59Z");
         assert_eq!(judged(&new, &[]).health, Health::Progressing);
+    }
+
+    #[test]
+    fn a_rollout_of_which_a_pod_crashes_needs_attention_and_names_the_state() {
+        let judgement = Judgement::new(Health::Progressing, "Rolling out, 2 of 2 ready");
+        let of = |state: Value| -> Pod {
+            serde_json::from_value(pod("2026-11-21T10:19:30Z", false, state)).unwrap()
+        };
+        let creating = of(json!({"waiting": {"reason": "ContainerCreating"}}));
+        assert_eq!(failing(judgement.clone(), &[creating]), judgement);
+        let crashing = of(json!({"waiting": {"reason": "CrashLoopBackOff"}}));
+        let worse = failing(judgement, &[crashing]);
+        assert_eq!(worse.health, Health::Warning);
+        assert_eq!(
+            worse.reason.as_deref(),
+            Some(
+                "1 pod of the rollout fails: CrashLoopBackOff. See the log of the pod, or roll back."
+            )
+        );
     }
 
     #[test]

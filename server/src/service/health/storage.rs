@@ -68,7 +68,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_claim_without_a_volume_says_what_it_waits_for() {
+    fn a_claim_without_a_volume_names_what_it_waits_for() {
         let object = json!({"metadata": {}, "spec": {"storageClassName": "fast",
             "resources": {"requests": {"storage": "10Gi"}}}, "status": {"phase": "Pending"}});
         let judgement = claim(&serde_json::from_value(object).unwrap());

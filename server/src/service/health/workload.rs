@@ -135,8 +135,9 @@ fn replicas(counts: &Counts) -> Judgement {
     if updated < desired {
         return Judgement::new(Health::Progressing, format!("Rolling out, {status}")).because(
             format!(
-                "{} of {desired} already run the newest version.",
-                counted(i64::from(updated), "replica")
+                "{updated} of {} already {} the newest version.",
+                counted(i64::from(desired), "replica"),
+                if updated == 1 { "runs" } else { "run" }
             ),
         );
     }
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_gave_up_says_how_often_it_tried() {
+    fn a_job_that_gave_up_shows_how_often_it_tried() {
         let object = json!({"metadata": {}, "spec": {"template": {}}, "status": {"failed": 4,
             "conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}});
         let judgement = job(&serde_json::from_value(object).unwrap());

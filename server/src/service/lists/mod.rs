@@ -1,66 +1,153 @@
 //! Lists of any kind: scope, filter, order and window.
 mod arrangement;
+mod arrangements;
+mod filter;
+#[cfg(test)]
+pub mod fixtures;
+mod order;
 mod source;
+mod suggestions;
 
-pub use arrangement::{Filter, MAX_ROWS, Window, arrange};
-pub use source::{Opened, PlaceState, open, places_state, read, unconfirmed};
+pub use arrangement::{Arranged, ListRows, changed_between};
+pub use arrangements::{Arrangements, Reading, arrange};
+pub use filter::{Filter, FilterError, contains};
+pub use source::{Opened, PlaceState, collect, open, places_state, unconfirmed, versions};
 
 use super::{Services, error::ServiceError, row_health::RowHealth};
 use crate::kube::{
     Api, KubeError, discovery,
-    listing::{self, Selection},
+    listing::{self, Merged, Selection as ListSelection},
     namespaces,
 };
-use portico_domain::panel::{ListQuery, ListScope, ResourceKind, ResourceRef, ResourceTable};
+use portico_domain::panel::{
+    BulkTarget, LabelCount, ListQuery, ListScope, MAX_SELECTED, ResourceKind, ResourceRef,
+    ResourceTable, RowRange, Selection, label_selector,
+};
 use std::{sync::Arc, time::Duration};
 use tokio::{sync::Notify, time::timeout};
 
-/// Time limit for the first rows of a list that many viewers share.
+/// Time limit for the rows of a list that many viewers share.
 const READ_TIMEOUT: Duration = Duration::from_secs(12);
 const CUT: &str = "There are more objects than are read at once; narrow the list.";
+
+/// A list that was read once.
+struct Read {
+    kind: ResourceKind,
+    scope: ListScope,
+    arranged: Arc<Arranged>,
+    failures: Vec<String>,
+}
 
 /// Returns every kind that can be listed.
 pub async fn kinds(api: &Api) -> Result<Vec<ResourceKind>, ServiceError> {
     Ok(discovery::catalog(api).await?.listable())
 }
 
-/// Returns a list over everything that the user may see.
+/// Returns a window of a list over everything that the user may see.
 pub async fn list(
     services: &Services,
     api: &Api,
     query: &ListQuery,
+    range: RowRange,
 ) -> Result<ResourceTable, ServiceError> {
-    let changed = Arc::new(Notify::new());
-    let opened = source::open(&services.watches, api, query, Arc::clone(&changed)).await?;
-    let mut table = match opened.viewers {
-        Some(_) => timeout(READ_TIMEOUT, shared(opened, &changed, query))
-            .await
-            .unwrap_or_else(|_| Err(KubeError::Timeout(READ_TIMEOUT.as_secs()).into()))?,
-        None => direct(api, opened.kind, opened.scope, query).await?,
-    };
-    if let Some(health) = RowHealth::of(&query.resource, &table.columns) {
-        health.refine(api, &mut table.rows).await;
+    let read = read(services, api, query, false).await?;
+    let columns = read.arranged.source.columns.to_vec();
+    let mut window = read.arranged.window(range);
+    if let Some(health) = RowHealth::of(&query.resource, &columns) {
+        health.judge(api, &mut window.rows).await;
     }
-    Ok(table)
+    Ok(ResourceTable {
+        kind: read.kind,
+        columns,
+        window,
+        statuses: read.arranged.statuses.clone(),
+        scope: read.scope,
+        failures: read.failures,
+    })
 }
 
-/// Reads a list from shared watches, as soon as they have its first rows.
+/// Returns the labels of a list's rows that complete `typed`. The query's own label selector may be
+/// incomplete: if it is not valid, it is left out.
+pub async fn label_suggestions(
+    services: &Services,
+    api: &Api,
+    mut query: ListQuery,
+    typed: &str,
+) -> Result<Vec<LabelCount>, ServiceError> {
+    if label_selector::check(&query.labels).is_err() {
+        query.labels.clear();
+    }
+    let read = read(services, api, &query, true).await?;
+    Ok(suggestions::complete(&read.arranged, typed))
+}
+
+/// Returns every row that a query selects, up to [`MAX_SELECTED`].
+pub async fn select(
+    services: &Services,
+    api: &Api,
+    query: &ListQuery,
+) -> Result<Selection, ServiceError> {
+    let read = read(services, api, query, true).await?;
+    let rows = read.arranged.rows.iter().take(MAX_SELECTED);
+    Ok(Selection {
+        targets: rows
+            .map(|row| BulkTarget {
+                uid: row.row.uid.clone(),
+                namespace: row.row.namespace.clone(),
+                name: row.row.name.clone(),
+            })
+            .collect(),
+        total: read.arranged.total,
+    })
+}
+
+/// Reads a list: all its rows, or the first ones if these are enough for the first window.
+async fn read(
+    services: &Services,
+    api: &Api,
+    query: &ListQuery,
+    needs_all: bool,
+) -> Result<Read, ServiceError> {
+    let filter = Filter::new(query)?;
+    let changed = Arc::new(Notify::new());
+    let opened = source::open(
+        &services.watches,
+        api,
+        &query.resource,
+        &query.namespaces,
+        Arc::clone(&changed),
+    )
+    .await?;
+    if opened.viewers.is_none() {
+        return direct(api, opened.kind, opened.scope, &filter).await;
+    }
+    let shared = shared(services, opened, &changed, &filter, needs_all);
+    timeout(READ_TIMEOUT, shared)
+        .await
+        .unwrap_or_else(|_| Err(KubeError::Timeout(READ_TIMEOUT.as_secs()).into()))
+}
+
+/// Reads a list from shared watches, as soon as they have its rows.
 async fn shared(
+    services: &Services,
     mut opened: Opened,
     changed: &Notify,
-    query: &ListQuery,
-) -> Result<ResourceTable, ServiceError> {
-    let filter = Filter::new(query)?;
-    opened.ready(changed, &filter).await?;
+    filter: &Filter,
+    needs_all: bool,
+) -> Result<Read, ServiceError> {
+    let first = (!needs_all).then_some(filter);
+    opened.ready(changed, first).await?;
     let viewers = opened.viewers.as_deref().unwrap_or_default();
-    let window = source::read(viewers, &filter).ok_or_else(source::unconfirmed)?;
-    Ok(ResourceTable {
+    let reading = services
+        .arrangements
+        .read(viewers, filter, Duration::ZERO)?
+        .ok_or_else(source::unconfirmed)?;
+    let is_cut = reading.arranged.source.is_cut;
+    Ok(Read {
         kind: opened.kind,
-        columns: window.columns.to_vec(),
-        rows: window.rows,
-        total: window.total,
         scope: opened.scope,
-        failures: window.is_cut.then(|| CUT.to_owned()).into_iter().collect(),
+        arranged: reading.arranged,
+        failures: is_cut.then(|| CUT.to_owned()).into_iter().collect(),
     })
 }
 
@@ -69,12 +156,10 @@ async fn direct(
     api: &Api,
     kind: ResourceKind,
     scope: ListScope,
-    query: &ListQuery,
-) -> Result<ResourceTable, ServiceError> {
-    let filter = Filter::new(query)?;
-    let mut merged = listing::list(api, &kind, &scope, &selection(query)).await?;
+    filter: &Filter,
+) -> Result<Read, ServiceError> {
+    let mut merged = listing::list(api, &kind, &scope, &ListSelection::default()).await?;
     let scope = merged.leave_out_refused(scope);
-    let columns = merged.columns();
     let mut failures: Vec<_> = merged
         .failures
         .iter()
@@ -83,19 +168,30 @@ async fn direct(
             format!("{place}: {}", error.sentence())
         })
         .collect();
-    if merged.parts.iter().any(|part| part.cut) {
+    let rows = all_rows(merged);
+    if rows.is_cut {
         failures.push(CUT.to_owned());
     }
-    let rows = merged.into_rows().into_iter().map(Arc::new).collect();
-    let (rows, total) = arrange(rows, &columns, &filter);
-    Ok(ResourceTable {
+    Ok(Read {
         kind,
-        columns,
-        rows,
-        total,
         scope,
+        arranged: arrange(Arc::new(rows), filter)?,
         failures,
     })
+}
+
+/// Returns the rows of a merged list.
+pub fn all_rows(merged: Merged) -> ListRows {
+    let columns = merged.columns().into();
+    let is_cut = merged.parts.iter().any(|part| part.cut);
+    let rows: Vec<_> = merged.into_rows().into_iter().map(Arc::new).collect();
+    ListRows {
+        columns,
+        bytes: rows.iter().map(|row| row.bytes()).sum(),
+        rows,
+        remaining: 0,
+        is_cut,
+    }
 }
 
 /// Returns the namespaces that a list of this kind can be narrowed to: those that the user may
@@ -109,16 +205,8 @@ pub async fn namespaces_for(
     }
     match namespaces::list(api).await {
         Ok(names) => Ok(Some(names)),
-        // the page still offers the namespace in its address
+        // the page still offers the namespaces in its address
         Err(KubeError::Refused(_)) => Ok(Some(Vec::new())),
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Returns the part of a query that the API server evaluates, if the list is the user's own.
-pub fn selection(query: &ListQuery) -> Selection {
-    Selection {
-        labels: query.labels.trim().to_owned(),
-        fields: String::new(),
     }
 }

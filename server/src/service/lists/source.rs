@@ -1,14 +1,13 @@
 //! Where the rows of a list come from: shared watches, as far as the user may join them, else the
 //! user's own requests.
-use super::arrangement::{Filter, Window, arrange};
+use super::{arrangement::ListRows, filter::Filter};
 use crate::{
     config::panel::StreamLimits,
     kube::{Api, KubeError, discovery, listing, namespaces},
-    service::error::ServiceError,
-    shared_watch::{SharedWatches, State, Viewer, confirm},
+    shared_watch::{Rows, SharedWatches, State, Viewer, confirm},
 };
 use futures::{StreamExt, stream};
-use portico_domain::panel::{Column, ListQuery, ListScope, ResourceKind};
+use portico_domain::panel::{ListScope, ResourceKind, ResourceRef};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -33,15 +32,16 @@ pub struct Opened {
 pub async fn open(
     watches: &SharedWatches,
     api: &Api,
-    query: &ListQuery,
+    resource: &ResourceRef,
+    namespaces: &[String],
     changed: Arc<Notify>,
-) -> Result<Opened, ServiceError> {
-    let kind = discovery::kind(api, &query.resource).await?;
-    let scope = namespaces::scope(api, &kind, query.namespace.as_deref(), "list").await?;
+) -> Result<Opened, KubeError> {
+    let kind = discovery::kind(api, resource).await?;
+    let scope = namespaces::scope(api, &kind, namespaces, "list").await?;
     let places = listing::places(&scope);
     let is_watchable = kind.verbs.iter().any(|verb| verb == "watch");
     let viewers = if is_watchable && places.len() <= MAX_WATCHES {
-        join(watches, api, query, places, changed).await?
+        join(watches, api, resource, places, changed).await?
     } else {
         None
     };
@@ -56,15 +56,13 @@ pub async fn open(
 async fn join(
     watches: &SharedWatches,
     api: &Api,
-    query: &ListQuery,
+    resource: &ResourceRef,
     places: Vec<Option<String>>,
     changed: Arc<Notify>,
 ) -> Result<Option<Vec<Viewer>>, KubeError> {
     let confirmations: Vec<_> = stream::iter(places)
         .map(|place| async move {
-            let scope = watches
-                .scope(api, &query.resource, place.as_deref())
-                .await?;
+            let scope = watches.scope(api, resource, place.as_deref()).await?;
             confirm(api, &scope).await
         })
         .buffered(MAX_CONCURRENT_CONFIRMATIONS)
@@ -111,13 +109,17 @@ pub fn unconfirmed() -> KubeError {
 }
 
 impl Opened {
-    /// Waits until the list can be shown: until all its rows are there, or in the API server's own
-    /// order and without a filter, the first ones. A namespace that refuses the list, as one that is
+    /// Waits until the list can be shown: until all its rows are there, or if `filter` is in the API
+    /// server's own order and leaves nothing out, the first ones. A namespace that refuses the list, as one that is
     /// being deleted does, is left out of a merged one.
     ///
     /// # Errors
     /// The reason why a place cannot be listed.
-    pub async fn ready(&mut self, changed: &Notify, filter: &Filter) -> Result<(), KubeError> {
+    pub async fn ready(
+        &mut self,
+        changed: &Notify,
+        filter: Option<&Filter>,
+    ) -> Result<(), KubeError> {
         let Some(viewers) = &mut self.viewers else {
             return Ok(());
         };
@@ -127,7 +129,7 @@ impl Opened {
             }
             match places_state(viewers) {
                 PlaceState::Live => return Ok(()),
-                PlaceState::Loading if filter.needs_all_rows() => {}
+                PlaceState::Loading if filter.is_none_or(Filter::needs_all_rows) => {}
                 PlaceState::Loading => {
                     let has_first = |viewer: &Viewer| {
                         viewer.read(|rows| !rows.columns().is_empty()) == Some(true)
@@ -148,11 +150,14 @@ fn leave_out_refused(
     listed: &mut Vec<String>,
     refused: &mut Vec<String>,
 ) {
-    if viewers.len() < 2 {
+    let is_refused =
+        |viewer: &Viewer| matches!(viewer.state(), State::Refused(KubeError::Refused(_)));
+    // if all of them are, that is the reason why there is no list
+    if viewers.iter().all(is_refused) {
         return;
     }
     viewers.retain(|viewer| {
-        let is_refused = matches!(viewer.state(), State::Refused(KubeError::Refused(_)));
+        let is_refused = is_refused(viewer);
         if is_refused && let Some(namespace) = viewer.scope().namespace() {
             listed.retain(|name| name != namespace);
             refused.push(namespace.to_owned());
@@ -162,32 +167,31 @@ fn leave_out_refused(
     refused.sort_unstable();
 }
 
-/// Reads the window of a list; `None` if the user's rights in one of its places are not confirmed.
-pub fn read(viewers: &[Viewer], filter: &Filter) -> Option<Window> {
-    let (mut rows, mut remaining, mut bytes, mut is_cut) = (Vec::new(), 0, 0, false);
-    let mut columns: Arc<[Column]> = Arc::default();
+/// Returns the versions of the rows of each place; `None` if the user's rights in one of them are not
+/// confirmed.
+pub fn versions(viewers: &[Viewer]) -> Option<Vec<u64>> {
+    viewers
+        .iter()
+        .map(|viewer| viewer.read(Rows::version))
+        .collect()
+}
+
+/// Returns all rows of a list, with the versions of its places; `None` if the user's rights in one of
+/// them are not confirmed.
+pub fn collect(viewers: &[Viewer]) -> Option<(ListRows, Vec<u64>)> {
+    let mut all = ListRows::default();
+    let mut versions = Vec::with_capacity(viewers.len());
     for viewer in viewers {
         viewer.read(|place| {
-            rows.extend(place.iter().filter(|row| filter.matches(&row.row)).cloned());
-            remaining += place.remaining();
-            bytes += place.bytes();
-            is_cut |= place.is_cut();
-            if columns.is_empty() {
-                columns = Arc::clone(place.columns());
+            all.rows.extend(place.iter().cloned());
+            all.remaining += place.remaining();
+            all.bytes += place.bytes();
+            all.is_cut |= place.is_cut();
+            if all.columns.is_empty() {
+                all.columns = Arc::clone(place.columns());
             }
+            versions.push(place.version());
         })?;
     }
-    let (rows, matches) = arrange(rows, &columns, filter);
-    let total = if filter.needs_all_rows() {
-        matches
-    } else {
-        matches + remaining
-    };
-    Some(Window {
-        columns,
-        rows,
-        total,
-        bytes,
-        is_cut,
-    })
+    Some((all, versions))
 }

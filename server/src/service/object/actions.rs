@@ -1,11 +1,13 @@
 //! The actions of an object: one access review for exactly the request that would follow.
+use super::state_change;
 use crate::{
     kube::{Api, KubeError, reviews},
     service::{error::ServiceError, rights},
 };
 use portico_domain::panel::{
-    Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion,
+    Action, ActionState, ObjectRef, ResourceKind, ResourceRef, RightQuestion, StateChange,
 };
+use serde_json::Value;
 
 /// Maximum replica count of the form.
 const MAX_REPLICAS: i64 = 10_000;
@@ -28,7 +30,32 @@ pub async fn states(
                 action,
                 allowed,
                 reason: (!allowed).then(|| rights::refusal(&question)),
+                missing: (!allowed).then_some(question),
             })
+        })
+        .collect()
+}
+
+/// Leaves the actions that make a difference in the object's present state.
+pub fn in_state(actions: Vec<ActionState>, value: &Value) -> Vec<ActionState> {
+    let is_paused = value.pointer("/spec/paused") == Some(&Value::Bool(true));
+    actions
+        .into_iter()
+        .filter(|state| {
+            StateChange::of_action(state.action)
+                .is_none_or(|change| state_change::applies(value, change))
+        })
+        .map(|state| {
+            if state.action == Action::RollBack && state.allowed && is_paused {
+                return ActionState {
+                    allowed: false,
+                    reason: Some(
+                        "The rollout is paused. Resume it before you roll back.".to_owned(),
+                    ),
+                    ..state
+                };
+            }
+            state
         })
         .collect()
 }
@@ -66,16 +93,64 @@ fn questions(object: &ObjectRef, kind: &ResourceKind) -> Vec<(Action, RightQuest
         // a terminal is opened over WebSocket, which is a GET
         found.push((Action::OpenTerminal, ask("get", "exec")));
     }
+    if has_pods(resource) {
+        let of_pods = |subresource: &str| RightQuestion {
+            group: String::new(),
+            resource: "pods".to_owned(),
+            name: None,
+            ..ask("get", subresource)
+        };
+        found.push((Action::ViewLogs, of_pods("log")));
+        found.push((Action::OpenTerminal, of_pods("exec")));
+    }
     if scalable(resource) {
         found.push((Action::Scale, ask("patch", "scale")));
     }
     if restartable(resource) && has("patch") {
         found.push((Action::Restart, ask("patch", "")));
     }
+    if has("patch") {
+        found.push((Action::Edit, ask("patch", "")));
+        let changes = [
+            StateChange::Pause,
+            StateChange::Resume,
+            StateChange::Suspend,
+            StateChange::Unsuspend,
+            StateChange::Cordon,
+            StateChange::Uncordon,
+        ];
+        let offered = changes
+            .into_iter()
+            .filter(|change| state_change::has(resource, *change));
+        found.extend(offered.map(|change| (change.action(), ask("patch", ""))));
+        if restartable(resource) {
+            found.push((Action::RollBack, ask("patch", "")));
+        }
+    }
+    if state_change::has(resource, StateChange::RunNow) {
+        let create = RightQuestion {
+            resource: "jobs".to_owned(),
+            name: None,
+            ..ask("create", "")
+        };
+        found.push((Action::RunNow, create));
+    }
     if has("delete") {
         found.push((Action::Delete, ask("delete", "")));
     }
     found
+}
+
+/// Returns whether a kind selects pods whose logs belong to it.
+fn has_pods(resource: &ResourceRef) -> bool {
+    matches!(
+        (resource.group.as_str(), resource.plural.as_str()),
+        (
+            "apps",
+            "deployments" | "statefulsets" | "daemonsets" | "replicasets"
+        ) | ("batch", "jobs")
+            | ("", "services")
+    )
 }
 
 /// Returns whether a kind has a replica count behind a scale subresource.

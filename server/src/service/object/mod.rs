@@ -1,8 +1,12 @@
 //! The page of one object: status in words, fields, containers, and available actions.
 mod actions;
 mod object_fields;
+pub mod related;
 mod replicas;
+pub mod roll_back;
 mod selector;
+pub mod state_change;
+pub mod values;
 
 pub use actions::{confirm_replicas, restartable, scalable};
 
@@ -46,7 +50,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         containers: containers(&object.resource, &value),
         replicas: replica_count(&kind, &value),
         pod_selector: selector::of_pods(&object.resource, &value),
-        actions: actions?,
+        actions: actions::in_state(actions?, &value),
         kind,
     })
 }

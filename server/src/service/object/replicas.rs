@@ -6,7 +6,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use portico_domain::panel::{ObjectRef, ResourceRef};
+use portico_domain::panel::{Health, ObjectRef, ResourceRef};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,10 +16,12 @@ const MAX_PODS: &str = "500";
 /// Judges a workload again by its pods if replicas are not ready. Without a response, or the right
 /// to list pods, the first judgement stays.
 pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Judgement) -> Judgement {
-    if first.not_ready.is_none() {
+    let is_rolling_out = first.health == Health::Progressing && first.not_ready.is_none();
+    if first.not_ready.is_none() && !is_rolling_out {
         return first;
     }
     match pods(api, object, value).await {
+        Some(pods) if is_rolling_out => health::failing(first, &pods),
         Some(pods) => health::starting(first, value, &pods, Timestamp::now()),
         None => first,
     }

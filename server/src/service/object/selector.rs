@@ -6,10 +6,17 @@ use serde_json::Value;
 /// Returns the selector of a workload's or service's pods. `None` if it has none or an empty one,
 /// which would select every pod of the namespace.
 pub fn of_pods(resource: &ResourceRef, value: &Value) -> Option<String> {
-    let selector = value.pointer("/spec/selector")?;
+    let field = match resource.plural.as_str() {
+        "networkpolicies" => "/spec/podSelector",
+        _ => "/spec/selector",
+    };
+    let selector = value.pointer(field)?;
     let requirements = if *resource == ResourceRef::core("services") {
         equalities(selector)
-    } else if matches!(resource.group.as_str(), "apps" | "batch") {
+    } else if matches!(
+        (resource.group.as_str(), resource.plural.as_str()),
+        ("apps" | "batch", _) | (_, "poddisruptionbudgets" | "networkpolicies")
+    ) {
         let mut all = equalities(&selector["matchLabels"]);
         for expression in selector["matchExpressions"]
             .as_array()

@@ -1,9 +1,10 @@
-//! Live lists: a snapshot, then batches of changes.
+//! Live lists: a snapshot for each view, then batches of changes.
 mod audit;
 mod polled;
+mod screen;
+mod sent_window;
 mod shared;
 mod shares;
-mod view;
 
 use super::outbox::{Gone, Outbox};
 use crate::{
@@ -12,48 +13,51 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lists::{self, Filter, Opened},
+        lists::{self, Opened},
     },
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
 use portico_domain::{
     panel::{ListQuery, ListScope, ResourceKind},
-    stream::Message,
+    stream::{ListView, Message},
 };
+use screen::Frozen;
 use shares::{Need, Shares};
 use std::{sync::Arc, time::Duration};
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, Interval, MissedTickBehavior, interval_at, sleep},
+};
 use uuid::Uuid;
-use view::View;
 
 /// How often a list without room in its session's budget checks for some.
 const BUDGET_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// A list that could not be confirmed for this long ends.
 const MAX_STALENESS: Duration = Duration::from_secs(60);
 
-/// Follows a list until the browser disconnects or the user may list nothing of it any more.
-pub async fn follow(
-    services: Arc<Services>,
-    caller: Caller,
-    cluster: Uuid,
-    query: ListQuery,
-    id: u32,
-    outbox: Outbox,
-) -> Result<(), Gone> {
-    let follower = Follower {
-        services,
-        caller,
-        cluster,
-        query,
-        id,
-        outbox,
+/// A live list for one subscription of a tab.
+pub struct Follower {
+    pub services: Arc<Services>,
+    pub caller: Caller,
+    pub cluster: Uuid,
+    pub id: u32,
+    pub outbox: Outbox,
+}
+
+/// Follows a list until the browser disconnects or the user may list nothing of it any more. The
+/// newest view is shown; all are of the same kind.
+pub async fn follow(follower: Follower, views: watch::Receiver<ListView>) -> Result<(), Gone> {
+    let id = follower.id;
+    let mut state = State {
+        views,
+        last_good: Timestamp::now(),
+        frozen: None,
     };
-    let mut last_good = Timestamp::now();
     let mut failing_since: Option<Instant> = None;
     let mut pause = Duration::from_secs(1);
     loop {
-        let error = match follower.session(&mut last_good).await? {
+        let error = match follower.session(&mut state).await? {
             Round::Again => {
                 failing_since = None;
                 pause = Duration::from_secs(1);
@@ -67,13 +71,18 @@ pub async fn follow(
                 error
             }
             Round::Limited(need) => {
-                follower.wait_for_room(&need, last_good).await?;
+                follower.wait_for_room(&need, &mut state).await?;
                 continue;
             }
         };
         let since = *failing_since.get_or_insert_with(Instant::now);
         if error.kind != UiErrorKind::Unavailable {
-            return follower.ended(error.message, false).await;
+            follower.ended(error.message, false).await?;
+            // another view may have another filter, or other namespaces
+            state.frozen = None;
+            state.views.changed().await.map_err(|_| Gone)?;
+            failing_since = None;
+            continue;
         }
         if since.elapsed() > MAX_STALENESS {
             return follower.ended(error.message, true).await;
@@ -83,21 +92,41 @@ pub async fn follow(
             .send(Message::Stale {
                 id,
                 reason: error.message,
-                since: last_good.as_second(),
+                since: state.last_good.as_second(),
             })
             .await?;
-        tokio::time::sleep(pause).await;
+        state.sleep(pause).await?;
         pause = (pause * 2).min(Duration::from_secs(8));
     }
 }
 
-struct Follower {
-    services: Arc<Services>,
-    caller: Caller,
-    cluster: Uuid,
-    query: ListQuery,
-    id: u32,
-    outbox: Outbox,
+/// What a list remembers when it is opened again.
+struct State {
+    views: watch::Receiver<ListView>,
+    /// When its rows were last known to be current.
+    last_good: Timestamp,
+    /// The rows of a paused list.
+    frozen: Option<Frozen>,
+}
+
+impl State {
+    /// Returns the newest view.
+    fn view(&mut self) -> ListView {
+        self.views.borrow_and_update().clone()
+    }
+
+    /// Returns whether the newest view is of other namespaces than `shown`.
+    fn has_moved(&self, shown: &ListView) -> bool {
+        self.views.borrow().query.namespaces != shown.query.namespaces
+    }
+
+    /// Waits, at most until the browser shows another view.
+    async fn sleep(&mut self, time: Duration) -> Result<(), Gone> {
+        tokio::select! {
+            () = sleep(time) => Ok(()),
+            is_open = self.views.changed() => is_open.map_err(|_| Gone),
+        }
+    }
 }
 
 /// How a round of watching ended.
@@ -116,52 +145,38 @@ impl Follower {
         self.outbox.send(Message::Ended { id, reason, retry }).await
     }
 
-    /// Sends rows of a view; those whose cells are not sufficient are judged as on their own pages.
-    async fn send(&self, view: &View, mut message: Message) -> Result<(), Gone> {
-        if let Message::Snapshot { rows, .. } | Message::Rows { changed: rows, .. } = &mut message
-            && let Some(health) = view.row_health()
-            && rows.iter().any(|row| health.is_uncertain(row))
-            && let Ok(api) = self.api().await
-        {
-            health.refine(&api, rows).await;
-        }
-        self.outbox.send(message).await
-    }
-
     /// Sends the reason why the list is not live, and waits until the session's other lists have
     /// released enough. Sends no request to the API server meanwhile.
-    async fn wait_for_room(&self, need: &Need, last_good: Timestamp) -> Result<(), Gone> {
+    async fn wait_for_room(&self, need: &Need, state: &mut State) -> Result<(), Gone> {
         self.outbox
             .send(Message::Stale {
                 id: self.id,
                 reason: need.reached.to_string(),
-                since: last_good.as_second(),
+                since: state.last_good.as_second(),
             })
             .await?;
         let session = self.caller.session_id();
+        let shown = state.view();
         loop {
-            tokio::time::sleep(BUDGET_CHECK_INTERVAL).await;
+            state.sleep(BUDGET_CHECK_INTERVAL).await?;
             let budgets = &self.services.budgets;
-            if budgets.has_room(session, need.resource, need.amount) {
+            if state.has_moved(&shown) || budgets.has_room(session, need.resource, need.amount) {
                 return Ok(());
             }
         }
     }
 
     /// Opens the list and follows it until it has to be opened again.
-    async fn session(&self, last_good: &mut Timestamp) -> Result<Round, Gone> {
+    async fn session(&self, state: &mut State) -> Result<Round, Gone> {
         let mut shares = match Shares::take(&self.services, &self.caller) {
             Ok(shares) => shares,
             Err(need) => return Ok(Round::Limited(need)),
         };
+        let view = state.view();
         let changed = Arc::new(Notify::new());
-        let opened = match self.open(&changed).await {
+        let opened = match self.open(&view.query, &changed).await {
             Ok(opened) => opened,
             Err(error) => return Ok(Round::Failed(error, false)),
-        };
-        let filter = match Filter::new(&self.query) {
-            Ok(filter) => filter,
-            Err(error) => return Ok(Round::Failed(error.into(), false)),
         };
         let watches = opened.viewers.as_ref().map_or(1, Vec::len);
         if let Err(need) = shares.watches(watches) {
@@ -169,17 +184,18 @@ impl Follower {
         }
         match opened.viewers {
             Some(_) => {
-                self.follow_shared(opened, &filter, &changed, shares, last_good)
+                self.follow_shared(opened, view, &changed, shares, state)
                     .await
             }
-            None => self.poll(opened, &filter, shares, last_good).await,
+            None => self.poll(opened, view, shares, state).await,
         }
     }
 
-    async fn open(&self, changed: &Arc<Notify>) -> Result<Opened, ServiceError> {
+    async fn open(&self, query: &ListQuery, changed: &Arc<Notify>) -> Result<Opened, ServiceError> {
         let api = self.api().await?;
+        let watches = &self.services.watches;
         let changed = Arc::clone(changed);
-        lists::open(&self.services.watches, &api, &self.query, changed).await
+        Ok(lists::open(watches, &api, &query.resource, &query.namespaces, changed).await?)
     }
 
     async fn api(&self) -> Result<Api, ServiceError> {
@@ -187,10 +203,19 @@ impl Follower {
         Ok(api)
     }
 
-    async fn scope(&self, kind: &ResourceKind) -> Result<ListScope, ServiceError> {
-        if let Some(namespace) = self.query.namespace.as_ref().filter(|_| kind.namespaced) {
-            return Ok(ListScope::Namespace(namespace.clone()));
-        }
-        Ok(namespaces::scope(&self.api().await?, kind, None, "list").await?)
+    async fn scope(
+        &self,
+        kind: &ResourceKind,
+        query: &ListQuery,
+    ) -> Result<ListScope, ServiceError> {
+        let api = self.api().await?;
+        Ok(namespaces::scope(&api, kind, &query.namespaces, "list").await?)
     }
+}
+
+/// Makes an interval that begins after its first period.
+fn every(time: Duration) -> Interval {
+    let mut interval = interval_at(Instant::now() + time, time);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
 }

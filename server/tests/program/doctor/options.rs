@@ -64,7 +64,7 @@ async fn finding_o4_doctor_of_one_role_neither_reads_nor_judges_what_is_of_anoth
 }
 
 #[tokio::test]
-async fn finding_o4_doctor_goes_on_after_a_fault_of_the_configuration() {
+async fn finding_o4_doctor_continues_after_a_fault_of_the_configuration() {
     let mut place = Place::new().await;
     let cluster = place.config["clusters"][0].clone();
     place.config["clusters"] = json!([cluster, cluster]);
@@ -117,7 +117,7 @@ async fn finding_o4_doctor_finds_a_low_limit_of_open_files_and_plain_postgresql(
 }
 
 #[tokio::test]
-async fn doctor_says_why_a_revocation_could_not_be_measured() {
+async fn doctor_reports_why_a_revocation_could_not_be_measured() {
     let place = Place::new().await;
     place.is_sound().await;
     // there is no OS_* to sign in with

@@ -223,7 +223,7 @@ async fn finding_o4_doctor_finds_foreign_programs_at_each_port() {
 }
 
 #[tokio::test]
-async fn finding_o4_doctor_finds_a_public_url_that_leads_elsewhere() {
+async fn finding_o4_doctor_finds_a_public_url_that_leads_to_another_program() {
     let mut place = Place::new().await;
     let at = |port: u16| json!(format!("http://localhost:{port}"));
     place.finds("public-url-unreachable").await;

@@ -1,13 +1,8 @@
 use super::form::{ChangeForm, Ends, Sent};
-use crate::{
-    api::objects::{delete_object, needs_typed_name},
-    context::use_session,
-    routes,
-    ui::ButtonKind,
-};
+use crate::{api::objects::delete_object, context::use_session, routes, ui::ButtonKind};
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::ObjectView;
+use portico_domain::panel::{Kubectl, ObjectView};
 use uuid::Uuid;
 
 /// Deletes exactly this object: the server compares the UID, so that a newer object with the same
@@ -17,7 +12,7 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
     let typed = RwSignal::new(String::new());
     let (reference, uid) = (object.reference.clone(), object.uid.clone());
     let name = reference.name.clone();
-    let typing = needs_typed_name(&reference);
+    let typing = reference.resource.contains_others();
     let list = routes::list(
         &use_session().project.get_untracked(),
         cluster,
@@ -38,6 +33,7 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
         Some(sent)
     });
     let words = consequence(&object);
+    let command = Kubectl::Delete.line(&object.reference, &object.kind);
     view! {
         <ChangeForm
             cluster
@@ -47,6 +43,7 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
             label=format!("Delete {name}")
             kind=ButtonKind::Danger
             send
+            command
         >
             <p>{words} " This cannot be undone."</p>
             {typing.then(|| typed_name(&name, typed))}

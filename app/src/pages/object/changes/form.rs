@@ -5,7 +5,7 @@ use crate::{
     context::use_session,
     error::UiError,
     routes,
-    ui::{Button, ButtonKind},
+    ui::{Button, ButtonKind, CopyButton, Icon, icons},
 };
 use futures::future::LocalBoxFuture;
 use leptos::prelude::*;
@@ -35,6 +35,9 @@ pub fn ChangeForm(
     #[prop(default = ButtonKind::Primary)] kind: ButtonKind,
     /// Sends it; `None` if a field is not valid.
     send: Callback<(), Option<Sent>>,
+    /// The command that does the same.
+    #[prop(into)]
+    command: Signal<String>,
     children: Children,
 ) -> impl IntoView {
     let session = use_session();
@@ -72,6 +75,7 @@ pub fn ChangeForm(
             {hidden(cluster, object, session.view.with_untracked(|view| view.csrf_token.clone()))}
             <div class="dialog-body">
                 {children()}
+                <Command command />
                 {move || failure.get().map(|error| view! { <InlineError error /> })}
             </div>
             <div class="dialog-foot">
@@ -89,6 +93,26 @@ pub fn ChangeForm(
                 <Button label kind submit=true busy />
             </div>
         </form>
+    }
+    .into_any()
+}
+
+/// The command of kubectl that does the same as a form, to copy.
+#[component]
+fn Command(command: Signal<String>) -> impl IntoView {
+    view! {
+        <details class="fold">
+            <summary>
+                <Icon icon=icons::CHEVRON_RIGHT />
+                "Command line"
+            </summary>
+            <div class="code">
+                <pre tabindex="0" role="region" aria-label="Equivalent command">
+                    <code>{move || command.get()}</code>
+                </pre>
+                <CopyButton text=command what="command" />
+            </div>
+        </details>
     }
     .into_any()
 }

@@ -1,7 +1,7 @@
 use super::form::{ChangeForm, Ends, Sent};
 use crate::{api::objects::scale_object, ui::Field};
 use leptos::prelude::*;
-use portico_domain::panel::ObjectView;
+use portico_domain::panel::{Kubectl, ObjectView};
 use uuid::Uuid;
 
 /// Changes the number of replicas.
@@ -27,8 +27,11 @@ pub fn Scale(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
         ));
         Some(sent)
     });
+    let (target, kind) = (object.reference.clone(), object.kind.clone());
+    let command =
+        Signal::derive(move || Kubectl::Scale(wanted().unwrap_or(now)).line(&target, &kind));
     view! {
-        <ChangeForm cluster object ends endpoint="objects/scale" label="Scale" send>
+        <ChangeForm cluster object ends endpoint="objects/scale" label="Scale" send command>
             <Field
                 id="replicas"
                 name="replicas"

@@ -4,6 +4,11 @@ mod buffer;
 mod lines;
 mod not_started;
 mod pane;
+mod stage;
+mod tools;
+mod workload;
+
+pub use workload::WorkloadLogs;
 
 use crate::{
     components::NeedsScripts,
@@ -21,6 +26,7 @@ use portico_domain::{
     panel::{Health, ObjectView},
     stream::LogQuery,
 };
+use stage::LogSource;
 use uuid::Uuid;
 
 /// The lines to start with.
@@ -78,7 +84,12 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
                 <For
                     each=move || [query.get()]
                     key=Clone::clone
-                    children=move |query| view! { <Pane cluster query wrap needle /> }
+                    children=move |query| {
+                        let file = format!("{}-{}.log", query.pod, query.container);
+                        let source = LogSource { query, prefix: String::new() };
+                        let sources = Signal::stored(vec![source]);
+                        view! { <Pane cluster sources file wrap needle /> }
+                    }
                 />
             </section>
         }

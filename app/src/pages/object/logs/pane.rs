@@ -4,15 +4,13 @@ use super::{
     buffer::{Buffer, MAX_LINES},
     lines::{append, save},
     not_started::NotStarted,
+    stage::{LogSource, Stage, together},
+    tools::PaneTools,
 };
-use crate::{
-    format,
-    hooks::{
-        Timer,
-        browser_value::BrowserValue,
-        stream::{Link, Stream},
-    },
-    ui::{Button, ButtonKind, Icon, icons},
+use crate::hooks::{
+    Timer,
+    browser_value::BrowserValue,
+    stream::{Link, Stream},
 };
 use leptos::{html, prelude::*};
 use portico_domain::stream::{LogQuery, Message, Request};
@@ -36,21 +34,13 @@ struct Shown {
     scrolled_up: bool,
 }
 
-/// The status line below the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Stage {
-    Waiting,
-    Following,
-    /// The container has not started, with the reason.
-    NotStarted(String),
-    Interrupted,
-    Ended(String),
-}
-
 #[component]
 pub fn Pane(
     cluster: Uuid,
-    query: LogQuery,
+    /// The logs, whose lines are shown as they arrive. Lines stay when a log is no longer among them.
+    sources: Signal<Vec<LogSource>>,
+    /// The name of a downloaded file.
+    file: String,
     wrap: RwSignal<bool>,
     /// The search text; outlives the pane of one container.
     needle: RwSignal<String>,
@@ -61,7 +51,7 @@ pub fn Pane(
         shown: BrowserValue::default(),
         view_node,
         lines_node,
-        stage: RwSignal::new(Stage::Waiting),
+        stages: RwSignal::new(Vec::new()),
         held: RwSignal::new(None),
         total: RwSignal::new(0),
         found: RwSignal::new(0),
@@ -69,14 +59,15 @@ pub fn Pane(
         needle,
         gather: Timer::new(),
     };
-    let file = format!("{}-{}.log", query.pod, query.container);
-    let reason = Memo::new(move |_| match pane.stage.get() {
+    let reason = Memo::new(move |_| match pane.stage() {
         Stage::NotStarted(reason) => Some(reason),
         _ => None,
     });
     let has_no_log = move || reason.with(Option::is_some);
-    let not_started = view! { <NotStarted cluster query=query.clone() reason /> };
-    pane.follow(cluster, query);
+    let first = sources.with_untracked(|sources| sources.first().cloned());
+    let not_started =
+        first.map(|LogSource { query, .. }| view! { <NotStarted cluster query reason /> });
+    pane.follow(cluster, sources);
     Effect::new(move |known: Option<String>| {
         let needle = pane.needle.get();
         if known.unwrap_or_default() != needle {
@@ -105,146 +96,77 @@ pub fn Pane(
     .into_any()
 }
 
-#[component]
-fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
-    let status = move || match pane.stage.get() {
-        Stage::Waiting => ("live", "Waiting for lines".to_owned()),
-        Stage::Following if pane.held.get().is_some() => ("live", "Paused".to_owned()),
-        Stage::Following => ("live is-ok", "Following".to_owned()),
-        Stage::NotStarted(reason) => ("live", reason),
-        Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
-        Stage::Ended(reason) => ("live", reason),
-    };
-    let counts = move || {
-        let (total, dropped) = (pane.total.get(), pane.dropped.get());
-        let shown = if pane.needle.with(String::is_empty) {
-            format::counted(total, "line")
-        } else {
-            format!(
-                "{} of {}",
-                format::count(pane.found.get()),
-                format::counted(total, "line")
-            )
-        };
-        if dropped == 0 {
-            shown
-        } else {
-            format!("{shown}, older ones dropped")
-        }
-    };
-    let resume = move || {
-        pane.held.get().map(|held| {
-            let label = if held == 0 {
-                "Follow".to_owned()
-            } else {
-                format!("Follow ({} new)", format::count(held))
-            };
-            view! {
-                <Button
-                    label
-                    icon=icons::ARROW_DOWN
-                    small=true
-                    kind=ButtonKind::Primary
-                    on_click=move |_| pane.resume()
-                />
-            }
-        })
-    };
-    let pause = move || {
-        pane.held.get().is_none().then(|| {
-            view! {
-                <Button
-                    label="Pause updates"
-                    icon=icons::PAUSE
-                    small=true
-                    kind=ButtonKind::Quiet
-                    on_click=move |_| pane.held.set(Some(0))
-                />
-            }
-        })
-    };
-    view! {
-        <div class="console-head">
-            <div class="search w-full sm:w-60">
-                <Icon icon=icons::SEARCH />
-                <input
-                    class="input"
-                    type="search"
-                    aria-label="Search in the lines"
-                    placeholder="Search in the lines"
-                    autocomplete="off"
-                    spellcheck="false"
-                    data-filter=""
-                    prop:value=move || pane.needle.get()
-                    on:input=move |event| pane.needle.set(event_target_value(&event))
-                />
-            </div>
-            <span class=move || status().0 role="status">
-                <span class="live-dot"></span>
-                {move || status().1}
-            </span>
-            <span class="text-muted">{counts}</span>
-            <span class="flex gap-1 ml-auto">
-                {pause}
-                {resume}
-                <Button
-                    label="Download"
-                    icon=icons::DOWNLOAD
-                    small=true
-                    kind=ButtonKind::Quiet
-                    on_click=move |_| pane.download(&file)
-                />
-            </span>
-        </div>
-    }
-    .into_any()
-}
-
+/// The state of a pane. `Copy`.
 #[derive(Clone, Copy)]
-struct PaneState {
+pub struct PaneState {
     shown: BrowserValue<Shown>,
     view_node: NodeRef<html::Div>,
     lines_node: NodeRef<html::Div>,
-    stage: RwSignal<Stage>,
+    stages: RwSignal<Vec<(LogQuery, Stage)>>,
     /// While paused: the number of waiting lines.
-    held: RwSignal<Option<usize>>,
-    total: RwSignal<usize>,
-    found: RwSignal<usize>,
-    dropped: RwSignal<u64>,
-    needle: RwSignal<String>,
+    pub held: RwSignal<Option<usize>>,
+    pub total: RwSignal<usize>,
+    pub found: RwSignal<usize>,
+    pub dropped: RwSignal<u64>,
+    pub needle: RwSignal<String>,
     /// Runs until received lines are shown.
     gather: Timer,
 }
 
 impl PaneState {
-    fn follow(self, cluster: Uuid, query: LogQuery) {
+    pub fn stage(self) -> Stage {
+        self.stages.with(|stages| together(stages))
+    }
+
+    fn set_stage(self, query: &LogQuery, stage: Stage) {
+        self.stages.maybe_update(|stages| {
+            let known = stages.iter_mut().find(|(known, _)| known == query);
+            known.is_some_and(|(_, known)| std::mem::replace(known, stage.clone()) != stage)
+        });
+    }
+
+    /// Opens the logs that are new among the sources, and closes those that are not there any more.
+    fn follow(self, cluster: Uuid, sources: Signal<Vec<LogSource>>) {
         let Some(stream) = use_context::<Stream>() else {
             return;
         };
+        let open = StoredValue::new(Vec::<(LogQuery, u32)>::new());
         Effect::new(move |_| {
-            let query = query.clone();
-            let id = StoredValue::new(0_u32);
-            let retry = Timer::new();
-            let opened = stream.open(
-                |id| Request::Logs { id, cluster, query },
-                move |message| {
-                    if matches!(message, Message::Ended { retry: true, .. }) {
-                        retry.start(Duration::from_secs(3), move || {
-                            stream.again(id.try_get_value().unwrap_or_default());
-                        });
+            let wanted = sources.get();
+            open.update_value(|open| {
+                open.retain(|(query, id)| {
+                    let stays = wanted.iter().any(|source| source.query == *query);
+                    if !stays {
+                        stream.close(*id);
                     }
-                    self.receive(message);
-                },
-            );
-            id.set_value(opened);
-            on_cleanup(move || stream.close(opened));
+                    stays
+                });
+                self.stages.update(|stages| {
+                    stages.retain(|(query, _)| wanted.iter().any(|source| source.query == *query));
+                });
+                for source in wanted {
+                    if open.iter().all(|(query, _)| *query != source.query) {
+                        let query = source.query.clone();
+                        self.stages
+                            .update(|stages| stages.push((query.clone(), Stage::Waiting)));
+                        open.push((query, self.open(stream, cluster, source)));
+                    }
+                }
+            });
+        });
+        on_cleanup(move || {
+            open.with_value(|open| open.iter().for_each(|(_, id)| stream.close(*id)));
         });
         Effect::new(move |was: Option<Link>| {
             let link = stream.link.get();
             match (was, link) {
-                (_, Link::Down) if !matches!(self.stage.get_untracked(), Stage::Ended(_)) => {
-                    self.stage.set(Stage::Interrupted);
-                }
+                (_, Link::Down) => self.stages.update(|stages| {
+                    for (_, stage) in stages.iter_mut() {
+                        if !matches!(stage, Stage::Ended(_)) {
+                            *stage = Stage::Interrupted;
+                        }
+                    }
+                }),
                 // after a reconnect, the server starts from the tail
                 (Some(Link::Connecting), Link::Live) => self.restart(),
                 _ => {}
@@ -253,10 +175,38 @@ impl PaneState {
         });
     }
 
-    fn receive(self, message: Message) {
+    fn open(self, stream: Stream, cluster: Uuid, source: LogSource) -> u32 {
+        let id = StoredValue::new(0_u32);
+        let query = source.query.clone();
+        let opened = stream.open(
+            move |id| Request::Logs { id, cluster, query },
+            move |message| {
+                if matches!(message, Message::Ended { retry: true, .. }) {
+                    // without effect after it was closed
+                    set_timeout(
+                        move || stream.again(id.try_get_value().unwrap_or_default()),
+                        Duration::from_secs(3),
+                    );
+                }
+                self.receive(&source, message);
+            },
+        );
+        id.set_value(opened);
+        opened
+    }
+
+    fn receive(self, source: &LogSource, message: Message) {
+        let query = &source.query;
         match message {
             Message::Lines { lines, skipped, .. } => {
-                self.stage.set(Stage::Following);
+                self.set_stage(query, Stage::Following);
+                let lines = lines.into_iter().map(|line| {
+                    if source.prefix.is_empty() {
+                        line
+                    } else {
+                        format!("{} {line}", source.prefix)
+                    }
+                });
                 let gather = self.shown.try_update_value(|shown| {
                     shown.buffer.dropped += skipped;
                     shown.waiting.extend(lines);
@@ -266,9 +216,9 @@ impl PaneState {
                     self.gather.start(GATHER_DELAY, move || self.flush());
                 }
             }
-            Message::NotStarted { reason, .. } => self.stage.set(Stage::NotStarted(reason)),
-            Message::Ended { reason, .. } => self.stage.set(Stage::Ended(reason)),
-            Message::Stale { .. } => self.stage.set(Stage::Interrupted),
+            Message::NotStarted { reason, .. } => self.set_stage(query, Stage::NotStarted(reason)),
+            Message::Ended { reason, .. } => self.set_stage(query, Stage::Ended(reason)),
+            Message::Stale { .. } => self.set_stage(query, Stage::Interrupted),
             _ => {}
         }
     }
@@ -311,7 +261,7 @@ impl PaneState {
         }
     }
 
-    fn resume(self) {
+    pub fn resume(self) {
         self.held.set(None);
         self.shown
             .try_update_value(|shown| shown.scrolled_up = false);
@@ -383,7 +333,7 @@ impl PaneState {
         }
     }
 
-    fn download(self, file: &str) {
+    pub fn download(self, file: &str) {
         let text = self
             .shown
             .try_with_value(|shown| shown.buffer.text())

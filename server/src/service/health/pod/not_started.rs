@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn finding_p3_a_pod_without_a_node_says_that_none_fits() {
+    fn finding_p3_a_pod_without_a_node_shows_that_none_fits() {
         let pending = |message: &str| {
             reason(
                 json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",

@@ -37,7 +37,7 @@ fn running_out_of_memory_names_the_limit() {
 }
 
 #[test]
-fn an_unschedulable_pod_says_why_and_what_it_asks_for() {
+fn an_unschedulable_pod_shows_the_reason_and_its_requests() {
     let judgement = judged(
         json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
         "status": "False", "reason": "Unschedulable",
@@ -51,7 +51,7 @@ fn an_unschedulable_pod_says_why_and_what_it_asks_for() {
 }
 
 #[test]
-fn an_image_that_cannot_be_pulled_is_told_by_cause() {
+fn an_image_that_cannot_be_pulled_is_reported_with_the_cause() {
     for (message, words) in [
         ("manifest unknown", "does not have it"),
         ("pull access denied, unauthorized", "refuses it"),
@@ -68,7 +68,7 @@ fn an_image_that_cannot_be_pulled_is_told_by_cause() {
 }
 
 #[test]
-fn phases_without_trouble_are_told_apart() {
+fn phases_without_trouble_are_distinguished() {
     let ready = json!([{"name": "web", "image": "web:1", "imageID": "", "ready": true,
         "restartCount": 0, "state": {"running": {}}}]);
     for (status, expected, health) in [
@@ -153,7 +153,7 @@ fn finding_p11_a_crash_loop_is_the_same_in_each_of_its_states() {
 }
 
 #[test]
-fn finding_p11_what_is_no_crash_loop_is_not_made_one() {
+fn finding_p11_what_is_not_a_crash_loop_is_not_shown_as_one() {
     let running = json!({"running": {}});
     for (what, containers) in [
         ("one crash", container(running.clone(), ended(70, 60, 3), 1)),

@@ -1,0 +1,90 @@
+//! The editor for manifests with its messages: an unsaved draft, and files that were refused.
+use crate::{
+    context::use_session,
+    hooks::editor::{EDITOR_ID, use_editor},
+    routes,
+    ui::{Banner, Button, Tone, icons},
+};
+use leptos::prelude::*;
+use uuid::Uuid;
+use wasm_bindgen::{JsCast, JsValue};
+
+#[component]
+pub fn ManifestEditor(
+    cluster: Uuid,
+    /// The name of the editor for screen readers.
+    #[prop(into)]
+    label: String,
+    /// The key under which this tab stores an unsaved text.
+    draft: String,
+    /// The text that counts as unchanged. The editor shows it whenever it changes.
+    #[prop(into)]
+    text: Signal<String>,
+    /// After each change by the user.
+    on_input: Callback<()>,
+) -> impl IntoView {
+    let editor = use_editor();
+    let project = use_session().project.get_untracked();
+    let found = RwSignal::new(false);
+    let refused = RwSignal::new(None::<String>);
+    let draft_banner = move || {
+        found.get().then(|| {
+            view! {
+                <Banner tone=Tone::Info>
+                    <span class="flex flex-wrap items-center gap-3">
+                        "This tab has a text that was not saved."
+                        <Button
+                            label="Restore it"
+                            icon=icons::UNDO
+                            small=true
+                            on_click=move |_| {
+                                editor.restore_draft();
+                                found.set(false);
+                            }
+                        />
+                        <Button
+                            label="Discard it"
+                            small=true
+                            on_click=move |_| {
+                                editor.clear_draft();
+                                found.set(false);
+                            }
+                        />
+                    </span>
+                </Banner>
+            }
+        })
+    };
+    let refuse = move |event: web_sys::CustomEvent| {
+        let message = js_sys::Reflect::get(&event.detail(), &JsValue::from_str("message"));
+        refused.set(message.ok().and_then(|message| message.as_string()));
+    };
+    view! {
+        {draft_banner}
+        {move || refused.get().map(|message| view! {
+            <Banner tone=Tone::Warn alert=true>{message}</Banner>
+        })}
+        <div
+            class="editor-host"
+            on:input=move |event| {
+                // not of the search field inside the editor
+                if event.target().is_some_and(|target| target.dyn_ref::<web_sys::Element>().is_some_and(|target| target.id() == EDITOR_ID)) {
+                    refused.set(None);
+                    on_input.run(());
+                }
+            }
+            on:refused=refuse
+            on:draft=move |_: web_sys::CustomEvent| found.set(true)
+        >
+            <portico-editor
+                id=EDITOR_ID
+                prop:value=move || text.get()
+                data-label=label
+                data-draft=draft
+                data-schemas=routes::schema(&project, cluster)
+                data-kinds=routes::schema_kinds(&project, cluster)
+            ></portico-editor>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,342 @@
+//! Creation of objects from manifests: an editor, what it would change, and what it changed.
+mod outcome;
+mod samples;
+
+use crate::{
+    api::{
+        manifests::{apply_manifests, plan_manifests},
+        resources::namespaces_for,
+    },
+    components::{
+        Crumb, InlineError, ManifestEditor, ManifestPlan, NeedsScripts, PageHead, use_toasts,
+    },
+    context::use_session,
+    error::UiError,
+    hooks::editor::Editor,
+    pages::{not_found::Nowhere, use_cluster_id},
+    routes,
+    ui::{Banner, Button, ButtonKind, Card, Choice, SelectField, Tone, icons},
+};
+use leptos::{children::ViewFn, prelude::*};
+use leptos_router::hooks::use_query_map;
+use outcome::Outcome;
+use portico_domain::panel::{
+    AppliedDocument, ChangeDone, Effect, ManifestProblem, PlannedDocument, ResourceRef,
+};
+use samples::SAMPLES;
+use std::collections::BTreeSet;
+use uuid::Uuid;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+
+#[component]
+pub fn Create() -> impl IntoView {
+    let cluster = use_cluster_id();
+    move || match cluster.get() {
+        Some(cluster) => view! { <CreatePage cluster /> }.into_any(),
+        None => view! { <Nowhere /> }.into_any(),
+    }
+}
+
+#[component]
+fn CreatePage(cluster: Uuid) -> impl IntoView {
+    let session = use_session();
+    let project = session.project.get_untracked();
+    let crumbs = vec![Crumb::new(
+        untrack(|| session.cluster_name(cluster)),
+        routes::cluster(&project, cluster),
+    )];
+    let notice = view! {
+        <Banner tone=Tone::Info>
+            <p>"The editor needs JavaScript. In a terminal:"</p>
+            <p class="mono wrap-anywhere">"kubectl apply --server-side -f manifest.yaml"</p>
+        </Banner>
+    }
+    .into_any();
+    view! {
+        <PageHead
+            title="Create from YAML"
+            crumbs
+            lede="Paste, write or drop manifests. They are checked against the cluster before anything is changed."
+        />
+        <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
+    }
+    .into_any()
+}
+
+/// The state of the page. `Copy`.
+#[derive(Clone, Copy)]
+struct Draft {
+    cluster: Uuid,
+    namespace: RwSignal<String>,
+    /// `None` until the text was checked, and after each change of it.
+    plan: RwSignal<Option<Vec<PlannedDocument>>>,
+    take_over: RwSignal<BTreeSet<usize>>,
+    applied: RwSignal<Option<Vec<AppliedDocument>>>,
+    failure: RwSignal<Option<UiError>>,
+    busy: RwSignal<bool>,
+}
+
+impl Draft {
+    fn changed(self) {
+        self.plan.set(None);
+        self.failure.set(None);
+        self.take_over.set(BTreeSet::new());
+    }
+
+    fn namespace(self) -> Option<String> {
+        Some(self.namespace.get_untracked()).filter(|name| !name.is_empty())
+    }
+
+    fn check(self) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.changed();
+        self.applied.set(None);
+        self.busy.set(true);
+        let asked = plan_manifests(self.cluster, Editor.text(), self.namespace());
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = self.busy.try_set(false);
+            match answer {
+                Ok(plan) => {
+                    let problems: Vec<ManifestProblem> = plan
+                        .iter()
+                        .flat_map(|document| document.problems.clone())
+                        .collect();
+                    Editor.show_problems(&problems);
+                    let _ = self.plan.try_set(Some(plan));
+                }
+                Err(error) => {
+                    let _ = self.failure.try_set(Some(error));
+                }
+            }
+        });
+    }
+
+    fn apply(self) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.failure.set(None);
+        self.busy.set(true);
+        let take_over = self.take_over.get_untracked().into_iter().collect();
+        let asked = apply_manifests(self.cluster, Editor.text(), self.namespace(), take_over);
+        let toasts = use_toasts();
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = self.busy.try_set(false);
+            match answer {
+                Ok(applied) => {
+                    let refused = applied.iter().any(|one| one.effect == Effect::Refused);
+                    if !refused {
+                        Editor.clear_draft();
+                        let message = outcome::summary(&applied);
+                        toasts.done(
+                            self.cluster,
+                            ChangeDone {
+                                message,
+                                undo: None,
+                            },
+                        );
+                    }
+                    let _ = self.plan.try_set(None);
+                    let _ = self.applied.try_set(Some(applied));
+                }
+                Err(error) => {
+                    let _ = self.failure.try_set(Some(error));
+                }
+            }
+        });
+    }
+}
+
+#[component]
+fn Workspace(cluster: Uuid) -> impl IntoView {
+    let query = use_query_map();
+    let chosen = query.with_untracked(|query| query.get("namespace").unwrap_or_default());
+    let sample = query.with_untracked(|query| query.get("sample").unwrap_or_default());
+    let draft = Draft {
+        cluster,
+        namespace: RwSignal::new(chosen),
+        plan: RwSignal::new(None),
+        take_over: RwSignal::new(BTreeSet::new()),
+        applied: RwSignal::new(None),
+        failure: RwSignal::new(None),
+        busy: RwSignal::new(false),
+    };
+    let text = RwSignal::new(samples::text(&sample).unwrap_or_default().to_owned());
+    view! {
+        <Card title="Manifests">
+            <Toolbar draft text />
+            <ManifestEditor
+                cluster
+                label="Manifests"
+                draft=format!("create:{cluster}")
+                text
+                on_input=Callback::new(move |()| draft.changed())
+            />
+            <div class="editor-foot">
+                <Button
+                    label="Review changes"
+                    kind=ButtonKind::Primary
+                    busy=draft.busy
+                    on_click=move |_| draft.check()
+                />
+                <span class="text-muted">"Nothing is changed before you confirm."</span>
+            </div>
+            {move || draft.failure.get().map(|error| view! {
+                <div class="editor-failure"><InlineError error /></div>
+            })}
+        </Card>
+        {move || draft.plan.get().map(|plan| review(plan, draft))}
+        {move || draft.applied.get().map(|applied| view! { <Outcome cluster applied /> })}
+    }
+    .into_any()
+}
+
+/// The namespace for manifests that name none, files, and samples to begin with.
+#[component]
+fn Toolbar(draft: Draft, text: RwSignal<String>) -> impl IntoView {
+    let cluster = draft.cluster;
+    let names = LocalResource::new(move || namespaces_for(cluster, ResourceRef::core("pods")));
+    let namespaces = Signal::derive(move || {
+        let known = names
+            .get()
+            .and_then(Result::ok)
+            .flatten()
+            .unwrap_or_default();
+        let chosen = draft.namespace.get_untracked();
+        let mut choices = vec![Choice::new("", "From the manifests")];
+        if !chosen.is_empty() && !known.contains(&chosen) {
+            choices.push(Choice::new(chosen.clone(), chosen));
+        }
+        choices.extend(
+            known
+                .into_iter()
+                .map(|name| Choice::new(name.clone(), name)),
+        );
+        choices
+    });
+    let sample = RwSignal::new(String::new());
+    let samples: Vec<Choice> = std::iter::once(Choice::new("", "Choose a sample"))
+        .chain(
+            SAMPLES
+                .iter()
+                .map(|(key, label, _)| Choice::new(*key, *label)),
+        )
+        .collect();
+    let choose = move |key: String| {
+        if let Some(added) = samples::text(&key) {
+            if Editor.text().trim().is_empty() {
+                text.set(added.to_owned());
+            } else {
+                Editor.add_text(&format!("{key}.yaml"), added);
+            }
+            draft.changed();
+        }
+        sample.set(String::new());
+    };
+    let upload = move |event: leptos::ev::Event| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        if let Some(input) = input {
+            if let Some(files) = input.files() {
+                Editor.add_files(&files);
+            }
+            input.set_value("");
+        }
+    };
+    view! {
+        <div class="editor-head">
+            <div class="w-56">
+                <SelectField
+                    id="create-namespace"
+                    label="Namespace"
+                    value=draft.namespace
+                    choices=namespaces
+                    on_change=Callback::new(move |_| draft.changed())
+                />
+            </div>
+            <div class="w-56">
+                <SelectField
+                    id="create-sample"
+                    label="Start from"
+                    value=sample
+                    choices=samples
+                    on_change=Callback::new(choose)
+                />
+            </div>
+            <div class="field">
+                <label for="create-files">"Files"</label>
+                <input
+                    class="file-input"
+                    id="create-files"
+                    type="file"
+                    multiple=true
+                    accept=".yaml,.yml,.json,application/yaml,application/json"
+                    on:change=upload
+                />
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn review(plan: Vec<PlannedDocument>, draft: Draft) -> AnyView {
+    let refused = plan
+        .iter()
+        .filter(|document| !document.is_possible())
+        .count();
+    let changes = plan
+        .iter()
+        .filter(|document| matches!(document.effect, Effect::Create | Effect::Change))
+        .count();
+    let in_conflict: Vec<usize> = plan
+        .iter()
+        .filter(|document| !document.conflicts.is_empty())
+        .map(|document| document.index)
+        .collect();
+    let blocked = move || {
+        if refused > 0 {
+            return Some(
+                "The cluster refuses some of these manifests. Correct them and review again.",
+            );
+        }
+        if changes == 0 {
+            return Some("The cluster is already as described: there is nothing to apply.");
+        }
+        let is_taken = draft
+            .take_over
+            .with(|chosen| in_conflict.iter().all(|index| chosen.contains(index)));
+        (!is_taken).then_some(
+            "Some fields are managed by others. Take them over, or remove them from the manifest.",
+        )
+    };
+    let label = crate::format::counted(changes, "object");
+    view! {
+        <div class="mt-4" data-part="review">
+            <Card title="Review">
+                <ManifestPlan documents=plan take_over=draft.take_over />
+                <div class="editor-foot">
+                    {move || match blocked() {
+                        Some(reason) => view! { <p class="text-muted">{reason}</p> }.into_any(),
+                        None => view! {
+                            <Button
+                                label=format!("Apply {label}")
+                                icon=icons::CHECK
+                                kind=ButtonKind::Primary
+                                busy=draft.busy
+                                on_click=move |_| draft.apply()
+                            />
+                        }
+                        .into_any(),
+                    }}
+                </div>
+            </Card>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,146 @@
+//! The answer to a user's question, from the roles and bindings that they may read.
+use super::{Policy, grantable, who_can, with_names};
+use crate::{
+    kube::{Api, KubeError, discovery, discovery::Catalog, rbac},
+    service::{access::Names, error::ServiceError},
+};
+use portico_domain::panel::{RightQuestion, WhoCanView};
+
+/// Returns who has a permission and who could grant it. `resource` is written as for kubectl:
+/// `pods`, `pods/exec`, `deployments.apps`.
+pub async fn answer(
+    api: &Api,
+    names: &Names<'_>,
+    verb: &str,
+    resource: &str,
+    namespace: Option<String>,
+) -> Result<WhoCanView, ServiceError> {
+    let catalog = discovery::catalog(api).await?;
+    let question = question(&catalog, verb, resource, namespace)?;
+    let places: Vec<String> = question.namespace.iter().cloned().collect();
+    let mut gaps = Vec::new();
+    let bindings = rbac::bindings(api, &places).await?;
+    for place in &bindings.not_permitted {
+        gaps.push(format!("You may not list the bindings of: {place}."));
+    }
+    if !bindings.any_permitted {
+        return Err(ServiceError::not_permitted(
+            "Your roles do not include list on rolebindings there, so this cannot be answered for \
+             you.",
+        )
+        .next("Ask an administrator of the cluster or the project, who can see it on this page."));
+    }
+    let mut readable = |found: Result<Vec<rbac::Role>, KubeError>, what: &str| match found {
+        Ok(roles) => Ok(roles),
+        Err(KubeError::Refused(_)) => {
+            gaps.push(format!(
+                "You may not list {what}, so some bindings could not be read."
+            ));
+            Ok(Vec::new())
+        }
+        Err(error) => Err(ServiceError::from(error)),
+    };
+    let cluster_roles = readable(rbac::roles(api, None).await, "ClusterRoles")?;
+    let roles = match question.namespace.as_deref() {
+        Some(namespace) => readable(rbac::roles(api, Some(namespace)).await, "Roles")?,
+        None => Vec::new(),
+    };
+    let policy = Policy {
+        roles: &roles,
+        cluster_roles: &cluster_roles,
+        bindings: &bindings.found,
+    };
+    Ok(WhoCanView {
+        found: with_names(who_can(&policy, &question), names),
+        granters: with_names(grantable(&policy, &question), names),
+        question,
+        gaps,
+    })
+}
+
+fn question(
+    catalog: &Catalog,
+    verb: &str,
+    resource: &str,
+    namespace: Option<String>,
+) -> Result<RightQuestion, ServiceError> {
+    let verb = verb.trim().to_lowercase();
+    let (whole, subresource) = resource
+        .trim()
+        .split_once('/')
+        .unwrap_or((resource.trim(), ""));
+    let (plural, group) = match whole.split_once('.') {
+        Some((plural, group)) => (plural, Some(group)),
+        None => (whole, None),
+    };
+    if verb.is_empty() || plural.is_empty() {
+        return Err(ServiceError::invalid(
+            "Name a verb such as delete, and a resource such as pods or pods/exec.",
+        ));
+    }
+    let kind = match group {
+        Some(group) => catalog.preferred(group, plural),
+        None => catalog.by_plural(plural),
+    };
+    let kind = kind.ok_or_else(|| {
+        ServiceError::invalid(format!("This cluster has no resource {whole}."))
+            .next("Write the plural, such as deployments, or deployments.apps with its group.")
+    })?;
+    Ok(RightQuestion {
+        verb,
+        group: kind.group.clone(),
+        resource: kind.plural.clone(),
+        subresource: subresource.to_owned(),
+        namespace: namespace.filter(|name| !name.is_empty() && kind.namespaced),
+        name: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_domain::panel::ResourceKind;
+
+    #[test]
+    fn a_resource_is_written_as_for_kubectl() {
+        let kind = |group: &str, plural: &str, namespaced| ResourceKind {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            kind: String::new(),
+            namespaced,
+            verbs: Vec::new(),
+            short_names: Vec::new(),
+        };
+        let catalog = Catalog::new(vec![
+            kind("", "pods", true),
+            kind("apps", "deployments", true),
+            kind("", "nodes", false),
+        ]);
+        let ask = |resource: &str| {
+            let question = question(&catalog, " Delete ", resource, Some("shop".to_owned()));
+            question.map(|q| (q.verb, q.group, q.resource, q.subresource, q.namespace))
+        };
+        let own = str::to_owned;
+        let shop = Some(own("shop"));
+        let expected = (
+            own("delete"),
+            own(""),
+            own("pods"),
+            own("exec"),
+            shop.clone(),
+        );
+        assert_eq!(ask("pods/exec").unwrap(), expected);
+        let expected = (
+            own("delete"),
+            own("apps"),
+            own("deployments"),
+            own(""),
+            shop,
+        );
+        assert_eq!(ask("deployments").unwrap(), expected);
+        assert_eq!(ask("deployments.apps").unwrap(), expected);
+        assert_eq!(ask("nodes").unwrap().4, None);
+        assert!(ask("deployments.example.org").is_err() && ask("").is_err());
+    }
+}

@@ -1,0 +1,316 @@
+//! The implementation of [`Panel`] for one caller.
+mod manifests;
+mod objects;
+
+use super::{
+    Services, access, authentication, bulk, cluster_states, error::ServiceError, launchpad, lists,
+    overview, rights, search,
+};
+use crate::{
+    caller::{
+        Caller,
+        audit::{self, Outcome},
+    },
+    kube::{Api, changes},
+};
+use app::{
+    error::{UiError, UiErrorKind},
+    ports::Panel,
+};
+use async_trait::async_trait;
+use portico_domain::{
+    cluster::ClusterRecord,
+    identity::Named,
+    panel::{
+        AccessView, AlertsView, AuthenticationView, BulkAction, BulkOutcome, BulkTarget,
+        ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
+        LabelCount, Launchpad, ListQuery, RegistryView, ResourceKind, ResourceRef, ResourceTable,
+        RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
+        SessionView, UserTest, UserTestRequest, WhoCanView,
+    },
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Maximum number of questions in one request.
+const MAX_QUESTIONS: usize = 200;
+
+/// The panel of one signed-in user, for one request.
+pub struct PanelService {
+    services: Arc<Services>,
+    caller: Caller,
+}
+
+impl PanelService {
+    pub fn new(services: Arc<Services>, caller: Caller) -> Self {
+        Self { services, caller }
+    }
+
+    async fn api(&self, cluster: Uuid) -> Result<(Api, &ClusterRecord), ServiceError> {
+        self.services.api(&self.caller, cluster).await
+    }
+
+    fn ui<T>(&self, answer: Result<T, ServiceError>) -> Result<T, UiError> {
+        answer.map_err(|error| error.into_ui(self.caller.request_id()))
+    }
+
+    /// Writes the audit line of a change, whatever its outcome.
+    fn audited<T>(
+        &self,
+        action: &str,
+        cluster: Uuid,
+        target: &str,
+        answer: Result<T, ServiceError>,
+    ) -> Result<T, UiError> {
+        let outcome = match &answer {
+            Ok(_) => Outcome::Done,
+            Err(error) if error.kind == UiErrorKind::NotPermitted => Outcome::Refused,
+            Err(_) => Outcome::Failed,
+        };
+        audit::record(&self.caller, action, cluster, target, outcome);
+        self.ui(answer)
+    }
+}
+
+#[async_trait]
+impl Panel for PanelService {
+    fn session(&self) -> SessionView {
+        let mut session = self.caller.session();
+        if let Some(project) = self.caller.project() {
+            let clusters = self.services.clusters.of_project(project);
+            session.clusters = clusters
+                .into_iter()
+                .map(|record| Named {
+                    id: record.id.to_string(),
+                    name: record.name.clone(),
+                })
+                .collect();
+        }
+        session
+    }
+
+    async fn launchpad(&self) -> Result<Launchpad, UiError> {
+        Ok(launchpad::view(&self.services, &self.caller).await)
+    }
+
+    async fn cluster(&self, cluster: Uuid, wait: bool) -> Result<ClusterOverview, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let services = &self.services;
+        let url = crate::caller::origin(&services.public_url);
+        let (asks_for, patience) = (services.asks_for(), overview::patience(wait));
+        Ok(overview::overview(api, record, &url, &asks_for, &services.details, patience).await)
+    }
+
+    async fn cluster_states(&self, clusters: Vec<Uuid>) -> Result<Vec<ClusterState>, UiError> {
+        Ok(cluster_states::states(&self.services, &self.caller, &clusters).await)
+    }
+
+    async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::kinds(&api).await)
+    }
+
+    async fn namespaces_for(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+    ) -> Result<Option<Vec<String>>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::namespaces_for(&api, &resource).await)
+    }
+
+    async fn list(
+        &self,
+        cluster: Uuid,
+        query: ListQuery,
+        range: RowRange,
+    ) -> Result<ResourceTable, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::list(&self.services, &api, &query, range).await)
+    }
+
+    async fn label_suggestions(
+        &self,
+        cluster: Uuid,
+        query: ListQuery,
+        typed: String,
+    ) -> Result<Vec<LabelCount>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::label_suggestions(&self.services, &api, query, &typed).await)
+    }
+
+    async fn select(&self, cluster: Uuid, query: ListQuery) -> Result<Selection, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(lists::select(&self.services, &api, &query).await)
+    }
+
+    async fn change_many(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+        action: BulkAction,
+        targets: Vec<BulkTarget>,
+    ) -> Result<Vec<BulkOutcome>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(bulk::change(&self.caller, &api, &resource, &action, targets).await)
+    }
+
+    async fn search(&self, cluster: Uuid, text: String) -> Result<SearchAnswer, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(search::search(&self.services, &self.caller, &api, &text).await)
+    }
+
+    async fn rights(
+        &self,
+        cluster: Uuid,
+        questions: Vec<RightQuestion>,
+    ) -> Result<Vec<RightAnswer>, UiError> {
+        if questions.len() > MAX_QUESTIONS {
+            return self.ui(Err(ServiceError::invalid(format!(
+                "At most {MAX_QUESTIONS} questions can be asked at once."
+            ))));
+        }
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(rights::answer(&api, questions).await)
+    }
+
+    async fn access(&self, cluster: Uuid) -> Result<AccessView, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(access::view(&api, record, &names).await)
+    }
+
+    async fn who_can(
+        &self,
+        cluster: Uuid,
+        verb: String,
+        resource: String,
+        namespace: Option<String>,
+    ) -> Result<WhoCanView, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(access::who_can(&api, &names, &verb, &resource, namespace).await)
+    }
+
+    async fn preview_grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+    ) -> Result<GrantPreview, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        let keystone = access::KeystoneLookup {
+            client: self.services.keystone.as_ref(),
+            token: self.caller.token().map(|token| &token.token),
+        };
+        self.ui(access::preview(&api, record, &names, &keystone, &grant).await)
+    }
+
+    async fn grant(
+        &self,
+        cluster: Uuid,
+        grant: GrantRequest,
+        typed: String,
+    ) -> Result<ChangeDone, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        let undo = &self.services.undo;
+        let answer = access::grant(&api, record, &names, undo, &grant, &typed).await;
+        let target = format!(
+            "{} to {:?} {} in {}",
+            grant.role.name,
+            grant.subject_kind,
+            grant.subject_id,
+            grant.namespace.as_deref().unwrap_or("the cluster")
+        );
+        self.audited("grant", cluster, &target, answer)
+    }
+
+    async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        let undo = &self.services.undo;
+        let answer = access::revoke(&api, record, &names, undo, &revoke).await;
+        let target = format!(
+            "{:?} from {} in {}",
+            revoke.subject,
+            revoke.binding.name,
+            revoke.binding.namespace.as_deref().unwrap_or("the cluster")
+        );
+        self.audited("revoke", cluster, &target, answer)
+    }
+
+    async fn undo(&self, cluster: Uuid, undo: String) -> Result<ChangeDone, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        match access::take_back(&api, &names, &self.services.undo, &undo).await {
+            Ok((done, target)) => self.audited("undo", cluster, &target, Ok(done)),
+            Err(error) => self.audited("undo", cluster, "", Err(error)),
+        }
+    }
+
+    async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError> {
+        let record = self.ui(self.services.record(&self.caller, cluster))?;
+        self.ui(authentication::view(&self.services, &self.caller, record).await)
+    }
+
+    async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError> {
+        self.ui(self.services.record(&self.caller, cluster))?;
+        Ok(self.services.kube_auth_metrics.of(cluster).await)
+    }
+
+    async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let record = self.ui(services.record(caller, cluster))?;
+        let test = authentication::self_test(services, caller, record).await;
+        let outcome = if test.passed {
+            Outcome::Done
+        } else {
+            Outcome::Failed
+        };
+        audit::record(caller, "test_self", cluster, "", outcome);
+        let kept = test.clone();
+        let tests = &services.tests;
+        tests
+            .keep(services, caller, cluster, |all| all.own = Some(kept))
+            .await;
+        Ok(test)
+    }
+
+    async fn user_test(
+        &self,
+        cluster: Uuid,
+        request: UserTestRequest,
+    ) -> Result<UserTest, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let record = self.ui(services.record(caller, cluster))?;
+        let target = request.user_id.chars().take(64).collect::<String>();
+        let answer = authentication::user_test(services, caller, record, request).await;
+        if let Ok(test) = &answer {
+            let kept = test.clone();
+            let tests = &services.tests;
+            tests
+                .keep(services, caller, cluster, |all| all.other = Some(kept))
+                .await;
+        }
+        self.audited("test_user", cluster, &target, answer)
+    }
+
+    async fn registry(&self, app: String) -> Result<RegistryView, UiError> {
+        let services = &self.services;
+        let view = services
+            .apps
+            .registry(&app, &self.caller, &services.role_names)
+            .await;
+        self.ui(view)
+    }
+
+    async fn alerts(&self, app: String) -> Result<AlertsView, UiError> {
+        let services = &self.services;
+        let view = services
+            .apps
+            .alerts(&app, &self.caller, &services.role_names)
+            .await;
+        self.ui(view)
+    }
+}
