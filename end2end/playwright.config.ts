@@ -31,7 +31,8 @@ export default defineConfig({
   // upper bounds for a busy machine; none of them measures anything
   timeout: 120_000,
   expect: { timeout: 20_000 },
-  reporter: [["list"], ["html", { open: "never" }]],
+  // scripts/compared.py reads the JUnit file
+  reporter: [["list"], ["html", { open: "never" }], ["junit", { outputFile: "test-results/junit.xml" }]],
   use: {
     baseURL: porticoUrl,
     viewport: { width: 1440, height: 900 },

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh services|e2e|all|bench-kube-auth|bench-gateway|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
+# test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
 # for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -83,6 +83,22 @@ bench_gateway() {
   stage "benchmark" "$bench" gateway "$@"
 }
 
+# bench_panel [--binary PROGRAM --site DIR]: with both, builds that exist are measured and no release build is made
+bench_panel() {
+  prepare
+  case " $* " in
+    *" --binary "*)
+      stage "build of the benchmark" cargo build --locked --workspace --bin portico-bench
+      bench=${CARGO_TARGET_DIR:-target}/debug/portico-bench
+      ;;
+    *)
+      release_build
+      stage "release build, browser" cargo run --locked --package xtask -- site --release
+      ;;
+  esac
+  stage "benchmark" "$bench" panel "$@"
+}
+
 soak() {
   prepare
   stage "programs to compare with" bash -euc compared_programs
@@ -98,12 +114,15 @@ all() {
   if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
   stage "check" scripts/check.sh --without-browser
   services
-  local results=${CARGO_TARGET_DIR:-target}/nextest
-  local page
+  local nextest=${CARGO_TARGET_DIR:-target}/nextest page
+  local results=("$nextest/default/junit.xml" "$nextest/services/junit.xml")
   for page in docs/kube-auth/compared.md docs/gateway/compared.md; do
-    stage "comparison with others" python3 scripts/compared.py "$page" "$results/default/junit.xml" "$results/services/junit.xml"
+    stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}"
   done
   e2e
+  for page in docs/panel/compared.md docs/panel/flaws.md; do
+    stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}" end2end/test-results/junit.xml
+  done
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
 }
 
@@ -111,10 +130,11 @@ case ${1:-} in
   services | e2e | all) "$1" ;;
   bench-kube-auth) bench_kube_auth "${@:2}" ;;
   bench-gateway) bench_gateway "${@:2}" ;;
+  bench-panel) bench_panel "${@:2}" ;;
   soak) soak "${@:2}" ;;
   stop) scripts/stack.sh down ;;
   *)
-    echo "usage: test.sh services|e2e|all|bench-kube-auth|bench-gateway|soak|stop" >&2
+    echo "usage: test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|soak|stop" >&2
     exit 2
     ;;
 esac

@@ -41,6 +41,10 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     full("ada", `${path.clusterPage()}/kinds`),
     { state: "error", user: "ada", path: `${unknownCluster}/kinds` },
   ],
+  create: [
+    full("devi", path.createPage("namespace=shop&sample=deployment")),
+    full("vera", path.createPage()),
+  ],
   list: [
     full("ada", path.list("core/v1/pods")),
     full("vera", path.list("core/v1/pods")),
@@ -60,6 +64,10 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     full("vera", path.pod("shop", pod, "logs")),
     full("devi", path.pod("shop", pod, "terminal")),
     { state: "not-permitted", user: "vera", path: path.pod("shop", pod, "terminal") },
+    full("devi", path.deployment("shop", "storefront", "edit")),
+    { state: "not-permitted", user: "vera", path: path.deployment("shop", "storefront", "edit") },
+    full("vera", path.deployment("shop", "checkout", "logs")),
+    full("devi", path.deployment("shop", "checkout", "terminal")),
     full("ada", path.deployment("shop", "storefront")),
     full("vera", path.deployment("shop", "recommender")),
     { state: "error", user: "ada", path: path.pod("shop", "there-is-no-such-pod") },

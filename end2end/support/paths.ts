@@ -19,3 +19,4 @@ export const deployment = (namespace: string, deploymentName: string, tab = "") 
 
 export const authenticationPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/authentication`;
 export const accessPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/access`;
+export const createPage = (query = "", name: ClusterName = "acme-prod") => `${clusterPage(name)}/create${query ? `?${query}` : ""}`;

@@ -95,7 +95,7 @@ for (const [what, toWhom, id, group] of [
   });
 }
 
-test("dangers stand in red, and want the role's name typed", async ({ page }) => {
+test("dangerous grants are red, and require the role's name", async ({ page }) => {
   await open(page);
   await fill(page, { place: namespace, role: "cluster-admin", toWhom: "One Keystone user", id: userId("nora") });
   for (const danger of ["Reads secrets", "Runs commands in pods", "Can give itself more rights", "Can hand out roles", "Can impersonate other users", "Everything, also what is added later"]) {
@@ -220,7 +220,7 @@ for (const user of ["devi", "vera"] as const) {
   });
 }
 
-test("finding_p4 vera, who may read no bindings, is not told that there are none", async ({ page }) => {
+test("finding_p4 vera, who may read no bindings, does not read that there are none", async ({ page }) => {
   await signIn(page, "vera", path.accessPage());
   const bindings = section(page, "Who has access");
   await expect(bindings).toContainText("You can't read role bindings");
@@ -229,7 +229,7 @@ test("finding_p4 vera, who may read no bindings, is not told that there are none
   await expect(page.getByLabel("Subject, role or namespace")).toHaveCount(0);
 });
 
-test("finding_p17 the preview of a grant to a right ID says that it could not be verified, and why", async ({ page }) => {
+test("finding_p17 the preview of a grant to a valid ID shows that it could not be verified, and why", async ({ page }) => {
   await open(page);
   await fill(page, { place: namespace, role: "portico-viewer", toWhom: "One Keystone user", id: userId("nora") });
   const card = section(page, "Grant access");
@@ -244,7 +244,7 @@ test("finding_p17 the preview of a grant to a right ID says that it could not be
   await expect(card.getByText("Couldn't verify this ID")).toHaveCount(0);
 });
 
-test("finding_p18 revoking one's own cluster-admin says what is lost before the first click", async ({ page }) => {
+test("finding_p18 revoking one's own cluster-admin shows what is lost before the first click", async ({ page }) => {
   await open(page);
   const row = rows(page, "portico-admin").filter({ hasText: "cluster-admin" });
   await expect(row).toContainText("Yours");

@@ -1,6 +1,7 @@
 import { expect, test } from "../support/browser";
 import { porticoUrl, setting } from "../support/env";
 import { send } from "../support/http";
+import { interactive } from "../support/interactive";
 import * as path from "../support/paths";
 import { account, cookieHeader, enter, signIn, signedIn } from "../support/sign-in";
 import { signOut } from "../support/sign-out";
@@ -39,7 +40,7 @@ test("vera sees Prometheus on the launchpad, shut, and which roles open it", asy
   await expect(page.getByRole("main")).toContainText("k8s_developer");
 });
 
-test("a part of Prometheus that a rule closes says which rule it is, and whom it lets past", async ({ page }) => {
+test("a part of Prometheus that a rule closes shows the rule, and who may pass", async ({ page }) => {
   const closed = new URL("/api/v1/admin/tsdb/snapshot", prometheus()).href;
   await signIn(page, "devi", prometheus());
   const answer = await page.goto(closed);
@@ -61,7 +62,7 @@ for (const user of ["otto", "nora"] as const) {
 test("otto sees none of acme's apps", async ({ page }) => {
   await signIn(page, "otto");
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  await expect(page.getByText("globex-dev").first()).toBeVisible();
+  await expect(page.getByRole("main").getByText("globex-dev").first()).toBeVisible();
   await expect(page.getByText("Prometheus")).toHaveCount(0);
 });
 
@@ -81,7 +82,9 @@ test("finding_p23 the registry's page copies a reference that names the registry
   const reference = `${new URL(setting("REGISTRY_URL")).host}/acme/checkout:2.5.0`;
   const repository = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "acme/checkout" }) });
   await expect(repository).toContainText(reference);
+  await interactive(page);
   await repository.getByRole("button", { name: /^Copy/ }).click();
+  await expect(repository.getByRole("status").filter({ hasText: "Copied to the clipboard" })).toBeAttached();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(reference);
 });
 

@@ -48,7 +48,7 @@ test("the page shows who the viewer is to the cluster, and that they are accepte
   await expect(accepted.getByRole("row").filter({ hasText: projectId("acme") })).toContainText("Has it");
 });
 
-test("the way there stands in the cluster's navigation", async ({ page }) => {
+test("the page is in the cluster's navigation", async ({ page }) => {
   await signIn(page, "vera", path.clusterPage());
   await page.getByRole("navigation", { name: "Cluster" }).getByRole("link", { name: "Authentication" }).click();
   await expect(page).toHaveURL(new RegExp(`${path.authenticationPage()}$`));
@@ -96,7 +96,7 @@ test("an administrator learns what another user may do", async ({ page }) => {
   await review(mark, "subjectaccessreviews", "ada@Default");
 });
 
-test("what cannot be meant is said, and no user is made an administrator by typing", async ({ page }) => {
+test("invalid input is reported, and no user is made an administrator by typing", async ({ page }) => {
   await open(page);
   const card = section(page, "Test a user");
   const send = card.getByRole("button", { name: "Test this user" });
@@ -173,7 +173,7 @@ test("the kubeconfig to download holds no secret and names the plugin", async ({
   expect(JSON.parse(view.stdout)).toEqual(["credential", "--gateway", porticoUrl, "--cluster", cluster("acme-prod").id]);
 });
 
-test("commands for people and operators name this cluster", async ({ page }) => {
+test("commands for users and operators name this cluster", async ({ page }) => {
   await open(page, "vera");
   await expect(section(page, "Use from your terminal")).toContainText("portico kubeconfig --cluster acme-prod");
   await expect(section(page, "For the cluster's operators")).toContainText(

@@ -35,7 +35,11 @@ test("a deployment is scaled", async ({ page }) => {
 test("a deployment leads to its own pods and no others", async ({ page }) => {
   const [name, other] = [await deployed(), await deployed()];
   await signIn(page, "vera", path.deployment(namespace, name));
-  await page.getByRole("link", { name: "Show its pods" }).click();
+  const pods = page.locator("[data-part=pods]");
+  await expect(pods.getByRole("link", { name: new RegExp(`^${name}-`) })).toBeVisible();
+  await expect(pods.getByRole("link", { name: new RegExp(`^${other}-`) })).toHaveCount(0);
+  await pods.getByRole("link", { name: "Open as list" }).click();
+  await expect(page).toHaveURL(/\/resources\/core\/v1\/pods\?/);
   await expect(page.getByRole("link", { name: new RegExp(`^${name}-`) })).toBeVisible();
   await expect(page.getByRole("link", { name: new RegExp(`^${other}-`) })).toHaveCount(0);
 });

@@ -55,7 +55,7 @@ test("portico logout ends the terminal's session only", async ({ browser }) => {
   await expect(page).not.toHaveURL(/\/oauth2\//);
 });
 
-test("a cluster's token is not given to cookies, and is no bearer at the gateway", async ({ browser, page, context }) => {
+test("a cluster's token is not given to cookies, and is not a bearer at the gateway", async ({ browser, page, context }) => {
   const { terminal } = await person(browser, "vera");
   await signIn(page, "vera");
   const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
@@ -66,7 +66,7 @@ test("a cluster's token is not given to cookies, and is no bearer at the gateway
   expect((await send(endpoint, { method: "POST", headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
 });
 
-test("finding_o6 kubectl says what to do after its session was ended elsewhere", async ({ browser }) => {
+test("finding_o6 kubectl shows what to do after its session was ended in the browser", async ({ browser }) => {
   test.setTimeout(150_000);
   const { terminal, page } = await person(browser, "vera");
   expect((await terminal.kubectl("acme-prod", ["get", "pods", "-n", "shop"])).code).toBe(0);

@@ -154,6 +154,58 @@ test("cannot open the panel's streams and terminals", async ({ page }) => {
   expect(opened).toEqual(["refused", "refused"]);
 });
 
+test("flaw_04 a page of another origin with a live session opens no stream, log, terminal or function", async ({ page }) => {
+  await lured(page);
+  const base = path.clusterPage("globex-dev");
+  const functions = ["clusters/get", "resources/list", "resources/change", "resources/search", "objects/yaml", "objects/delete", "access/grant"];
+  const seen = await page.evaluate(
+    async ({ panel, sockets, calls, downloads }) => {
+      const opens = (address: string) =>
+        new Promise<string>((resolve) => {
+          const socket = new WebSocket(address);
+          socket.addEventListener("message", () => resolve(`message from ${address}`));
+          socket.addEventListener("open", () => resolve(`opened ${address}`));
+          socket.addEventListener("error", () => resolve("refused"));
+        });
+      const streams = (address: string) =>
+        new Promise<string>((resolve) => {
+          const source = new EventSource(address, { withCredentials: true });
+          source.addEventListener("open", () => resolve(`opened ${address}`));
+          source.addEventListener("error", () => (source.close(), resolve("refused")));
+        });
+      const reads = (address: string, options: RequestInit) =>
+        fetch(address, { credentials: "include", ...options }).then(
+          async (response) => `read ${response.status} ${(await response.text()).slice(0, 40)}`,
+          () => "refused",
+        );
+      return Promise.all([
+        ...sockets.flatMap((path) => [opens(panel.replace(/^http/, "ws") + path), streams(panel + path)]),
+        ...calls.map((path) => reads(`${panel}/api/${path}`, { method: "POST", headers: { "content-type": "text/plain" }, body: "{}" })),
+        ...downloads.map((path) => reads(panel + path, {})),
+      ]);
+    },
+    {
+      panel: porticoUrl,
+      sockets: [`${path.project("globex")}/stream`, `${base}/namespaces/shop/pods/any/exec`],
+      calls: functions,
+      downloads: [`${base}/kubeconfig`, base],
+    },
+  );
+  expect(seen.filter((one) => one !== "refused")).toEqual([]);
+  // the control case: the same session on a page of the panel's own
+  await page.goto(path.project("globex"));
+  const own = await page.evaluate(
+    (address) =>
+      new Promise<string>((resolve) => {
+        const socket = new WebSocket(address);
+        socket.addEventListener("open", () => resolve("opened"));
+        socket.addEventListener("error", () => resolve("refused"));
+      }),
+    `${porticoUrl.replace(/^http/, "ws")}${path.project("globex")}/stream`,
+  );
+  expect(own).toBe("opened");
+});
+
 test("cannot sign its visitor out or another user in", async ({ page }) => {
   await lured(page);
   await page.evaluate(async (origin) => {

@@ -30,7 +30,7 @@ test("eight live tabs work over plain HTTP", async ({ browser }) => {
   // and there is still a connection left for going on
   const last = tabs[7] as (typeof tabs)[number];
   await last.goto(path.project());
-  await expect(last.getByText("acme-prod").first()).toBeVisible();
+  await expect(last.getByRole("main").getByText("acme-prod").first()).toBeVisible();
   await context.close();
 });
 

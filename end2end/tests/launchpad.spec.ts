@@ -3,7 +3,7 @@ import * as path from "../support/paths";
 import { section } from "../support/sections";
 import { signIn } from "../support/sign-in";
 
-test("what needs attention stands first, each with its reason", async ({ page }) => {
+test("what needs attention is first, each with its reason", async ({ page }) => {
   await signIn(page, "devi", path.project());
   const attention = section(page, "Needs attention");
   await expect(attention).toBeVisible();
@@ -56,17 +56,17 @@ test("devi goes from one project to the other and back", async ({ page }) => {
   await page.getByRole("button", { name: /Project/ }).click();
   await page.getByRole("link", { name: /globex/ }).click();
   await expect(page).toHaveURL(new RegExp(path.project("globex")));
-  await expect(page.getByText("globex-dev").first()).toBeVisible();
+  await expect(page.getByRole("main").getByText("globex-dev").first()).toBeVisible();
   await expect(page.getByText("acme-prod")).toHaveCount(0);
   await page.goBack();
-  await expect(page.getByText("acme-prod").first()).toBeVisible();
+  await expect(page.getByRole("main").getByText("acme-prod").first()).toBeVisible();
 });
 
 test("the page reads without scripts", async ({ browser }) => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await signIn(page, "devi", path.project());
-  await expect(page.getByText("acme-prod").first()).toBeVisible();
+  await expect(page.getByRole("main").getByText("acme-prod").first()).toBeVisible();
   await expect(page.getByRole("link", { name: /recommender/ }).first()).toBeVisible();
   await context.close();
 });

@@ -45,7 +45,7 @@ test("canaries are planted where secrets could end up", async ({ browser }) => {
     const page = await context.newPage();
     await page.goto(address.list("core/v1/configmaps", `namespace=shop&q=${encodeURIComponent(canary.value)}`));
     await enter(page, { name: canary.value, password });
-    await expect(page.getByRole("link", { name: canary.value })).toBeVisible();
+    await expect(page.getByRole("link", { name: canary.value, exact: true })).toBeVisible();
     await page.goto(address.list("core/v1/configmaps", `namespace=shop&q=${encodeURIComponent(awkward.value)}`));
     await expect(page.getByRole("main")).toBeVisible();
     await page.goto(address.object("shop", "core/v1/configmaps", canary.value, "yaml"));

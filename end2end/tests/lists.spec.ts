@@ -17,9 +17,9 @@ for (const [group, user] of [["core/v1", "vera"], ["events.k8s.io/v1", "ada"]] a
       // the table arrives after the page's head
       await expect(table.getByRole("columnheader").first()).toBeVisible();
       const heads = await table.getByRole("columnheader").allInnerTexts();
-      expect(heads.map((head) => head.trim()).slice(0, 5)).toEqual(["Last seen", "Type", "Reason", "Object", "Message"]);
+      expect(heads.map((head) => head.trim()).filter(Boolean).slice(0, 5)).toEqual(["Last seen", "Type", "Reason", "Object", "Message"]);
       await expect(table.getByRole("columnheader", { name: "Last seen" })).toHaveAttribute("aria-sort", "ascending");
-      const times = await table.locator("tbody td:first-child time").evaluateAll((all) => all.map((one) => one.getAttribute("datetime") ?? ""));
+      const times = await table.locator("tbody tr[data-uid] td:nth-child(2) time").evaluateAll((all) => all.map((one) => one.getAttribute("datetime") ?? ""));
       expect(times.length).toBeGreaterThan(1);
       expect(times).toEqual([...times].sort().reverse());
     });
@@ -72,7 +72,7 @@ test("finding_p2 an event that happens takes its place at the top, without a rel
   await expect(main(page).getByText("Live", { exact: true })).toBeVisible();
   await expect(main(page).getByRole("link", { name: "first" }).first()).toBeVisible();
   await createPod(namespace, "second");
-  await expect(main(page).locator("tbody tr").first()).toContainText("second");
+  await expect(main(page).locator("tbody tr[data-uid]").first()).toContainText("second");
   await remove(namespace);
 });
 
@@ -81,16 +81,17 @@ test("finding_p8 a kind whose objects are in no namespace has no filter for one"
   for (const kind of ["core/v1/nodes", "core/v1/persistentvolumes", "apiextensions.k8s.io/v1/customresourcedefinitions"]) {
     await page.goto(path.list(kind));
     await expect(page.getByRole("searchbox", { name: "Name" })).toBeVisible();
-    await expect(page.getByLabel("Namespace", { exact: true }), kind).toHaveCount(0);
+    await expect(page.getByRole("button", { name: /^Namespace: / }), kind).toHaveCount(0);
   }
   // the control case, reached by a link too
   await page.getByRole("link", { name: "Deployments" }).click();
-  await expect(page.getByLabel("Namespace", { exact: true })).toBeVisible();
-  await page.getByLabel("Namespace", { exact: true }).selectOption("shop");
+  await expect(page.getByRole("button", { name: /^Namespace: / })).toBeVisible();
+  await page.getByRole("button", { name: /^Namespace: / }).click();
+  await page.getByRole("checkbox", { name: "shop", exact: true }).check();
   await expect(page).toHaveURL(/namespace=shop/);
   await page.getByRole("link", { name: "Nodes" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Nodes" })).toBeVisible();
-  await expect(page.getByLabel("Namespace", { exact: true })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: /^Namespace: / })).toHaveCount(0);
 });
 
 test("finding_p9 kinds have the names of the API", async ({ page }) => {
@@ -134,7 +135,7 @@ test("finding_p9 a custom resource has its own capitals, without scripts too", a
 });
 
 test.describe("finding_p13 a wrong label selector", () => {
-  const field = (page: Page) => page.getByRole("searchbox", { name: "Labels" });
+  const field = (page: Page) => page.getByRole("combobox", { name: "Labels" });
 
   test("finding_p13 is marked with an example while the list stays", async ({ page }) => {
     await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop&labels=tier%3Dweb"));
@@ -152,7 +153,7 @@ test.describe("finding_p13 a wrong label selector", () => {
     await expect(page.getByRole("link", { name: /^storefront-/ })).toHaveCount(3);
   });
 
-  test("finding_p13 in an address filters nothing and says so, without scripts too", async ({ page, browser }) => {
+  test("finding_p13 in an address filters nothing and is reported, without scripts too", async ({ page, browser }) => {
     const address = path.list("core/v1/pods", "namespace=shop&labels=%3D%3Dnope(");
     const check = async (page: Page) => {
       await signIn(page, "vera", address);
@@ -186,11 +187,12 @@ test("finding_p20 a breadcrumb ends with the page", async ({ page }) => {
 });
 
 test("finding_p20 the namespaces behind \"and more\" can be read", async ({ page }) => {
-  const made = await Promise.all(Array.from({ length: 4 }, () => createNamespace("more")));
+  const made = await Promise.all(Array.from({ length: 20 }, () => createNamespace("more")));
   await signIn(page, "vera", path.list("core/v1/pods"));
-  const note = main(page).locator(".banner").filter({ hasText: "Showing the namespaces you can list" });
+  const note = main(page).locator(".scope-note");
+  await expect(note.getByText(made[19] as string)).toBeHidden();
+  await note.getByText(/^\d+( of \d+)? namespaces$/).click();
   const more = note.getByText(/^and \d+ more$/).first();
-  await expect(note.getByText(made[3] as string)).toBeHidden();
   await more.click();
   for (const name of made) await expect(note).toContainText(name);
   await expect(note.locator("details").first()).toHaveAttribute("open", "");

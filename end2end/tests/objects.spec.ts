@@ -78,7 +78,7 @@ test.describe("finding_p1", () => {
 });
 
 test.describe("finding_p3 the log of a container that has not started", () => {
-  test("finding_p3 says that no node fits, and leads to what explains it", async ({ page }) => {
+  test("finding_p3 shows that no node fits, and links to the explanation", async ({ page }) => {
     const pod = await podOf("video-encoder");
     await signIn(page, "vera", path.pod("shop", pod, "logs"));
     const state = page.locator("[data-state=not-started]");
@@ -110,7 +110,7 @@ test.describe("finding_p3 the log of a container that has not started", () => {
 });
 
 test.describe("finding_p5", () => {
-  test("finding_p5 an object that never was there is not found, and nothing else is said", async ({ page }) => {
+  test("finding_p5 an object that never existed is not found, and nothing else is shown", async ({ page }) => {
     await signIn(page, "vera", path.pod("shop", "there-is-no-such-pod"));
     await expect(page.locator("[data-state=not-found]")).toContainText("Not found");
     // the stream may answer before the page has loaded
@@ -127,7 +127,7 @@ test.describe("finding_p5", () => {
     await expect(main(page)).not.toContainText("was deleted");
   });
 
-  test("finding_p5 an object that is deleted while it is looked at says so", async ({ page }) => {
+  test("finding_p5 an object that is deleted while it is open is shown as deleted", async ({ page }) => {
     const name = unique("goes");
     await createPod("shop", name);
     await podReady("shop", name);

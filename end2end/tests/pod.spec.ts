@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { admin } from "../support/kubectl";
@@ -16,7 +17,7 @@ async function open(page: Page, user: "ada" | "devi" | "vera", app: string, tab 
 }
 
 test.describe("the overview", () => {
-  test("says why a pod crashes and what to look at", async ({ page }) => {
+  test("shows why a pod crashes and what to look at", async ({ page }) => {
     await open(page, "vera", "recommender");
     const main = page.getByRole("main");
     await expect(main).toContainText(/CrashLoopBackOff|Error/);
@@ -24,7 +25,7 @@ test.describe("the overview", () => {
     await expect(main).toContainText(/previous log/);
   });
 
-  test("says why a pod is not placed, in plain words", async ({ page }) => {
+  test("shows why a pod is not scheduled, in plain words", async ({ page }) => {
     await open(page, "vera", "video-encoder");
     const main = page.getByRole("main");
     await expect(main).toContainText("all 2 nodes have too little free CPU");
@@ -95,6 +96,14 @@ test.describe("logs", () => {
     await expect(page).toHaveURL(/previous=1/);
   });
 
+  test("are downloaded as a file", async ({ page }) => {
+    await open(page, "vera", "checkout", "logs");
+    await expect(lines(page)).toContainText("order=");
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+    expect(file.suggestedFilename()).toMatch(/^checkout-.*\.(log|txt)$/);
+    expect(readFileSync(await file.path(), "utf8")).toContain("order=");
+  });
+
   test("are searched, and held still while a user reads", async ({ page }) => {
     await open(page, "vera", "checkout", "logs");
     await expect(lines(page)).toContainText("order=");
@@ -110,7 +119,7 @@ test.describe("logs", () => {
 });
 
 test.describe("the terminal", () => {
-  test("runs what devi types, and says what came back", async ({ page }) => {
+  test("runs what devi types, and shows the output", async ({ page }) => {
     await open(page, "devi", "checkout", "terminal");
     const screen = page.locator("portico-terminal");
     await expect(screen).toBeVisible();

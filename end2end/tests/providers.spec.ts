@@ -30,7 +30,7 @@ async function signedInWith(browser: Browser, provider: Provider, user: string, 
   return page;
 }
 
-test("both providers and the cloud stand on one page, and each leads in", async ({ browser }) => {
+test("both providers and the cloud are on one page, and each signs in", async ({ browser }) => {
   const page = await (await newContext(browser)).newPage();
   await page.goto("/");
   await expect(page.getByRole("link", { name: /^Sign in with / })).toHaveCount(2);
@@ -72,7 +72,7 @@ test("several tabs sign in with a provider at once, and all arrive", async ({ br
   await context.close();
 });
 
-test("a sign-in that a user gives up at the provider says so and can be tried again", async ({ browser }) => {
+test("a sign-in that a user cancels at the provider shows it and can be repeated", async ({ browser }) => {
   const page = await (await newContext(browser)).newPage();
   await page.goto("/");
   await page.getByRole("link", { name: "Sign in with Corp" }).click();
@@ -100,7 +100,7 @@ test("sign-out here leads to the provider's own sign-out, and back", async ({ br
   await page.context().close();
 });
 
-test("sign-out at the provider ends the session here within seconds, and says so", async ({ browser }) => {
+test("sign-out at the provider ends the session here within seconds, with the reason", async ({ browser }) => {
   const page = await signedInWith(browser, "Corp", "bob", "/oauth2/sessions");
   await expect(page.getByRole("heading", { name: "Your sessions" })).toBeVisible();
   const there = await page.context().newPage();

@@ -43,7 +43,7 @@ test("some minutes before the end the password is asked for, and the page stays"
   await expect(page.getByRole("link", { name: /^storefront-/ }).first()).toBeVisible();
 });
 
-test("put off, it comes back when two minutes are left", async ({ page }) => {
+test("postponed, it returns when two minutes are left", async ({ page }) => {
   await shortlyBefore(page, 300);
   await dialog(page).getByRole("button", { name: "Later" }).click();
   await expect(dialog(page)).toHaveCount(0);
@@ -51,7 +51,7 @@ test("put off, it comes back when two minutes are left", async ({ page }) => {
   await expect(dialog(page)).toContainText("Stay signed in");
 });
 
-test("at the end the page says so and leads back to itself", async ({ page }) => {
+test("at the end the page shows it and leads back to itself", async ({ page }) => {
   await shortlyBefore(page, -1);
   await expect(dialog(page)).toContainText("Your session has ended");
   await expect(dialog(page).getByRole("link", { name: "Sign in again" })).toHaveAttribute("href", /rd=.*pods/);

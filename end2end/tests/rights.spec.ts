@@ -131,7 +131,7 @@ const flat = (group: string, plural: string, name: string, namespace = "shop") =
 function forbidden(triple: Triple, target: Target): Attempt | undefined {
   const { namespace } = triple;
   const asked = question(triple);
-  const listed = { cluster: id(), query: { resource: { group: asked.group, version: "v1", plural: asked.resource }, namespace: namespace ?? null, name: "", labels: "", sort: "" } };
+  const listed = { cluster: id(), query: { resource: { group: asked.group, version: "v1", plural: asked.resource }, namespaces: namespace ? [namespace] : [] }, range: { offset: 0, limit: 50 } };
   const json = (verb: string, address: string, body: object): Attempt => ({
     verb,
     send: async (api) => (await api.post(address, body)).status,

@@ -72,7 +72,7 @@ test("the user menu leads to the list, which marks this session and ends another
   });
 });
 
-test("a terminal closes within a second when its session is ended elsewhere, and says why", async ({ browser }) => {
+test("a terminal closes within a second when its session is ended in another browser, with the reason", async ({ browser }) => {
   await withUser(async (who) => {
     const pod = await admin(
       "acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}",
@@ -178,7 +178,7 @@ test("the back button shows nothing of before after sign-out", async ({ browser 
   await page.context().close();
 });
 
-test("a browser that drops the session's cookie is told so", async ({ browser }) => {
+test("a browser that drops the session's cookie gets an error page", async ({ browser }) => {
   // what the test fetches itself is not the browser's, which trusts our authority
   const context = await newContext(browser, { ignoreHTTPSErrors: true });
   const page = await context.newPage();

@@ -6,7 +6,7 @@ import { account, enter, enterCode, fields, signIn } from "../support/sign-in";
 import { signOut } from "../support/sign-out";
 
 test.describe("the sign-in page", () => {
-  test("says where you are going and why you are here, and takes you there", async ({ page }) => {
+  test("shows where the sign-in leads and why it is needed, and leads there", async ({ page }) => {
     await page.goto(path.list("core/v1/pods", "namespace=shop"));
     await expect(page).toHaveURL(/\/oauth2\/sign_in/);
     await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
@@ -36,7 +36,7 @@ test.describe("the sign-in page", () => {
     await expect(page).not.toHaveURL(/\/oauth2\//);
   });
 
-  test("a wrong password keeps the name and says so", async ({ page }) => {
+  test("a wrong password keeps the name and shows an error", async ({ page }) => {
     await page.goto("/oauth2/sign_in");
     await enter(page, { name: "vera", password: "not-the-password-of-vera" });
     await expect(page.getByRole("alert")).toContainText(/password/i);
@@ -123,7 +123,7 @@ test.describe("after sign-in", () => {
     });
   }
 
-  test("the sign-in form cannot be sent from elsewhere", async ({ context, page }) => {
+  test("the sign-in form cannot be sent from another origin", async ({ context, page }) => {
     await page.goto("/oauth2/sign_in");
     const token = await page.locator("input[name=csrf_token]").inputValue();
     const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
@@ -144,7 +144,7 @@ test.describe("after sign-in", () => {
     expect(answer.status).toBeGreaterThanOrEqual(400);
   });
 
-  test("a project without a role is no page of yours", async ({ page }) => {
+  test("a project without a role has no page for the user", async ({ page }) => {
     await signIn(page, "otto", path.project("acme"));
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.getByRole("heading", { name: "You have no access to anything here yet" })).toBeVisible();

@@ -40,7 +40,7 @@ test("several tabs that were sent to sign-in at once all arrive where they were 
   await context.close();
 });
 
-test("a tab whose form waited while another signed in goes on without signing in again", async ({ browser }) => {
+test("a tab whose form waited while another signed in continues without signing in again", async ({ browser }) => {
   const context = await newContext(browser);
   const late = await context.newPage();
   await late.goto(path.list("core/v1/pods", "namespace=shop"));
@@ -76,7 +76,7 @@ test("a late tab that sends its old form signs in, and no tab is signed out", as
   await context.close();
 });
 
-test("a tab left open when another signs out says so and leads back", async ({ browser }) => {
+test("a tab left open when another signs out shows it and leads back", async ({ browser }) => {
   const context = await newContext(browser);
   const left = await context.newPage();
   await signIn(left, "vera", path.list("core/v1/pods", "namespace=shop"));
@@ -91,7 +91,7 @@ test("a tab left open when another signs out says so and leads back", async ({ b
   await context.close();
 });
 
-test("finding_s12 a tab beyond the session's limit says so, and is live when there is room", async ({ page, context }) => {
+test("finding_s12 a tab beyond the session's limit shows it, and is live when there is room", async ({ page, context }) => {
   await signIn(page, "vera", path.project());
   const streams = `${path.project()}/stream`;
   await page.evaluate(async (address) => {

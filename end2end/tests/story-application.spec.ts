@@ -1,0 +1,216 @@
+// Two stories of a developer. An application of four objects is created from pasted YAML, changed, followed through its rollout
+// and its logs. A workload that crashes after a change is found in the list, explained by its page, and rolled back.
+import { mkdirSync } from "node:fs";
+import nodePath from "node:path";
+import type { Page } from "@playwright/test";
+import { expect, newContext, takeComplaints, test } from "../support/browser";
+import { content, paste, planned, review, reviewChanges, textOf } from "../support/editor";
+import { projectRoot } from "../support/env";
+import { admin, apply } from "../support/kubectl";
+import { ofTheBrowser } from "../support/page-check";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createNamespace, deploymentManifest, remove } from "../support/workloads";
+
+const pictures = nodePath.join(projectRoot, "end2end/screenshots");
+
+const application = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: shop-settings
+data:
+  CURRENCY: EUR
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: shop
+  labels:
+    app: shop
+spec:
+  replicas: 2
+  selector:
+    matchLabels:
+      app: shop
+  template:
+    metadata:
+      labels:
+        app: shop
+    spec:
+      terminationGracePeriodSeconds: 0
+      securityContext:
+        runAsNonRoot: true
+        runAsUser: 1000
+      containers:
+        - name: web
+          image: localhost/busybox:1.35
+          imagePullPolicy: Never
+          command: ["sh", "-c", "n=0; while true; do n=$((n+1)); echo $GREETING order=$n currency=$CURRENCY; sleep 1; done"]
+          env:
+            - name: GREETING
+              value: hello
+          envFrom:
+            - configMapRef:
+                name: shop-settings
+          ports:
+            - containerPort: 8080
+              protocol: TCP
+          resources:
+            requests:
+              cpu: 10m
+              memory: 16Mi
+            limits:
+              memory: 64Mi
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: shop
+spec:
+  selector:
+    app: shop
+  ports:
+    - port: 80
+      protocol: TCP
+      targetPort: 8080
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: shop
+spec:
+  rules:
+    - host: shop.example.org
+      http:
+        paths:
+          - path: /
+            pathType: Prefix
+            backend:
+              service:
+                name: shop
+                port:
+                  number: 80
+`;
+
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const tab = (page: Page, name: string) => page.getByRole("navigation", { name: "Parts of this object" }).getByRole("link", { name });
+const dialog = (page: Page) => page.getByRole("dialog");
+const complete = (replicas: number) => `Complete: ${replicas} of ${replicas} replicas run the newest revision and are available.`;
+
+async function fits(page: Page) {
+  const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect.soft(sideways, `pixels of sideways scroll at ${page.url()}`).toBe(0);
+}
+
+for (const width of [1440, 390]) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test.describe(`at ${width} px, ${colorScheme}`, () => {
+      let namespace: string;
+      let page: Page;
+      const picture = async (what: string, fullPage = true) => {
+        await fits(page);
+        // the sticky header of a page that was scrolled would be in the middle of its picture
+        if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+        await page.screenshot({ path: nodePath.join(pictures, `story-application-${what}-${colorScheme}-${width}.png`), fullPage, animations: "disabled" });
+      };
+
+      test.beforeEach(async ({ browser }) => {
+        mkdirSync(pictures, { recursive: true });
+        namespace = await createNamespace("story");
+        const context = await newContext(browser, { viewport: { width, height: 900 }, colorScheme });
+        page = await context.newPage();
+      });
+      test.afterEach(async () => {
+        await remove(namespace);
+        expect(takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
+        await page.context().close();
+      });
+
+      test("need_application a developer creates an application, changes it, and follows its rollout and its logs", async () => {
+        test.setTimeout(180_000);
+        await signIn(page, "devi", path.createPage(`namespace=${namespace}`));
+        await expect(content(page)).toBeVisible();
+        await paste(page, application);
+        await reviewChanges(page);
+        for (const name of ["ConfigMap", "Deployment", "Service", "Ingress"]) await expect(planned(page, new RegExp(`^${name} `))).toHaveAttribute("data-effect", "create");
+        await picture("1-review");
+        await page.getByRole("button", { name: "Apply 4 objects" }).click();
+        const outcome = part(page, "outcome");
+        await expect(outcome.getByRole("heading", { name: "4 created" })).toBeVisible();
+        await picture("2-applied");
+
+        await outcome.getByRole("link", { name: /^Deployment .*shop$/ }).click();
+        await expect(part(page, "rollout")).toContainText(complete(2));
+        for (const [relation, name] of [["Selected by Services", "shop"], ["Uses", "shop-settings"]] as const) {
+          await expect(page.getByRole("region", { name: relation }).getByRole("link", { name, exact: true })).toBeVisible();
+        }
+        await picture("3-running");
+
+        await tab(page, "Edit").click();
+        await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "YAML" }).click();
+        await expect(content(page)).toContainText("GREETING");
+        await paste(page, (await textOf(page)).replace("value: hello", "value: good-morning"));
+        await reviewChanges(page);
+        const difference = review(page).getByRole("region", { name: /^Difference of / });
+        await expect(difference.locator("ins")).toContainText(["value: good-morning"]);
+        await expect(difference.locator("del")).toContainText(["value: hello"]);
+        await picture("4-edit");
+        await page.getByRole("button", { name: "Save", exact: true }).click();
+        await expect(page.getByText("shop was saved.")).toBeVisible();
+
+        // the same page shows the rollout until it is complete
+        await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^2 Current/);
+        await expect(part(page, "rollout")).toContainText(complete(2));
+        await expect(part(page, "pods").getByRole("heading", { name: "Pods (2)" })).toBeVisible();
+        await picture("5-rolled-out");
+
+        await tab(page, "Logs").click();
+        const pods = (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
+        const lines = page.getByRole("log");
+        for (const pod of pods) await expect(lines).toContainText(new RegExp(`\\[${pod}\\] good-morning order=\\d+ currency=EUR`));
+        await picture("6-logs");
+      });
+
+      test("need_rollback a developer finds a workload that crashes, reads why, and rolls it back", async () => {
+        test.setTimeout(240_000);
+        const healthy = deploymentManifest(namespace, "payments", 2, "echo connected; sleep infinity");
+        await apply("acme-prod", healthy);
+        await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/payments", "--timeout=60s");
+        await apply("acme-prod", deploymentManifest(namespace, "payments", 2, "echo cannot reach the database; exit 3"));
+
+        await signIn(page, "devi", path.list("core/v1/pods", `namespace=${namespace}`));
+        const row = page.getByRole("main").getByRole("row").filter({ hasText: "CrashLoopBackOff" }).first();
+        await expect(row).toBeVisible({ timeout: 60_000 });
+        await picture("7-list-failing");
+        await row.getByRole("link", { name: /^payments-/ }).click();
+        await expect(page.locator("[data-reason]")).toContainText("exit code 3", { timeout: 60_000 });
+        await picture("8-reason");
+
+        // by its ReplicaSet to the Deployment
+        const owner = page.getByRole("region", { name: "Owned by" }).getByRole("link");
+        await owner.click();
+        await expect(page).toHaveURL(/\/replicasets\//);
+        await owner.click();
+        await expect(page).toHaveURL(/\/deployments\/payments$/);
+        const failing = part(page, "pods").getByRole("row").filter({ hasText: /CrashLoopBackOff|Error/ });
+        await expect(failing.first()).toBeVisible({ timeout: 60_000 });
+        await expect(part(page, "rollout")).not.toContainText("Complete");
+        await picture("9-failing");
+
+        await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
+        const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
+        await expect(difference.locator("del").filter({ hasText: "cannot reach the database" })).toBeVisible();
+        await expect(difference.locator("ins").filter({ hasText: "connected" })).toBeVisible();
+        await picture("10-roll-back", false);
+        await dialog(page).getByRole("button", { name: "Roll back", exact: true }).click();
+        await expect(dialog(page)).toHaveCount(0);
+
+        await expect(part(page, "rollout")).toContainText(complete(2), { timeout: 60_000 });
+        await expect(failing).toHaveCount(0);
+        await expect(page.locator("[data-reason]")).toHaveCount(0);
+        await picture("11-recovered");
+        expect(await admin("acme-prod", "get", "deployment", "-n", namespace, "payments", "-o", "jsonpath={.spec.template.spec.containers[0].command[2]}")).toBe("echo connected; sleep infinity");
+      });
+    });
+  }
+}

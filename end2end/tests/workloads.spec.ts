@@ -1,0 +1,387 @@
+// The pages of workloads and of what belongs to them: pods, revisions, related objects, values, logs and terminals of all pods.
+import type { Page } from "@playwright/test";
+import { expect, takeComplaints, test } from "../support/browser";
+import { cluster, userId } from "../support/env";
+import { admin, apply } from "../support/kubectl";
+import { ofTheBrowser } from "../support/page-check";
+import { PanelApi } from "../support/panel-api";
+import * as path from "../support/paths";
+import { signIn } from "../support/sign-in";
+import { createNamespace, deploymentManifest, podManifest, remove, unique } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("workloads");
+});
+test.afterAll(() => remove(namespace));
+
+const field = (kind: string, name: string, jsonpath: string) =>
+  admin("acme-prod", "get", kind, "-n", namespace, name, "-o", `jsonpath={${jsonpath}}`, "--ignore-not-found");
+const rolledOut = (name: string) => admin("acme-prod", "rollout", "status", "-n", namespace, `deployment/${name}`, "--timeout=60s");
+const podsOf = async (name: string) =>
+  (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
+
+const main = (page: Page) => page.getByRole("main");
+const dialog = (page: Page) => page.getByRole("dialog");
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const command = (page: Page) => dialog(page).getByRole("region", { name: "Equivalent command" });
+
+/** A deployment that takes its environment from a ConfigMap, behind a Service; MODE tells its revisions apart. */
+const web = (name: string, mode: string, replicas = 1) => {
+  const made = deploymentManifest(namespace, name, replicas);
+  const [container] = made.spec.template.spec.containers;
+  Object.assign(container as object, {
+    env: [{ name: "MODE", value: mode }],
+    envFrom: [{ configMapRef: { name: `${name}-settings` } }],
+  });
+  return made;
+};
+const mode = (name: string) => field("deployment", name, ".spec.template.spec.containers[0].env[0].value");
+
+async function deployed(modes = ["one"], replicas = 1): Promise<string> {
+  const name = unique("web");
+  await apply("acme-prod", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-settings`, namespace }, data: { LEVEL: "debug" } });
+  await apply("acme-prod", { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: [{ port: 80, protocol: "TCP" }] } });
+  for (const value of modes) {
+    await apply("acme-prod", web(name, value, replicas));
+    await rolledOut(name);
+  }
+  return name;
+}
+
+test.describe("the page of a deployment", () => {
+  test("shows its pods, its revisions and what it belongs with, as links", async ({ page }) => {
+    const name = await deployed(["one", "two"], 2);
+    await signIn(page, "vera", path.deployment(namespace, name));
+    await expect(part(page, "rollout")).toContainText("Complete: 2 of 2 replicas run the newest revision and are available.");
+    const pods = part(page, "pods");
+    await expect(pods.getByRole("heading", { name: "Pods (2)" })).toBeVisible();
+    for (const pod of await podsOf(name)) {
+      await expect(pods.getByRole("link", { name: pod, exact: true })).toHaveAttribute("href", path.pod(namespace, pod));
+      await expect(pods.getByRole("link", { name: `Logs of ${pod}` })).toHaveAttribute("href", path.pod(namespace, pod, "logs"));
+    }
+    const revisions = part(page, "revisions").getByRole("row");
+    // the head, and two revisions with the newest first
+    await expect(revisions).toHaveCount(3);
+    await expect(revisions.nth(1)).toContainText(/^2 Current/);
+    await expect(revisions.nth(2)).toContainText(/^1/);
+    const [replicaSet] = (await admin("acme-prod", "get", "replicasets", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[?(@.metadata.annotations.deployment\\.kubernetes\\.io/revision=='1')].metadata.name}")).split(" ");
+    await expect(revisions.nth(2).getByRole("link", { name: replicaSet })).toBeVisible();
+    await expect(main(page).getByRole("region", { name: "Selected by Services" }).getByRole("link", { name, exact: true })).toHaveAttribute("href", path.object(namespace, "core/v1/services", name));
+    await main(page).getByRole("region", { name: "Uses" }).getByRole("link", { name: `${name}-settings` }).click();
+    await expect(page.getByRole("heading", { level: 1, name: `${name}-settings` })).toBeVisible();
+    await main(page).getByRole("region", { name: "Used by" }).getByRole("link", { name, exact: true }).click();
+    await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+  });
+
+  test("follows a rollout by itself, and shows a pod that the viewer has not loaded", async ({ page }) => {
+    const name = await deployed();
+    await signIn(page, "vera", path.deployment(namespace, name));
+    await expect(part(page, "pods").getByRole("heading", { name: "Pods (1)" })).toBeVisible();
+    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=3");
+    await expect(part(page, "pods").getByRole("heading", { name: "Pods (3)" })).toBeVisible();
+    await expect(part(page, "rollout")).toContainText("Complete: 3 of 3 replicas");
+    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=0");
+    await expect(part(page, "rollout")).toContainText("Scaled to zero.");
+    await expect(part(page, "pods")).toContainText("Scaled to zero: it has no pods.");
+  });
+
+  test("of a viewer has every ID once, and no rollback", async ({ page }) => {
+    const name = await deployed(["one", "two", "three"]);
+    await signIn(page, "vera", path.deployment(namespace, name));
+    const rollBack = part(page, "revisions").getByRole("button", { name: "Roll back" });
+    await expect(rollBack).toHaveCount(2);
+    for (const button of await rollBack.all()) {
+      await expect(button).toHaveAttribute("aria-disabled", "true");
+      await expect(button).toHaveAccessibleDescription(/Your roles do not include patch on deployments/);
+    }
+    const repeated = await page.evaluate(() => {
+      const ids = Array.from(document.querySelectorAll("[id]"), ({ id }) => id);
+      return ids.filter((id, at) => ids.indexOf(id) !== at);
+    });
+    expect(repeated).toEqual([]);
+  });
+});
+
+test.describe("changes", () => {
+  test("a rollback shows what it changes, and restores the template of the revision", async ({ page }) => {
+    const name = await deployed(["one", "two"]);
+    await signIn(page, "devi", path.deployment(namespace, name));
+    await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
+    await expect(dialog(page).getByRole("heading", { name: `Roll ${name} back to revision 1?` })).toBeVisible();
+    const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
+    await expect(difference.locator("del")).toContainText(["value: two"]);
+    await expect(difference.locator("ins")).toContainText(["value: one"]);
+    await expect(difference).not.toContainText("pod-template-hash");
+    await dialog(page).getByText("Command line").click();
+    await expect(command(page)).toHaveText(`kubectl rollout undo deployment/${name} --to-revision=1 -n ${namespace}`);
+    await dialog(page).getByText("Cancel", { exact: true }).click();
+    await expect(dialog(page)).toHaveCount(0);
+    expect(await mode(name)).toBe("two");
+    await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
+    await dialog(page).getByRole("button", { name: "Roll back", exact: true }).click();
+    await expect.poll(() => mode(name)).toBe("one");
+    await expect(dialog(page)).toHaveCount(0);
+    // revision 1 becomes 3
+    await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^3 Current/);
+    await expect(part(page, "revisions").getByRole("button", { name: "Roll back to revision 2" })).toBeVisible();
+    await expect(part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" })).toHaveCount(0);
+  });
+
+  test("a rollout is paused and resumed; while it is paused there is no rollback", async ({ page }) => {
+    const name = await deployed(["one", "two"]);
+    await signIn(page, "devi", path.deployment(namespace, name));
+    await page.getByRole("button", { name: "Pause rollout" }).click();
+    await dialog(page).getByRole("button", { name: "Pause rollout" }).click();
+    await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("true");
+    await expect(page.getByText(`The rollout of ${name} is paused.`)).toBeVisible();
+    await expect(part(page, "rollout").getByText("Paused", { exact: true })).toBeVisible();
+    const rollBack = part(page, "revisions").getByRole("button", { name: "Roll back" });
+    await expect(rollBack).toHaveAttribute("aria-disabled", "true");
+    await expect(rollBack).toHaveAccessibleDescription(/The rollout is paused/);
+    await expect(page.getByRole("button", { name: "Pause rollout" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Resume rollout" }).click();
+    await dialog(page).getByText("Command line").click();
+    await expect(command(page)).toHaveText(`kubectl rollout resume deployment/${name} -n ${namespace}`);
+    await dialog(page).getByRole("button", { name: "Resume rollout" }).click();
+    await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("");
+    await expect(page.getByRole("button", { name: "Pause rollout" })).toBeVisible();
+    await expect(part(page, "rollout").getByText("Paused", { exact: true })).toHaveCount(0);
+  });
+
+  test("a CronJob is suspended, resumed and run now", async ({ page }) => {
+    const name = unique("nightly");
+    const { spec } = podManifest(namespace, name, "echo done");
+    await apply("acme-prod", {
+      apiVersion: "batch/v1beta1",
+      kind: "CronJob",
+      metadata: { name, namespace },
+      spec: { schedule: "0 3 1 1 *", jobTemplate: { spec: { template: { metadata: { labels: { cron: name } }, spec: { ...spec, restartPolicy: "Never" } } } } },
+    });
+    await signIn(page, "devi", path.object(namespace, "batch/v1beta1/cronjobs", name));
+    await page.getByRole("button", { name: "Suspend" }).click();
+    await dialog(page).getByText("Command line").click();
+    await expect(command(page)).toHaveText(`kubectl patch cronjob/${name} --type merge -p '{"spec":{"suspend":true}}' -n ${namespace}`);
+    await dialog(page).getByRole("button", { name: "Suspend" }).click();
+    await expect.poll(() => field("cronjob", name, ".spec.suspend")).toBe("true");
+    await page.getByRole("button", { name: "Resume", exact: true }).click();
+    await dialog(page).getByRole("button", { name: "Resume", exact: true }).click();
+    await expect.poll(() => field("cronjob", name, ".spec.suspend")).toBe("false");
+    await expect(page.getByRole("button", { name: "Suspend" })).toBeVisible();
+    await page.getByRole("button", { name: "Run now" }).click();
+    await dialog(page).getByRole("button", { name: "Run now" }).click();
+    await expect(page.getByText(new RegExp(`Job ${name}-manual-\\w+ was created from ${name}`))).toBeVisible();
+    const jobs = (jsonpath: string) => admin("acme-prod", "get", "jobs", "-n", namespace, "-o", `jsonpath={range .items[?(@.metadata.ownerReferences[0].name=='${name}')]}{${jsonpath}}{end}`);
+    await expect.poll(() => jobs(".status.succeeded"), { timeout: 30_000 }).toBe("1");
+    const job = await jobs(".metadata.name");
+    expect(job).toMatch(new RegExp(`^${name}-manual-`));
+    // on the CronJob's page, the job is there with its result
+    const owned = main(page).getByRole("link", { name: job });
+    await expect(owned).toBeVisible();
+    await owned.click();
+    await expect(page.getByRole("heading", { level: 1, name: job })).toBeVisible();
+  });
+
+  test("the command line of a dialog follows its fields", async ({ page }) => {
+    const name = await deployed();
+    await signIn(page, "devi", path.deployment(namespace, name));
+    await page.getByRole("button", { name: "Scale" }).click();
+    await expect(command(page)).toBeHidden();
+    await dialog(page).getByText("Command line").click();
+    await dialog(page).getByLabel("Replicas").fill("4");
+    await expect(command(page)).toHaveText(`kubectl scale deployment/${name} --replicas=4 -n ${namespace}`);
+    await dialog(page).getByLabel("Replicas").fill("0");
+    await expect(command(page)).toHaveText(`kubectl scale deployment/${name} --replicas=0 -n ${namespace}`);
+    expect(await field("deployment", name, ".spec.replicas")).toBe("1");
+  });
+});
+
+test.describe("values", () => {
+  test("of a ConfigMap are shown", async ({ page }) => {
+    const name = unique("settings");
+    await apply("acme-prod", { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { LEVEL: "debug", "app.conf": "a=1\nb=<script>2</script>\n" } });
+    await signIn(page, "vera", path.object(namespace, "core/v1/configmaps", name));
+    const values = part(page, "values");
+    await expect(values.getByText("debug", { exact: true })).toBeVisible();
+    await expect(values).toContainText("b=<script>2</script>");
+    await expect(values).toContainText("app.conf");
+    await expect(page.getByRole("button", { name: "Reveal values" })).toHaveCount(0);
+  });
+
+  test("of a Secret are in the page only after they were revealed, and go when they are hidden", async ({ page }) => {
+    const [name, secret] = [unique("credentials"), unique("hush")];
+    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
+    const encoded = Buffer.from(secret).toString("base64");
+    const served: string[] = [];
+    page.on("response", async (response) => served.push(await response.text().catch(() => "")));
+    const shows = (text: string) => text.includes(secret) || text.includes(encoded);
+    await signIn(page, "devi", path.object(namespace, "core/v1/secrets", name));
+    const values = part(page, "values");
+    await expect(values).toContainText("The values are hidden");
+    expect(shows(await page.content())).toBe(false);
+    expect(served.filter(shows)).toEqual([]);
+    await page.getByRole("button", { name: "Reveal values" }).click();
+    await expect(values.getByText(secret, { exact: true })).toBeVisible();
+    await page.getByRole("button", { name: "Hide values" }).click();
+    await expect(values).toContainText("The values are hidden");
+    expect(shows(await page.content())).toBe(false);
+  });
+
+  test("of a Secret are refused to a viewer", async ({ page }) => {
+    const [name, secret] = [unique("credentials"), unique("hush")];
+    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
+    await signIn(page, "vera", path.object(namespace, "core/v1/secrets", name));
+    await expect(page.locator("[data-state=not-permitted]")).toBeVisible();
+    await expect(page.getByRole("button", { name: "Reveal values" })).toHaveCount(0);
+    const api = await PanelApi.of(page, "acme");
+    const object = { resource: { group: "", version: "v1", plural: "secrets" }, namespace, name };
+    for (const endpoint of ["objects/values", "manifests/edit"]) {
+      const answer = await api.post(`/api/${endpoint}`, { cluster: cluster("acme-prod").id, object });
+      expect(answer.body, endpoint).toContain("secrets");
+      expect(answer.body, endpoint).not.toContain(secret);
+      expect(answer.status, endpoint).not.toBe(200);
+    }
+    // the same request of a user who may
+    await page.context().clearCookies();
+    await signIn(page, "devi", path.object(namespace, "core/v1/secrets", name));
+    const allowed = await (await PanelApi.of(page, "acme")).post("/api/objects/values", { cluster: cluster("acme-prod").id, object });
+    expect(allowed.body).toContain(secret);
+  });
+});
+
+test.describe("all pods of a deployment", () => {
+  const lines = (page: Page) => page.getByRole("log");
+  const talking = async () => {
+    const name = unique("talk");
+    await apply("acme-prod", deploymentManifest(namespace, name, 3, "n=0; while true; do n=$((n+1)); echo $(hostname) line-$n-; sleep 0.5; done"));
+    await rolledOut(name);
+    return { name, pods: await podsOf(name) };
+  };
+  const last = async (page: Page, pod: string) => {
+    const all = [...(await lines(page).innerText()).matchAll(new RegExp(`^\\[${pod}\\] ${pod} line-(\\d+)-$`, "gm"))];
+    return Number(all.at(-1)?.[1] ?? 0);
+  };
+
+  test("are followed together; one that is deselected leaves the others as they are", async ({ page }) => {
+    const { name, pods } = await talking();
+    expect(pods.length).toBe(3);
+    await signIn(page, "vera", path.deployment(namespace, name));
+    await page.getByRole("navigation", { name: "Parts of this object" }).getByRole("link", { name: "Logs" }).click();
+    for (const pod of pods) await expect.poll(() => last(page, pod)).toBeGreaterThan(0);
+    const [quiet, ...others] = pods as [string, ...string[]];
+    await page.getByRole("group", { name: "Pods" }).getByLabel(quiet).uncheck();
+    const atOnce = await Promise.all(others.map((pod) => last(page, pod)));
+    for (const [at, pod] of others.entries()) await expect.poll(() => last(page, pod)).toBeGreaterThan((atOnce[at] ?? 0) + 2);
+    const stopped = await last(page, quiet);
+    expect(stopped).toBeGreaterThan(0);
+    const then = await Promise.all(others.map((pod) => last(page, pod)));
+    for (const [at, pod] of others.entries()) await expect.poll(() => last(page, pod)).toBeGreaterThan((then[at] ?? 0) + 2);
+    expect(await last(page, quiet)).toBe(stopped);
+    // no line came twice, as it would if the others had been opened again
+    const text = (await lines(page).innerText()).split("\n").filter((line) => others.some((pod) => line.includes(pod)));
+    expect(text.length).toBe(new Set(text).size);
+    await page.getByRole("group", { name: "Pods" }).getByLabel(quiet).check();
+    await expect.poll(() => last(page, quiet)).toBeGreaterThan(stopped);
+    expect(takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
+  });
+
+  test("keep what was deselected and read when the deployment changes", async ({ page }) => {
+    const { name, pods } = await talking();
+    await signIn(page, "vera", path.deployment(namespace, name, "logs"));
+    const [quiet, other] = pods as [string, string];
+    for (const pod of [quiet, other]) await expect.poll(() => last(page, pod)).toBeGreaterThan(0);
+    const choice = page.getByRole("group", { name: "Pods" }).getByLabel(quiet);
+    await choice.uncheck();
+    await page.getByRole("searchbox", { name: "Search in the lines" }).fill("line-");
+    const seen = page.waitForResponse((response) => response.url().includes("/api/objects/get"));
+    await admin("acme-prod", "annotate", "deployment", "-n", namespace, name, "example.org/note=changed");
+    await seen;
+    const before = await last(page, other);
+    await expect.poll(() => last(page, other)).toBeGreaterThan(before + 2);
+    await expect(choice).not.toBeChecked();
+    await expect(page.getByRole("searchbox", { name: "Search in the lines" })).toHaveValue("line-");
+    expect(await last(page, quiet)).toBeGreaterThan(0);
+  });
+
+  test("of a new revision join the followed logs", async ({ page }) => {
+    const { name, pods } = await talking();
+    await signIn(page, "vera", path.deployment(namespace, name, "logs"));
+    const [old] = pods as [string];
+    await expect.poll(() => last(page, old)).toBeGreaterThan(0);
+    await admin("acme-prod", "rollout", "restart", "-n", namespace, `deployment/${name}`);
+    await rolledOut(name);
+    const [fresh] = (await podsOf(name)).filter((pod) => !pods.includes(pod)) as [string];
+    await expect.poll(() => last(page, fresh), { timeout: 30_000 }).toBeGreaterThan(0);
+    // lines of the removed pods stay
+    expect(await last(page, old)).toBeGreaterThan(0);
+  });
+
+  test("are offered for a terminal", async ({ page }) => {
+    const { name, pods } = await talking();
+    await signIn(page, "devi", path.deployment(namespace, name));
+    await page.getByRole("navigation", { name: "Parts of this object" }).getByRole("link", { name: "Terminal" }).click();
+    await expect(page.getByRole("heading", { name: "Choose a pod" })).toBeVisible();
+    for (const pod of pods) await expect(main(page).getByRole("link", { name: pod, exact: true })).toHaveAttribute("href", path.pod(namespace, pod, "terminal"));
+    await main(page).getByRole("link", { name: pods[1], exact: true }).click();
+    const screen = page.locator("portico-terminal");
+    await screen.click();
+    await expect(screen).toContainText("$");
+    await page.keyboard.type("hostname\n");
+    await expect(screen).toContainText(pods[1] as string);
+  });
+});
+
+test.describe("who can", () => {
+  async function askFromDelete(page: Page, name: string) {
+    await signIn(page, "vera", path.deployment(namespace, name));
+    const button = page.getByRole("button", { name: "Delete" });
+    await expect(button).toHaveAttribute("aria-disabled", "true");
+    await button.focus();
+    const link = page.locator(".why", { has: page.locator("[data-action=delete]") }).getByRole("link", { name: "Who can?" });
+    await expect(link).toBeVisible();
+    await link.click();
+    await expect(page).toHaveURL(new RegExp(`/access\\?verb=delete&resource=deployments(\\.apps)?&namespace=${namespace}`));
+    const answer = page.locator("#who-can");
+    await expect(answer.getByLabel("Verb")).toHaveValue("delete");
+    await expect(answer.getByLabel("Namespace")).toHaveValue(namespace);
+    return answer;
+  }
+
+  test("a disabled Delete leads to the subjects that may, and to those that could grant it", async ({ page }) => {
+    const [name, role] = [await deployed(), unique("rbac-reader")];
+    const kind = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: role } };
+    await apply("acme-prod", { ...kind, kind: "ClusterRole", rules: [{ apiGroups: [kind.apiVersion.split("/")[0]], resources: ["*"], verbs: ["get", "list"] }] });
+    const group = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: `portico:user:${userId("vera")}` };
+    await apply("acme-prod", { ...kind, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role }, subjects: [group] });
+    try {
+      const answer = await askFromDelete(page, name);
+      await expect(answer.getByRole("heading", { name: new RegExp(`^Can delete deployments(\\.apps)? in ${namespace}$`) })).toBeVisible();
+      const holders = answer.getByRole("region", { name: "Subjects" }).first();
+      await expect(holders.getByRole("row").filter({ hasText: "k8s_developer" })).toBeVisible();
+      await expect(holders.getByRole("row").filter({ hasText: "k8s_viewer" })).toHaveCount(0);
+      await expect(answer.getByRole("heading", { name: "Can grant it" })).toBeVisible();
+    } finally {
+      await admin("acme-prod", "delete", "clusterrole,clusterrolebinding", role);
+    }
+  });
+
+  test("a viewer who may not read bindings is shown which right is missing", async ({ page }) => {
+    const answer = await askFromDelete(page, await deployed());
+    await expect(answer.getByRole("alert")).toContainText("Your roles do not include list on rolebindings");
+  });
+
+  test("an administrator sees roles, bindings and rules, and asks for something else", async ({ page }) => {
+    await signIn(page, "ada", `${path.accessPage()}?verb=delete&resource=pods&namespace=${namespace}`);
+    const answer = page.locator("#who-can");
+    const tables = answer.getByRole("region", { name: "Subjects" });
+    await expect(tables.first().getByRole("row").filter({ hasText: "k8s_developer" })).toBeVisible();
+    await expect(tables.first().getByRole("row").filter({ hasText: "k8s_viewer" })).toHaveCount(0);
+    await expect(answer.getByLabel("Verb")).toHaveValue("delete");
+    await answer.getByLabel("Verb").fill("get");
+    await answer.getByLabel("Resource").fill("pods/log");
+    await answer.getByRole("button", { name: "Ask" }).click();
+    await expect(page).toHaveURL(/verb=get&resource=pods%2Flog/);
+    await expect(answer.getByRole("heading", { name: `Can get pods/log in ${namespace}` })).toBeVisible();
+    await expect(tables.first().getByRole("row").filter({ hasText: "k8s_viewer" })).toBeVisible();
+  });
+});
