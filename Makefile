@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status demo-code build release install check test test-services e2e test-stop bench-kube-auth bench-gateway soak
+.PHONY: help demo demo-stop demo-status demo-code build release install check test test-services e2e test-stop bench-kube-auth bench-gateway bench-panel soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench-kube-auth: ## kube-auth's speed beside an echo; writes docs/performance (s
 
 bench-gateway: ## the gateway's speed beside nginx and mod_auth_openidc; writes docs/performance
 	@scripts/test.sh bench-gateway
+
+bench-panel: ## the panel's weight and speed with 10,000 pods in a browser; writes docs/performance
+	@scripts/test.sh bench-panel
 
 soak: ## 100,000 reviews of two identities; 10,000 WebSockets and mixed load for half an hour: flat memory
 	@scripts/test.sh soak

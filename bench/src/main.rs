@@ -1,9 +1,11 @@
-//! The program behind `make bench-kube-auth`, `make bench-gateway` and `make soak`: runs the real
+//! The program behind `make bench-kube-auth`, `make bench-gateway`, `make bench-panel` and `make soak`: runs the real
 //! program as a separate process, beside what it is compared with, against the services of the test
 //! stack.
+mod browser;
 mod gateway;
 mod kube_auth;
 mod machine;
+mod panel;
 mod process;
 mod report;
 mod theme;
@@ -26,6 +28,8 @@ enum Command {
     KubeAuth(kube_auth::measure::Options),
     /// Takes the gateway's figures and others' beside it, and writes them as JSON, table and plot
     Gateway(gateway::measure::Options),
+    /// Takes the panel's figures in a browser and writes them as JSON, table and plot
+    Panel(panel::measure::Options),
     /// Asks kube-auth for two identities 100,000 times while its cache expires, and compares every answer
     SoakKubeAuth(kube_auth::soak::Options),
     /// Holds 10,000 WebSockets at the gateway under a mixed load for half an hour, and watches its memory
@@ -49,6 +53,7 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::KubeAuth(options) => runtime.block_on(kube_auth::measure::run(&options)),
         Command::Gateway(options) => runtime.block_on(gateway::measure::run(&options)),
+        Command::Panel(options) => runtime.block_on(panel::measure::run(&options)),
         Command::SoakKubeAuth(options) => runtime.block_on(kube_auth::soak::run(&options)),
         Command::SoakGateway(options) => runtime.block_on(gateway::soak::run(&options)),
         Command::Echo { dir } => runtime.block_on(kube_auth::echo::serve(&dir)),

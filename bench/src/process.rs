@@ -220,9 +220,9 @@ impl Forking {
         while std::net::TcpStream::connect(address).is_err() {
             let ended = server.child.try_wait()?;
             if ended.is_some() || started.elapsed() > START_TIMEOUT {
-                let said = fs::read_to_string(log)?;
+                let message = fs::read_to_string(log)?;
                 bail!(
-                    "{:?} did not start ({ended:?}): {said}",
+                    "{:?} did not start ({ended:?}): {message}",
                     command.get_program()
                 );
             }
@@ -256,7 +256,7 @@ fn address_in(log: &str) -> Option<SocketAddr> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use super::*;
 

@@ -4,6 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
+/// The committed pages.
+const PAGES: &str = "docs/performance";
 const START: &str = "<!-- results: written by the benchmark -->\n";
 const END: &str = "<!-- end of results -->\n";
 
@@ -49,7 +51,14 @@ pub fn write(
     std::fs::write(file("json"), json)?;
     std::fs::write(file("svg"), plot)?;
     let page = file("md");
-    let text = std::fs::read_to_string(&page).with_context(|| page.display().to_string())?;
+    // another folder may not have the page yet
+    let template = if page.exists() {
+        page.clone()
+    } else {
+        Path::new(PAGES).join(format!("{name}.md"))
+    };
+    let text =
+        std::fs::read_to_string(&template).with_context(|| template.display().to_string())?;
     std::fs::write(&page, replaced(&text, table)?)?;
     Ok(())
 }
@@ -79,7 +88,7 @@ fn replaced(page: &str, results: &str) -> Result<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Apache with mod_auth_openidc: its session in shared memory, started at a real OpenID Provider.
-use super::browser::Browser;
 use super::nginx::free_port;
+use crate::browser::Browser;
 use crate::process::Forking;
 use anyhow::{Context as _, Result, ensure};
 use portico_testkit::{CLIENT_ID, CLIENT_SECRET, OidcPerson, OidcProvider};

@@ -119,7 +119,7 @@ fn counted(dump: &str) -> Result<u64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use super::*;
 

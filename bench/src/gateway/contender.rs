@@ -47,7 +47,7 @@ impl Identity {
         };
         ensure!(
             [assertion, user, claim] == expected,
-            "the upstream was told {text:?}"
+            "the upstream received {text:?}"
         );
         Ok(())
     }

@@ -22,7 +22,7 @@ pub struct Options {
     /// Two minutes instead of eleven: shows that everything works, not how fast; writes nothing without --out
     #[arg(long)]
     quick: bool,
-    /// Rounds only, as often as told; writes nothing
+    /// Rounds only, this many of each; writes nothing
     #[arg(long)]
     only_rounds: Option<usize>,
     /// With --only-rounds: this contender only, by its name in the results; may be repeated

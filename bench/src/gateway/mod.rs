@@ -1,6 +1,5 @@
 //! Measures the gateway beside widely used proxies, all in front of the same upstream.
 mod apache;
-mod browser;
 mod callgrind;
 mod contender;
 mod instructions;

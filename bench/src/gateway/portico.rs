@@ -1,6 +1,6 @@
 //! The release build of `portico gateway`, with an app behind it, and users who sign in.
-use super::browser::Browser;
 use super::upstream::SMALL;
+use crate::browser::Browser;
 use crate::process::{Server, wrapped};
 use anyhow::{Context as _, Result, ensure};
 use portico_testkit::{KeystoneAdmin, OidcPerson, TestEnv, TestUser};
@@ -123,8 +123,8 @@ impl Workplace {
 
     fn run(&self, command: &mut Command) -> Result<()> {
         let output = clean(command).output().context("portico")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{command:?}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{command:?}: {message}");
         Ok(())
     }
 

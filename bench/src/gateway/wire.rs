@@ -90,7 +90,7 @@ impl KeepAliveConnection {
 
 /// Parses the status and the length of the body.
 fn meaning(head: &[u8]) -> Result<(u16, usize)> {
-    let text = std::str::from_utf8(head).context("a head that is no text")?;
+    let text = std::str::from_utf8(head).context("a head that is not UTF-8")?;
     let mut lines = text.split("\r\n");
     let status = lines.next().and_then(|line| line.get(9..12));
     let status: u16 = status.context("no status line")?.parse()?;
@@ -117,7 +117,7 @@ pub fn get(host: &str, path: &str, cookie: &str) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use super::*;
 

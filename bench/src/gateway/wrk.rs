@@ -92,7 +92,7 @@ fn bytes(text: &str) -> Result<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests {
     use super::*;
 

@@ -5,14 +5,56 @@ use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 use url::Url;
+
+/// A connection, encrypted or not.
+pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<C: AsyncRead + AsyncWrite + Send + Unpin> Connection for C {}
+
+/// The address of a server, whatever its hosts are called.
+#[derive(Clone)]
+pub struct Endpoint {
+    address: SocketAddr,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+impl Endpoint {
+    /// Returns the address of a server that speaks TLS.
+    pub fn with_tls(address: SocketAddr, config: ClientConfig) -> Self {
+        let tls = Some(Arc::new(config));
+        Self { address, tls }
+    }
+
+    /// Connects for one of its hosts.
+    pub async fn connect(&self, host: &str) -> Result<Box<dyn Connection>> {
+        let stream = TcpStream::connect(self.address).await?;
+        let Some(tls) = &self.tls else {
+            return Ok(Box::new(stream));
+        };
+        let name = ServerName::try_from(host.to_owned())?;
+        let connector = TlsConnector::from(Arc::clone(tls));
+        Ok(Box::new(connector.connect(name, stream).await?))
+    }
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Self {
+        Self { address, tls: None }
+    }
+}
 
 /// A user's browser. Every host is at the same address.
 pub struct Browser {
-    server: SocketAddr,
+    server: Endpoint,
     jar: HashMap<String, BTreeMap<String, String>>,
 }
 
@@ -42,9 +84,9 @@ impl Page {
 }
 
 impl Browser {
-    pub fn new(server: SocketAddr) -> Self {
+    pub fn new(server: impl Into<Endpoint>) -> Self {
         Self {
-            server,
+            server: server.into(),
             jar: HashMap::new(),
         }
     }
@@ -80,7 +122,7 @@ impl Browser {
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(Full::new(Bytes::from(body)))?,
         };
-        let stream = TokioIo::new(TcpStream::connect(self.server).await?);
+        let stream = TokioIo::new(self.server.connect(&host).await?);
         let (mut sender, connection) = http1::handshake(stream).await?;
         let connection = tokio::spawn(connection);
         let (parts, body) = sender.send_request(request).await?.into_parts();

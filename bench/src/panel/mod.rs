@@ -1,0 +1,13 @@
+//! Measures the panel in a browser: a real API server without controllers, filled with thousands of
+//! objects, behind Portico as users reach it.
+mod changes;
+mod driver;
+mod figures;
+mod fill;
+mod installation;
+pub mod measure;
+mod objects;
+mod pods;
+mod report;
+mod rounds;
+mod viewers;
