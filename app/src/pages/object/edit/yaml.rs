@@ -62,9 +62,7 @@ impl Edited {
     fn text(self) -> EditText {
         EditText {
             text: Editor.text(),
-            resource_version: self
-                .base
-                .with_untracked(|base| base.resource_version.clone()),
+            version: self.base.with_untracked(|base| base.version.clone()),
         }
     }
 
