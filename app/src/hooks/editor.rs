@@ -36,16 +36,12 @@ impl Editor {
         call("replaceText", &[JsValue::from_str(text)]);
     }
 
-    /// Returns an unsaved text of an earlier visit of this tab.
-    pub fn draft(self) -> Option<String> {
-        get("draft").as_string()
-    }
-
-    /// Replaces the text by the draft, which can be undone.
+    /// Replaces the text by the unsaved one of an earlier visit of this tab, which can be undone.
     pub fn restore_draft(self) {
         call("restoreDraft", &[]);
     }
 
+    /// Forgets the unsaved text.
     pub fn clear_draft(self) {
         call("clearDraft", &[]);
     }
