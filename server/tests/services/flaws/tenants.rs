@@ -385,6 +385,7 @@ async fn flaw_20_no_secret_of_a_request_is_in_the_log_or_in_a_metric() {
             .to_vec(),
         ),
         changes: true,
+        status: 200,
     };
     let refused = site.call(&ada, &delete).await;
     assert!(
