@@ -23,7 +23,7 @@ second_kubectl() {
 }
 
 start() {
-  say "Portico's demo. Everything listens on this machine only; Ctrl-C and a second start go on."
+  say "Portico's demo. Everything listens on this machine only; a start after Ctrl-C continues where it stopped."
   "$root/scripts/preflight.sh"
   step "Debian packages" "up to 30 s, once" "$root/scripts/packages.sh"
   build

@@ -55,8 +55,8 @@ class Configuration:
         heading = f"[[{name}]]" if many else f"[{name}]"
         self.lines += [f"## `{heading}`", ""]
         if resolved.get("description"):
-            said = " ".join(resolved["description"].split()).split("]`: ", 1)[-1]
-            self.lines += [said[0].upper() + said[1:], ""]
+            description = " ".join(resolved["description"].split()).split("]`: ", 1)[-1]
+            self.lines += [description[0].upper() + description[1:], ""]
         self.lines += ["| Key | Value | Default | Takes effect | Meaning |", "|---|---|---|---|---|"]
         below = []
         for key, value in sorted(resolved.get("properties", {}).items()):

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""vocabulary.py: reports words that docs/glossary.md replaces, in Rust identifiers and file names, the names of tests, Markdown headings and interface strings."""
+"""vocabulary.py: reports words that docs/glossary.md replaces, in identifiers (Rust, TypeScript), names of Rust files and of tests, Markdown, and texts of users and operators.
+
+Not read: comments (not for users), identifiers of scripts, strings of Rust tests (names of example users and servers),
+and words of everyday English that are wrong in some sentences only (says, stands, comes)."""
 import pathlib
 import re
 import subprocess
@@ -14,6 +17,14 @@ NAMES = {
     "Askers": "TokenHolders",
     "CannotSay": "Undecided",
     "Door": "AccessRequirement",
+    "EventFacts": "EventFields",
+    "Facts": "RequestContext, IdentityAttributes, or fields of an object",
+    "Fitness": "Eligibility",
+    "Held": "what is held, such as CurrentToken",
+    "Question": "AuthRequest, ReviewKind",
+    "RequestFacts": "RequestContext",
+    "Rounds": "Redirects",
+    "Verdict": "AuthDecision, ReviewResult",
     "Doubtful": "Eligibility::Suspect",
     "Driven": "InlineConnection",
     "FromElsewhere": "CrossOrigin",
@@ -36,14 +47,19 @@ NAMES = {
     "Visitor": "RequiredSubject",
     "answers_anybody": "skips_origin_check",
     "cannot_say": "undecided",
+    "counts_rounds": "counts_redirects",
     "ensure_standing": "ensure_valid",
     "give_back_form": "resume",
     "has_news": "is_woken",
     "hears": "note_activity",
     "is_from_elsewhere": "is_cross_origin",
     "is_of_a_program": "is_bearer_request",
+    "judge": "assess, authorize",
     "kept_form": "saved_form",
     "lets_pages_elsewhere": "allows_cross_origin",
+    "runs_in_circles": "is_redirect_loop",
+    "says_nothing": "is_empty",
+    "says_so": "what it expects",
     "unmeasured": "raw",
 }
 MODULES = {
@@ -60,9 +76,17 @@ RIGHT_MODULES = {
     "bench/src/kube_auth/measure/rounds.rs",
     "bench/src/panel/rounds.rs",
 }
+# names of the list that are right there
+RIGHT_NAMES = {
+    # the component of a list of names and values
+    ("app", "Facts"),
+    # rounds of a benchmark
+    ("bench", "Rounds"),
+}
 # parts of any identifier
 WORDS = {
     "anybody": "any user, client or caller",
+    "arrival": "post-login redirect",
     "askers": "clients, callers",
     "everybody": "all users",
     "holdup": "stalled side",
@@ -72,6 +96,8 @@ WORDS = {
     "told": "what it is: message, headers, request; or reported",
     "twin": "control case",
     "untold": "what is missing",
+    "visitor": "user, client or browser",
+    "visitors": "users, clients or browsers",
     "whoever": "a user, client or caller",
 }
 # in the names of tests
@@ -80,13 +106,14 @@ TEST_WORDS = re.compile(
 )
 # parts of constants: what and in what unit, as in MAX_HEADER_BYTES
 CONSTANTS = {"LONGEST", "MOST", "AT_ONCE", "EVERY", "FRESH", "USUAL", "MOMENT", "FAREWELL"}
-# in headings and in the text of the documentation
+# in the documentation, in strings of Rust, and in the files of TEXTS; `nobody:` is the account of Unix
 PROSE = {
-    r"whoever|somebody|nobody|anybody": "user, client, caller or operator",
+    r"whoever|somebody|nobody(?!:)|anybody": "user, client, caller or operator",
     r"(?:is|are|was|were|be) told": "what it gets: receives, shows, reports",
-    r"goes? on|has it that": "continues, or the noun that acts",
+    r"go(?:es)? on|has it that": "continues, or the noun that acts",
     r"(?<!there )is no (?!longer|other|one|more)": "is not a",
 }
+PROSE_PATTERNS = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), better) for words, better in PROSE.items()]
 # in headings
 HEADINGS = {"the front door": "Listener", "watching": "Observability", "telling them": "Passing identity to apps"}
 STRINGS = {
@@ -120,10 +147,31 @@ STRINGS = {
     "End what you do not know": "End any session you do not recognise",
 }
 
+# files whose texts users and operators see, with the comments that are not read; a `#` after a space ends a line even
+# within quotes
+TEXT_FOLDERS = ("deploy/", "scripts/", "app/browser/")
+HASH, SLASHES = r"(?:^|(?<=\s))#[^\n]*", r"(?:^|(?<=\s))//[^\n]*|/\*.*?\*/"
+COMMENTS = {
+    suffix: re.compile(comment, re.DOTALL | re.MULTILINE)
+    for comment, suffixes in (
+        (HASH, (".toml", ".yaml", ".yml", ".sh", ".py")),
+        (SLASHES, (".js", ".mjs")),
+        (r"--[^\n]*", (".lua",)),
+        (r"<!--.*?-->|<style>.*?</style>", (".html",)),
+    )
+    for suffix in suffixes
+}
+
 # comments and string literals, in which only the names in braces are identifiers
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:[^"\\]|\\.)*"', re.DOTALL)
+STRING = re.compile(r'//[^\n]*|/\*.*?\*/|r(#*)"(?P<raw>.*?)"\1|"(?P<plain>(?:[^"\\]|\\.)*)"', re.DOTALL)
+# the same of TypeScript, with regular expressions
+NOT_TYPESCRIPT = re.compile(
+    r"""(?<!:)//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|(?<=[(,=:\[])\s*/(?:[^/\\\n]|\\.)+/""", re.DOTALL
+)
 identifier = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 part = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+test_module = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\n]*\]\s*)*mod \w+ \{")
 module = re.compile(r"\bmod\s+([a-z]\w*)\s*;")
 constant = re.compile(r"\b(?:const|static)\s+([A-Z][A-Z0-9_]*)\s*:")
 rust_test = re.compile(r"#\[(?:\w+::)?test\b[^\]]*\]\s*(?:#\[[^\n]*\]\s*)*(?:pub )?(?:async )?fn\s+(\w+)")
@@ -142,22 +190,30 @@ def line_of(text, at):
     return text.count("\n", 0, at) + 1
 
 
-def without_text(text):
-    """Removes comments and string literals, but not their lines."""
-    return NOT_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
+def without(pattern, text):
+    """Removes what a pattern finds, but not its lines."""
+    return pattern.sub(lambda found: "\n" * found.group().count("\n"), text)
 
 
-def in_rust(name, text):
-    code = without_text(text)
+def in_identifiers(code, names):
     seen = set()
     for number, line in enumerate(code.splitlines(), 1):
         for word in identifier.findall(line):
-            better = NAMES.get(word)
+            better = names.get(word)
             for one in part.findall(word):
                 better = better or WORDS.get(one.lower())
             if better and word not in seen:
                 seen.add(word)
                 yield number, word, better
+
+
+def in_rust(name, text):
+    code = without(NOT_CODE, text)
+    folder = name.split("/")[0]
+    for number, word, better in in_identifiers(code, NAMES):
+        if (folder, word) not in RIGHT_NAMES:
+            yield number, word, better
+    for number, line in enumerate(code.splitlines(), 1):
         for word in module.findall(line):
             path = pathlib.PurePath(name).parent / f"{word}.rs"
             if word in MODULES and str(path) not in RIGHT_MODULES:
@@ -182,14 +238,31 @@ def in_markdown(text):
             fenced = not fenced
         if fenced:
             continue
-        for words, better in PROSE.items():
-            found = re.search(rf"\b(?:{words})\b", line, re.IGNORECASE)
-            if found:
-                yield number, found.group(), better
+        yield from in_prose(number, line)
         if line.startswith("#"):
             for words, better in HEADINGS.items():
                 if words in line.lower():
                     yield number, words, better
+
+
+def in_prose(number, line):
+    for words, better in PROSE_PATTERNS:
+        found = words.search(line)
+        if found:
+            yield number, found.group(), better
+
+
+def in_text(suffix, text):
+    for number, line in enumerate(without(COMMENTS[suffix], text).splitlines(), 1):
+        yield from in_prose(number, line)
+
+
+def in_rust_strings(name, text):
+    """Yields words of PROSE in string literals before the tests of a file."""
+    if "/src/" not in name or "/tests/" in name or name.endswith("_tests.rs"):
+        return
+    for found in STRING.finditer(test_module.split(text, maxsplit=1)[0]):
+        yield from in_prose(line_of(text, found.start()), found["raw"] or found["plain"] or "")
 
 
 def in_strings(text):
@@ -202,9 +275,13 @@ def in_strings(text):
 def main():
     found = []
     for name, text in files(".rs"):
-        found += [(name, *one) for one in (*in_rust(name, text), *in_tests(text))]
+        found += [(name, *one) for one in (*in_rust(name, text), *in_rust_strings(name, text), *in_tests(text))]
     for name, text in files(".ts"):
-        found += [(name, *one) for one in in_tests(text)]
+        code = without(NOT_TYPESCRIPT, text)
+        found += [(name, *one) for one in (*in_identifiers(code, {}), *in_tests(text))]
+    for name, text in files(*COMMENTS):
+        if name.startswith(TEXT_FOLDERS) and name != "scripts/vocabulary.py":
+            found += [(name, *one) for one in in_text(pathlib.PurePath(name).suffix, text)]
     for name, text in files(".md"):
         if not name.startswith("docs/adr/") and name not in ("docs/glossary.md", "CHANGELOG.md"):
             found += [(name, *one) for one in in_markdown(text)]

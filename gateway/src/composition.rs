@@ -180,7 +180,6 @@ impl Parts {
         let saved_forms = Arc::new(SavedForms {
             cookies,
             store: store.clone(),
-            authentication: Arc::clone(&authentication),
             audit: audit.clone(),
         });
         let forward_auth = Arc::new(ForwardAuth {

@@ -92,12 +92,12 @@ async fn answer(
     request: Request<Body>,
 ) -> (Response, Option<(&'static str, Source)>) {
     let parts = &dispatcher.parts;
-    let round_may_end = context.navigation
+    let clears_redirects = context.navigation
         && route != "gateway"
         && parts
             .handlers
             .authentication
-            .counts_rounds(request.headers());
+            .counts_redirects(request.headers());
     let decided = panic::caught(decide(dispatcher, site, own, context, request)).await;
     let mut response = match decided {
         Ok(response) => response,
@@ -114,8 +114,8 @@ async fn answer(
     if route == "gateway" {
         set_security_headers(response.headers_mut());
     }
-    if round_may_end && response.status().is_success() {
-        response = with_cookie(response, parts.cookies.clear(Purpose::Rounds));
+    if clears_redirects && response.status().is_success() {
+        response = with_cookie(response, parts.cookies.clear(Purpose::Redirects));
     }
     if parts.cookies.secure && !parts.hosts.is_loopback() {
         response.headers_mut().insert(

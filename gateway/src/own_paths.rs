@@ -108,7 +108,14 @@ pub(crate) const SIGN_IN: &str = "/oauth2/sign_in";
 pub(crate) const START: &str = "/oauth2/start";
 
 /// First segments of paths of the main host that the panel serves.
-const PANEL_SEGMENTS: [&str; 5] = ["projects", "api", "pkg", "favicon.svg", "robots.txt"];
+const PANEL_SEGMENTS: [&str; 6] = [
+    "projects",
+    "apps",
+    "api",
+    "pkg",
+    "favicon.svg",
+    "robots.txt",
+];
 
 #[rustfmt::skip]
 static OWN_PATHS: [OwnPath; 46] = {

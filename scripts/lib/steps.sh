@@ -98,6 +98,6 @@ steps_interrupted() {
   trap - INT TERM
   clear_line
   steps_kill
-  say "  Interrupted. The next start goes on from here."
+  say "  Interrupted. The next start continues from here."
   exit 130
 }

@@ -177,7 +177,7 @@ impl Policy {
             let rule = self.rules.rules.get(index);
             rule.map(|rule| rule.name.to_string()).unwrap_or_default()
         };
-        match self.rules.verdict(&request, matched, person) {
+        match self.rules.decision(&request, matched, person) {
             RuleDecision::Refused(index) => Outcome::Refused {
                 rule: Some(name(index)),
             },

@@ -159,7 +159,7 @@ impl RuleSet {
     }
 
     /// Returns the decision about a request, with or without a signed-in user.
-    pub fn verdict(
+    pub fn decision(
         &self,
         request: &RequestContext<'_>,
         matched: MatchedRules,
@@ -189,15 +189,15 @@ impl RuleSet {
     ) -> Option<RuleDecision> {
         let mut lesser = None;
         for (index, rule) in self.named_with(matched, Effect::Deny) {
-            let verdict = match (rule.about(person), rule.excepts(request, person)) {
+            let decision = match (rule.about(person), rule.excepts(request, person)) {
                 (Fit::No, _) | (_, Fit::Yes) => continue,
                 (Fit::Yes, Fit::No) => return Some(RuleDecision::Refused(index)),
                 (Fit::Unknown, _) | (_, Fit::Unknown) => RuleDecision::Unknown(index),
                 (Fit::Yes | Fit::Stale, _) => RuleDecision::SignInAgain(index),
             };
             // while the decision is unknown, a redirect to sign-in may be pointless
-            if lesser.is_none() || matches!(verdict, RuleDecision::Unknown(_)) {
-                lesser = Some(verdict);
+            if lesser.is_none() || matches!(decision, RuleDecision::Unknown(_)) {
+                lesser = Some(decision);
             }
         }
         lesser

@@ -37,7 +37,7 @@ pub use decision::{CREDENTIAL_ID, identity_extra};
 pub use service::{KubeAuth, StartError, service};
 pub use validator::Validator;
 pub use webhook_config::{
-    Question, WebhookConfig, authorization_configuration, webhook_kubeconfig,
+    ReviewKind, WebhookConfig, authorization_configuration, webhook_kubeconfig,
 };
 
 /// Describes kube-auth's metrics; [`service`] does so itself.

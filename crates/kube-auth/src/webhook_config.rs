@@ -8,14 +8,14 @@ use std::time::Duration;
 
 /// The kind of review that the API server sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum ReviewKind {
     /// The user of a bearer token.
     Authentication,
     /// What a user may do, if the cluster has a policy.
     Authorization,
 }
 
-impl Question {
+impl ReviewKind {
     fn path(self) -> &'static str {
         match self {
             Self::Authentication => "tokenreview",
@@ -48,7 +48,7 @@ impl Question {
 /// The webhook's address for the API server, and the API server's credentials for it.
 #[derive(Clone, Debug)]
 pub struct WebhookConfig<'a> {
-    pub question: Question,
+    pub review: ReviewKind,
     /// The webhook's base URL, as reached by the API server.
     pub url: &'a str,
     /// The authority of the webhook's certificate (PEM).
@@ -68,7 +68,7 @@ pub struct WebhookConfig<'a> {
 /// top.
 pub fn webhook_kubeconfig(cluster: &ClusterRecord, config: &WebhookConfig<'_>) -> String {
     let base = config.url.trim_end_matches('/');
-    let path = config.question.path();
+    let path = config.review.path();
     let server = quoted(&format!("{base}/clusters/{}/{path}", cluster.id));
     format!(
         "\
@@ -95,15 +95,15 @@ contexts:
     user: kube-apiserver
 current-context: portico
 ",
-        webhook = match config.question {
-            Question::Authentication => "Token",
-            Question::Authorization => "Authorization",
+        webhook = match config.review {
+            ReviewKind::Authentication => "Token",
+            ReviewKind::Authorization => "Authorization",
         },
         name = one_line(&cluster.name),
         id = cluster.id,
         file = one_line(config.config_file),
         flags = config
-            .question
+            .review
             .flags(&one_line(config.config_file), config.cache_ttl.as_secs()),
         ca = STANDARD.encode(config.ca_pem),
         certificate = quoted(config.client_cert_file),
@@ -186,7 +186,7 @@ mod tests {
     use portico_domain::cluster::RawTokens;
     use uuid::Uuid;
 
-    fn rendered(question: Question) -> String {
+    fn rendered(review: ReviewKind) -> String {
         let cluster = ClusterRecord {
             id: Uuid::from_u128(7),
             name: "acme\nprod".to_owned(),
@@ -207,7 +207,7 @@ mod tests {
         webhook_kubeconfig(
             &cluster,
             &WebhookConfig {
-                question,
+                review,
                 url: "https://auth.example.org:9443/",
                 ca_pem: b"PEM",
                 client_cert_file: "/etc/kubernetes/pki/portico.crt",
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn it_names_the_clusters_own_path_and_the_flags() {
         has(
-            &rendered(Question::Authentication),
+            &rendered(ReviewKind::Authentication),
             &[
                 "# Token webhook of cluster acme prod (00000000-0000-0000-0000-000000000007).",
                 "#   --authentication-token-webhook-config-file=/etc/kubernetes/portico.yaml",
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn authorization_has_a_path_and_flags_of_its_own() {
         has(
-            &rendered(Question::Authorization),
+            &rendered(ReviewKind::Authorization),
             &[
                 "#   --authorization-mode=Node,Webhook,RBAC",
                 "#   --authorization-webhook-config-file=/etc/kubernetes/portico.yaml",

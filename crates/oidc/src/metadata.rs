@@ -131,6 +131,7 @@ async fn read(issuer: &str, http: &Http) -> Result<Metadata, Error> {
         "{}/.well-known/openid-configuration",
         issuer.trim_end_matches('/')
     );
-    let url = Url::parse(&address).map_err(|_| Error::Unusable("issuer is no URL".to_owned()))?;
+    let url =
+        Url::parse(&address).map_err(|_| Error::Unusable("issuer is not a URL".to_owned()))?;
     http.json::<Metadata>(&url).await?.check(issuer, http)
 }

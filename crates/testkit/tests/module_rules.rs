@@ -162,13 +162,7 @@ const GATEWAY: Table = &[
     ),
     (
         "endpoints",
-        &[
-            "authentication",
-            "clusters",
-            "http",
-            "request_context",
-            "sessions",
-        ],
+        &["authentication", "clusters", "http", "sessions"],
     ),
     (
         "sign_in",
@@ -340,12 +334,86 @@ const STORE: Table = &[
     (
         "store",
         &[
-            "advice", "database", "error", "redis", "sealing", "shared", "sql", "sweep",
+            "access_tokens",
+            "advice",
+            "audit",
+            "authorization_codes",
+            "browser_marks",
+            "changes",
+            "database",
+            "device_codes",
+            "error",
+            "handover",
+            "keystone_tokens",
+            "logout_marks",
+            "provider_flows",
+            "provider_tokens",
+            "redis",
+            "saved_forms",
+            "sealing",
+            "session_credentials",
+            "sessions",
+            "shared",
+            "sign_in_accounts",
+            "sign_in_flows",
+            "sql",
+            "sweep",
+            "throttle",
+            "totp_marks",
         ],
     ),
 ];
 
 type Imports = BTreeMap<String, BTreeSet<String>>;
+
+/// Names that a crate's root imports, each with the top-level module that it comes from.
+type RootNames = BTreeMap<String, String>;
+
+/// Returns the names that the root of a crate (`lib.rs` or `main.rs`) imports from its modules, so
+/// that `crate::Store` is seen as an import of the module `store`.
+fn root_names(root: &syn::File, known: &BTreeSet<String>) -> RootNames {
+    fn walk(module: Option<&str>, tree: &syn::UseTree, found: &mut Vec<(String, String)>) {
+        let mut add = |name: &syn::Ident| {
+            if let Some(module) = module {
+                found.push((name.to_string(), module.to_owned()));
+            }
+        };
+        match tree {
+            syn::UseTree::Path(path) => {
+                let segment = path.ident.to_string();
+                let is_root = module.is_none() && (segment == "crate" || segment == "self");
+                let module = module.or_else(|| (!is_root).then_some(segment.as_str()));
+                walk(module, &path.tree, found);
+            }
+            syn::UseTree::Name(name) => add(&name.ident),
+            syn::UseTree::Rename(name) => add(&name.rename),
+            // its names are in another file
+            syn::UseTree::Glob(_) => {
+                found.extend(module.map(|module| ("*".to_owned(), module.to_owned())))
+            }
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    walk(module, tree, found);
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for item in &root.items {
+        if let syn::Item::Use(item) = item
+            && item.leading_colon.is_none()
+            && !is_for_tests(&item.attrs)
+        {
+            walk(None, &item.tree, &mut found);
+        }
+    }
+    found.retain(|(_, module)| known.contains(module));
+    assert!(
+        found.iter().all(|(name, _)| name != "*"),
+        "the root of a crate must list the names that it imports from its modules"
+    );
+    found.into_iter().collect()
+}
 
 /// Collects the top-level modules of the crate that a file names.
 struct Collector<'a> {
@@ -353,6 +421,8 @@ struct Collector<'a> {
     module: Vec<String>,
     /// The crate's top-level modules.
     known: &'a BTreeSet<String>,
+    /// What [`root_names`] returns for the crate.
+    root_names: &'a RootNames,
     found: BTreeSet<String>,
 }
 
@@ -373,9 +443,13 @@ impl Collector<'_> {
                 name => at.push(name.to_owned()),
             }
         }
-        if let Some(first) = at.first().filter(|first| self.known.contains(*first)) {
-            self.found.insert(first.clone());
-        }
+        let Some(first) = at.first() else { return };
+        let module = if self.known.contains(first) {
+            Some(first)
+        } else {
+            self.root_names.get(first)
+        };
+        self.found.extend(module.cloned());
     }
 
     fn note_tree(&mut self, prefix: &[String], tree: &syn::UseTree) {
@@ -482,6 +556,12 @@ fn imports(package: &str) -> Imports {
     let source = root().join(package).join("src");
     let files = files(&source);
     let known: BTreeSet<String> = files.iter().map(|(_, module)| module[0].clone()).collect();
+    let mut root_names = RootNames::new();
+    for root in ["lib.rs", "main.rs"] {
+        if let Ok(text) = std::fs::read_to_string(source.join(root)) {
+            root_names.extend(self::root_names(&syn::parse_file(&text).unwrap(), &known));
+        }
+    }
     let mut all = Imports::new();
     for (path, module) in files {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -490,6 +570,7 @@ fn imports(package: &str) -> Imports {
         let mut collector = Collector {
             module,
             known: &known,
+            root_names: &root_names,
             found: BTreeSet::new(),
         };
         collector.visit_file(&file);
@@ -591,4 +672,30 @@ fn a_circle_is_found() {
     let found = cycle(&circle).unwrap();
     assert_eq!(found.first(), found.last());
     assert!(found.contains(&"b".to_owned()) && found.contains(&"c".to_owned()));
+}
+
+#[test]
+fn an_import_through_the_root_is_one_of_the_module() {
+    let known = ["store", "sessions"].map(str::to_owned).into();
+    let root = syn::parse_str(
+        "pub use store::Store; pub use crate::sessions::{Session as Stored, live::Live}; \
+         use ::store::Other; use http::Request; #[cfg(test)] use store::Fake;",
+    );
+    let names = root_names(&root.unwrap(), &known);
+    let expected = [
+        ("Live", "sessions"),
+        ("Store", "store"),
+        ("Stored", "sessions"),
+    ];
+    let expected = expected.map(|(name, module)| (name.to_owned(), module.to_owned()));
+    assert_eq!(names, expected.into());
+    let mut collector = Collector {
+        module: vec!["audit".to_owned()],
+        known: &known,
+        root_names: &names,
+        found: BTreeSet::new(),
+    };
+    let file = "use crate::{Store, Unknown}; fn f(_: super::Live) {}";
+    collector.visit_file(&syn::parse_str(file).unwrap());
+    assert_eq!(collector.found, known);
 }

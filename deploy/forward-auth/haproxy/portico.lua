@@ -39,18 +39,18 @@ core.register_action("portico", { "http-req" }, function(txn)
   headers["sec-portico-forward-auth"] = { "1" }
 
   local client = core.httpclient()
-  local asked, said = pcall(client.get, client, {
+  local asked, response = pcall(client.get, client, {
     url = portico .. "/oauth2/auth/redirect", headers = headers, timeout = 10000,
   })
-  if not asked or not said or not said.headers then return end
+  if not asked or not response or not response.headers then return end
   -- HAProxy itself says 503 where nobody answers; every answer of Portico's has this header
-  if not said.headers["x-request-id"] then return end
-  if said.status ~= 200 then
-    return answer(txn, said.status, said.headers, said.body)
+  if not response.headers["x-request-id"] then return end
+  if response.status ~= 200 then
+    return answer(txn, response.status, response.headers, response.body)
   end
   for _, name in ipairs(identity) do
     txn.http:req_del_header(name)
-    for _, value in pairs(said.headers[name] or {}) do
+    for _, value in pairs(response.headers[name] or {}) do
       if value ~= "" then txn.http:req_add_header(name, value) end
     end
   end

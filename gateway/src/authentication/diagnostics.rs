@@ -30,8 +30,8 @@ impl Authentication {
             return sign_in_first(context, uri, missing);
         }
         let now = Timestamp::now();
-        if self.runs_in_circles(headers, now) {
-            return self.stop_the_rounds(self.sign_in_loop(missing));
+        if self.is_redirect_loop(headers, now) {
+            return self.stop_redirect_loop(self.sign_in_loop(missing));
         }
         if missing == NoSession::NoCookie && self.sign_in_mark(uri, now) == SignInMark::SignedInNow
         {
@@ -195,14 +195,14 @@ impl Authentication {
                 .to_owned(),
         ])
         .leads_to("Back to Portico", format!("{}/", self.hosts.main()));
-        self.stop_the_rounds(problem)
+        self.stop_redirect_loop(problem)
     }
 
     /// Shows the problem instead of starting another sign-in, and resets the count.
-    fn stop_the_rounds(&self, problem: Problem) -> Interrupt {
+    fn stop_redirect_loop(&self, problem: Problem) -> Interrupt {
         tracing::warn!(code = problem.code, "{}", problem.detail);
         let answer: Response = problem.into_response();
-        let answer = with_cookie(answer, self.cookies.clear(Purpose::Rounds));
+        let answer = with_cookie(answer, self.cookies.clear(Purpose::Redirects));
         Interrupt::Answer(Box::new(answer))
     }
 }

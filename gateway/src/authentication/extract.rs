@@ -43,6 +43,34 @@ where
     }
 }
 
+/// The user of the browser session of the main host, recently validated by Keystone. Others get
+/// 401, browsers too: for endpoints that scripts and programs read. Only for methods that change
+/// nothing.
+pub(crate) struct SignedInWithoutRedirect(pub Caller);
+
+impl<S> FromRequestParts<S> for SignedInWithoutRedirect
+where
+    S: Send + Sync,
+    Arc<Authentication>: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        if !parts.method.is_safe() {
+            return Err(Problem::method_not_allowed());
+        }
+        let authentication: Arc<Authentication> = Arc::from_ref(state);
+        let context = context(parts)?;
+        let caller = authentication.lookup(&parts.headers, None).await?;
+        let caller = caller.map_err(|_| Problem::signed_out())?;
+        authentication
+            .ensure_valid(&context, &caller)
+            .await?
+            .map_err(|_| Problem::signed_out())?;
+        Ok(Self(caller))
+    }
+}
+
 /// The form of a signed-in user, with the session's CSRF token. Without a session, a browser is
 /// redirected to sign-in.
 pub(crate) struct SignedInForm {
@@ -104,11 +132,19 @@ impl<S: Sync> FromRequest<S> for FormWithoutCsrf {
     }
 }
 
-async fn caller(parts: &mut Parts, authentication: &Authentication) -> Result<Caller, Interrupt> {
-    // the dispatcher adds it to every request
-    let Some(context) = parts.extensions.get::<Context>().cloned() else {
-        return Err(Problem::internal().into());
-    };
+/// Returns the context of a request, which the dispatcher adds to every request.
+pub(crate) fn context(parts: &Parts) -> Result<Context, Problem> {
+    let context = parts.extensions.get::<Context>().cloned();
+    context.ok_or_else(Problem::internal)
+}
+
+/// Returns the browser session of a request to the main host, recently validated by Keystone. For
+/// extractors only.
+pub(crate) async fn caller(
+    parts: &mut Parts,
+    authentication: &Authentication,
+) -> Result<Caller, Interrupt> {
+    let context = context(parts)?;
     let OriginalUri(uri) = match parts.extract::<OriginalUri>().await {
         Ok(uri) => uri,
         Err(never) => match never {},

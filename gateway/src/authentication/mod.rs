@@ -180,7 +180,8 @@ pub(crate) fn sign_in_first(context: &Context, uri: &Uri, missing: NoSession) ->
     ))))
 }
 
-/// Checks that a form of a signed-in user carries the session's CSRF token.
+/// Checks that a form of a signed-in user carries the session's CSRF token. For extractors only, so
+/// that no handler can forget it.
 pub(crate) fn check_csrf(caller: &Caller, given: &str) -> Result<(), Problem> {
     let expected = caller.session.csrf.expose_secret().as_bytes();
     if bool::from(expected.ct_eq(given.as_bytes())) {

@@ -10,7 +10,7 @@ use super::Authentication;
 use crate::http::return_path::ReturnPath;
 
 const PARAMETER: &str = "portico_signed_in";
-const PURPOSE: &str = "arrival";
+const PURPOSE: &str = "post_login";
 /// How long the mark of a completed sign-in is valid. An older mark belongs to an old address.
 const MARK_TTL: SignedDuration = SignedDuration::from_secs(60);
 

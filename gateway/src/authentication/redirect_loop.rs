@@ -10,49 +10,51 @@ use jiff::{SignedDuration, Timestamp};
 use super::Authentication;
 use crate::http::cookies::Purpose;
 
-const PURPOSE: &str = "rounds";
-/// A sign-in loop is detected after this many rounds (sign-ins and hand-overs) within [`WINDOW`].
-const MAX_ROUNDS: u32 = 5;
+const PURPOSE: &str = "redirects";
+/// A sign-in loop is detected after this many redirects (sign-ins and hand-overs) within [`WINDOW`].
+const MAX_REDIRECTS: u32 = 5;
 const WINDOW: SignedDuration = SignedDuration::from_secs(60);
 const COOKIE_SECONDS: u32 = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Count {
-    rounds: u32,
+    redirects: u32,
     since: Timestamp,
 }
 
 impl Authentication {
     /// Counts a completed sign-in. Returns the `Set-Cookie` value.
-    pub fn count_round(&self, headers: &HeaderMap, now: Timestamp) -> Option<HeaderValue> {
-        let count = self.rounds(headers, now).unwrap_or(Count {
-            rounds: 0,
+    pub fn count_redirect(&self, headers: &HeaderMap, now: Timestamp) -> Option<HeaderValue> {
+        let count = self.redirects(headers, now).unwrap_or(Count {
+            redirects: 0,
             since: now,
         });
-        let text = format!("{}-{}", count.rounds + 1, count.since.as_second());
+        let text = format!("{}-{}", count.redirects + 1, count.since.as_second());
         let mark = self.store.browser_marks().issue(PURPOSE, &text);
         self.cookies
-            .set_mark(Purpose::Rounds, &mark, COOKIE_SECONDS)
+            .set_mark(Purpose::Redirects, &mark, COOKIE_SECONDS)
     }
 
     /// Returns whether the sign-ins of the last minute have exceeded the limit without success.
-    pub fn runs_in_circles(&self, headers: &HeaderMap, now: Timestamp) -> bool {
-        self.rounds(headers, now)
-            .is_some_and(|count| count.rounds >= MAX_ROUNDS)
+    pub fn is_redirect_loop(&self, headers: &HeaderMap, now: Timestamp) -> bool {
+        self.redirects(headers, now)
+            .is_some_and(|count| count.redirects >= MAX_REDIRECTS)
     }
 
     /// Returns whether sign-ins are being counted, so that a page that is shown clears the count.
-    pub fn counts_rounds(&self, headers: &HeaderMap) -> bool {
-        self.cookies.read_mark(headers, Purpose::Rounds).is_some()
+    pub fn counts_redirects(&self, headers: &HeaderMap) -> bool {
+        self.cookies
+            .read_mark(headers, Purpose::Redirects)
+            .is_some()
     }
 
-    fn rounds(&self, headers: &HeaderMap, now: Timestamp) -> Option<Count> {
-        let mark = self.cookies.read_mark(headers, Purpose::Rounds)?;
+    fn redirects(&self, headers: &HeaderMap, now: Timestamp) -> Option<Count> {
+        let mark = self.cookies.read_mark(headers, Purpose::Redirects)?;
         let text = self.store.browser_marks().read(PURPOSE, mark)?;
-        let (rounds, since) = text.split_once('-')?;
+        let (redirects, since) = text.split_once('-')?;
         let since = Timestamp::from_second(since.parse().ok()?).ok()?;
         let count = Count {
-            rounds: rounds.parse().ok()?,
+            redirects: redirects.parse().ok()?,
             since,
         };
         (now.duration_since(since).abs() < WINDOW).then_some(count)

@@ -1,23 +1,44 @@
 //! Authenticates the requests of command lines: by a bearer token, never by a cookie.
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use axum::response::{IntoResponse as _, Response};
-use http::{HeaderMap, HeaderValue, header};
+use axum::{
+    extract::{FromRef, FromRequestParts},
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, HeaderValue, header, request::Parts};
 use jiff::Timestamp;
 use portico_store::SessionKind;
 use tracing::Instrument as _;
 
 use super::ClientApi;
 use crate::{
+    authentication::extract,
     http::{access_log, error_response::Problem, interrupt::Interrupt},
     request_context::Context,
     sessions::live::Caller,
 };
 
+/// The user of a command line: the session of the request's bearer token, recently validated by
+/// Keystone. Others get 401. Cookies are not read, so that no CSRF token is needed.
+pub(crate) struct CommandLineCaller(pub Caller);
+
+impl<S> FromRequestParts<S> for CommandLineCaller
+where
+    S: Send + Sync,
+    Arc<ClientApi>: FromRef<S>,
+{
+    type Rejection = Interrupt;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Interrupt> {
+        let client_api: Arc<ClientApi> = Arc::from_ref(state);
+        let context = extract::context(parts)?;
+        let caller = client_api.command_line(&context, &parts.headers).await?;
+        Ok(Self(caller))
+    }
+}
+
 impl ClientApi {
-    /// Returns the command-line session of the request's bearer token, recently validated by
-    /// Keystone.
-    pub async fn command_line(
+    async fn command_line(
         &self,
         context: &Context,
         headers: &HeaderMap,

@@ -3,51 +3,75 @@ use std::{sync::Arc, time::Instant};
 
 use axum::{
     Extension, Json,
-    extract::{Path, State},
+    extract::{FromRef, FromRequestParts, Path, State},
     response::{IntoResponse as _, Response},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use http::HeaderMap;
+use http::request::Parts;
 use portico_assertion::{SealedClusterToken, keys::PublishedKey};
-use portico_domain::identity::Project;
+use portico_domain::identity::{Identity, Project};
 use portico_store::Outcome;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{ClientApi, direct};
+use super::{ClientApi, bearer::CommandLineCaller, direct};
 use crate::{
     audit::Event,
+    authentication::extract,
     clusters::{Cluster, project_at, tokens::no_such_cluster},
     http::{interrupt::Interrupt, security_headers::harden},
     metrics::{self, TokenOperation},
     request_context::Context,
+    sessions::live::Caller,
 };
 
-/// Returns the clusters of the caller's projects. The caller is a command line's session, or a
-/// client with a Keystone token (`X-Auth-Token`, as for every OpenStack service).
-pub(crate) async fn list(
-    State(client_api): State<Arc<ClientApi>>,
-    Extension(context): Extension<Context>,
-    headers: HeaderMap,
-) -> Result<Response, Interrupt> {
-    let clusters: Vec<_> = if let Some(token) = direct::keystone_token(&headers) {
-        let identity = client_api.keystone_identity(&context, token).await?;
-        let accepting = |cluster: &&Cluster| cluster.record.accepts(&identity).is_ok();
-        let project = identity.project.as_ref();
-        let clusters = client_api.clusters.iter().filter(accepting);
-        clusters.map(|cluster| entry(cluster, project)).collect()
-    } else {
-        let caller = client_api.command_line(&context, &headers).await?;
-        let project = |cluster| project_at(cluster, &caller.live);
-        let clusters = client_api.clusters.iter();
-        clusters
-            .filter_map(|cluster| Some(entry(cluster, Some(&project(cluster)?))))
-            .collect()
+/// Who lists clusters: a command line's session, or a client with a Keystone token (`X-Auth-Token`,
+/// as for every OpenStack service). Others get 401.
+pub(crate) enum ListCaller {
+    CommandLine(Caller),
+    Keystone(Box<Identity>),
+}
+
+impl<S> FromRequestParts<S> for ListCaller
+where
+    S: Send + Sync,
+    Arc<ClientApi>: FromRef<S>,
+{
+    type Rejection = Interrupt;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Interrupt> {
+        if let Some(token) = direct::keystone_token(&parts.headers) {
+            let client_api: Arc<ClientApi> = Arc::from_ref(state);
+            let context = extract::context(parts)?;
+            let identity = client_api.keystone_identity(&context, token).await?;
+            return Ok(Self::Keystone(Box::new(identity)));
+        }
+        let CommandLineCaller(caller) = CommandLineCaller::from_request_parts(parts, state).await?;
+        Ok(Self::CommandLine(caller))
+    }
+}
+
+/// Returns the clusters of the caller's projects.
+pub(crate) async fn list(State(client_api): State<Arc<ClientApi>>, caller: ListCaller) -> Response {
+    let clusters: Vec<_> = match caller {
+        ListCaller::Keystone(identity) => {
+            let accepting = |cluster: &&Cluster| cluster.record.accepts(&identity).is_ok();
+            let project = identity.project.as_ref();
+            let clusters = client_api.clusters.iter().filter(accepting);
+            clusters.map(|cluster| entry(cluster, project)).collect()
+        }
+        ListCaller::CommandLine(caller) => {
+            let project = |cluster| project_at(cluster, &caller.live);
+            let clusters = client_api.clusters.iter();
+            clusters
+                .filter_map(|cluster| Some(entry(cluster, Some(&project(cluster)?))))
+                .collect()
+        }
     };
     let mut answer = Json(json!({ "clusters": clusters })).into_response();
     harden(answer.headers_mut());
-    Ok(answer)
+    answer
 }
 
 fn entry(cluster: &Cluster, project: Option<&Project>) -> Value {
@@ -66,9 +90,8 @@ pub(crate) async fn token(
     State(client_api): State<Arc<ClientApi>>,
     Extension(context): Extension<Context>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    CommandLineCaller(caller): CommandLineCaller,
 ) -> Result<Response, Interrupt> {
-    let caller = client_api.command_line(&context, &headers).await?;
     let known = id.parse::<Uuid>().ok().and_then(|id| {
         let cluster = client_api.clusters.iter().find(|c| c.record.id == id)?;
         Some((cluster, project_at(cluster, &caller.live)?))

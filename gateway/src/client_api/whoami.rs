@@ -2,18 +2,14 @@
 use std::sync::Arc;
 
 use axum::{
-    Extension, Json,
+    Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use http::HeaderMap;
 use serde_json::json;
 
-use super::ClientApi;
-use crate::{
-    http::{interrupt::Interrupt, security_headers::harden},
-    request_context::Context,
-};
+use super::{ClientApi, bearer::CommandLineCaller};
+use crate::http::security_headers::harden;
 
 /// Returns whose session the bearer token belongs to. Cookies are not read.
 ///
@@ -22,10 +18,8 @@ use crate::{
 /// bearer token.
 pub(crate) async fn get(
     State(client_api): State<Arc<ClientApi>>,
-    Extension(context): Extension<Context>,
-    headers: HeaderMap,
-) -> Result<Response, Interrupt> {
-    let caller = client_api.command_line(&context, &headers).await?;
+    CommandLineCaller(caller): CommandLineCaller,
+) -> Response {
     let root = caller.live.root();
     let stale = caller.live.is_stale() || !client_api.sessions.keystone_answers();
     let mut answer = Json(json!({
@@ -39,5 +33,5 @@ pub(crate) async fn get(
     }))
     .into_response();
     harden(answer.headers_mut());
-    Ok(answer)
+    answer
 }

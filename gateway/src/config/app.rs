@@ -452,6 +452,8 @@ mod tests {
             "/api/v1",
             "/projects",
             "/projects/p1",
+            "/apps",
+            "/apps/grafana",
             "/pkg",
             "/favicon.svg",
         ] {

@@ -2,34 +2,21 @@
 use std::sync::Arc;
 
 use axum::{
-    Extension, Json,
+    Json,
     extract::State,
     response::{IntoResponse as _, Response},
 };
-use http::HeaderMap;
 use serde_json::json;
 
 use crate::{
-    authentication::Authentication,
-    http::{error_response::Problem, interrupt::Interrupt, security_headers::harden},
-    request_context::Context,
+    authentication::{Authentication, extract::SignedInWithoutRedirect},
+    http::security_headers::harden,
 };
 
 pub(crate) async fn get(
     State(authentication): State<Arc<Authentication>>,
-    Extension(context): Extension<Context>,
-    headers: HeaderMap,
-) -> Result<Response, Interrupt> {
-    let Ok(caller) = authentication.lookup(&headers, None).await? else {
-        return Err(Problem::signed_out().into());
-    };
-    if authentication
-        .ensure_valid(&context, &caller)
-        .await?
-        .is_err()
-    {
-        return Err(Problem::signed_out().into());
-    }
+    SignedInWithoutRedirect(caller): SignedInWithoutRedirect,
+) -> Response {
     let root = caller.live.root();
     let stale = caller.live.is_stale() || !authentication.sessions.keystone_answers();
     let mut answer = Json(json!({
@@ -46,5 +33,5 @@ pub(crate) async fn get(
     }))
     .into_response();
     harden(answer.headers_mut());
-    Ok(answer)
+    answer
 }

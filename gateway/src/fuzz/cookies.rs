@@ -34,7 +34,7 @@ const PURPOSES: [(Purpose, &str); 7] = [
     (Purpose::Flow, "portico-flow"),
     (Purpose::Handover, "portico-handover"),
     (Purpose::Form, "portico-form"),
-    (Purpose::Rounds, "portico-rounds"),
+    (Purpose::Redirects, "portico-redirects"),
     (Purpose::Provider, "portico-provider"),
 ];
 

@@ -29,7 +29,7 @@ pub(crate) enum Purpose {
     /// A saved form that waits until its user has signed in again.
     Form,
     /// The count of recent sign-ins without success.
-    Rounds,
+    Redirects,
     /// The browser that starts sign-ins at OIDC providers.
     Provider,
     /// A browser that has signed in before.
@@ -66,7 +66,7 @@ impl Purpose {
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
             Purpose::Form => "portico-form",
-            Purpose::Rounds => "portico-rounds",
+            Purpose::Redirects => "portico-redirects",
             Purpose::Provider => "portico-provider",
             Purpose::Browser => "portico-browser",
             Purpose::OwnAttempts => "portico-attempts",
@@ -80,7 +80,7 @@ impl Purpose {
             Purpose::Flow => "__Host-portico-flow",
             Purpose::Handover => "__Host-portico-handover",
             Purpose::Form => "__Host-portico-form",
-            Purpose::Rounds => "__Host-portico-rounds",
+            Purpose::Redirects => "__Host-portico-redirects",
             Purpose::Provider => "__Host-portico-provider",
             Purpose::Browser => "__Host-portico-browser",
             Purpose::OwnAttempts => "__Host-portico-attempts",

@@ -117,7 +117,7 @@ impl SignIn {
         let known = self.attempts.remember_browser(headers, &session.user);
         let answer = with_cookie(answer, known);
         let answer = with_cookie(answer, self.attempts.forget_own_attempts(headers));
-        let answer = with_cookie(answer, self.authentication.count_round(headers, now));
+        let answer = with_cookie(answer, self.authentication.count_redirect(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
     }

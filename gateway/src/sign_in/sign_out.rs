@@ -101,7 +101,7 @@ pub(crate) async fn post(
     answer
         .headers_mut()
         .insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
-    let answer = with_cookie(answer, sign_in.cookies.clear(Purpose::Rounds));
+    let answer = with_cookie(answer, sign_in.cookies.clear(Purpose::Redirects));
     Ok(with_cookie(answer, sign_in.cookies.clear(Purpose::Session)))
 }
 

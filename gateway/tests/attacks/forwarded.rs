@@ -16,7 +16,7 @@ pub const AUTH: &str = "http://portico.internal/oauth2/auth";
 const REDIRECT: &str = "http://portico.internal/oauth2/auth/redirect";
 const GRAFANA_HOST: &str = "grafana.apps.localhost";
 
-/// Two apps: one that the visitor may open, and one that they may not.
+/// Two apps: one that the client may open, and one that they may not.
 pub fn two_apps(gateway: Value) -> Wanted<'static> {
     Wanted {
         gateway,
@@ -29,7 +29,7 @@ pub fn two_apps(gateway: Value) -> Wanted<'static> {
     }
 }
 
-pub async fn visitor(stack: &Stack) -> Browser {
+pub async fn app_client(stack: &Stack) -> Browser {
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     open_app(&mut browser, APP, "/").await;
     browser
@@ -57,7 +57,7 @@ where
 async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
     let stack = Stack::start(two_apps(json!({}))).await;
     let anonymous = Browser::new(stack.address);
-    let mut visitor = visitor(&stack).await;
+    let mut client = app_client(&stack).await;
     for name in [
         "x-forwarded-uri",
         "x-original-uri",
@@ -73,7 +73,7 @@ async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
             .raw_host(&format!("{APP}/adm"), "prometheus.apps.localhost", &headers)
             .await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{name}");
-        let page = visitor
+        let page = client
             .send(
                 http::Method::GET,
                 &format!("{APP}/adm"),
@@ -85,11 +85,11 @@ async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
         assert_eq!(page.json()["target"], "/adm", "{name}");
         assert!(!page.body.contains(name), "{name} was passed on");
         // to the endpoint that would read it: this peer is no trusted proxy
-        let answer = ask(&visitor, AUTH, APP_HOST, &[(name, "/a/%2e%2e/open")]).await;
+        let answer = ask(&client, AUTH, APP_HOST, &[(name, "/a/%2e%2e/open")]).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED, "{name} was read");
     }
     let trusting = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
-    let visitor = self::visitor(&trusting).await;
+    let client = app_client(&trusting).await;
     for (sent, status) in [
         (&[("x-forwarded-uri", "/a/%2e%2e/open")][..], 403),
         (&[("x-forwarded-uri", "//adm")], 403),
@@ -121,7 +121,7 @@ async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
             202,
         ),
     ] {
-        let answer = ask(&visitor, AUTH, APP_HOST, sent).await;
+        let answer = ask(&client, AUTH, APP_HOST, sent).await;
         assert_eq!(answer.status.as_u16(), status, "{sent:?}");
     }
 }
@@ -129,9 +129,9 @@ async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
 #[tokio::test]
 async fn attack_09_a_host_that_the_client_sends_opens_no_other_app() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
-    let visitor = visitor(&stack).await;
+    let client = app_client(&stack).await;
     let own = [("x-forwarded-host", APP_HOST)];
-    let answer = ask(&visitor, AUTH, APP_HOST, &own).await;
+    let answer = ask(&client, AUTH, APP_HOST, &own).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED, "the control case");
     // the proxy of Grafana keeps its own host name, and passes on what the client says of another
     for (name, value) in [
@@ -145,12 +145,12 @@ async fn attack_09_a_host_that_the_client_sends_opens_no_other_app() {
         ("x-original-url", "http://prometheus.apps.localhost/"),
     ] {
         for url in [AUTH, REDIRECT] {
-            let answer = ask(&visitor, url, GRAFANA_HOST, &[(name, value)]).await;
+            let answer = ask(&client, url, GRAFANA_HOST, &[(name, value)]).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{name}: {value}");
         }
     }
     for url in [AUTH.to_owned(), format!("{AUTH}?app=prometheus")] {
-        let answer = ask(&visitor, &url, GRAFANA_HOST, &[]).await;
+        let answer = ask(&client, &url, GRAFANA_HOST, &[]).await;
         assert_eq!(
             answer.status,
             StatusCode::UNAUTHORIZED,
@@ -249,12 +249,12 @@ const FORWARDING: &[(&str, &str)] = &[
 async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
     for trusted in [json!([]), json!(["127.0.0.0/8"])] {
         let stack = Stack::start(two_apps(json!({ "trusted_proxies": trusted }))).await;
-        let mut visitor = visitor(&stack).await;
+        let mut client = app_client(&stack).await;
         for (url, host) in [
             (format!("{APP}/x"), "prometheus.apps.localhost:8080"),
             (format!("{MAIN}/x"), "localhost:8080"),
         ] {
-            let page = visitor
+            let page = client
                 .send(http::Method::GET, &url, FORWARDING, String::new())
                 .await;
             assert_eq!(page.status, StatusCode::OK, "{}", page.body);
@@ -281,8 +281,8 @@ async fn attack_11_an_upstream_sees_only_our_own_forwarding_headers() {
                 "the control case"
             );
             assert_eq!(value("x-forwarded-proto").as_deref(), Some("http"));
-            let client = value("x-forwarded-for").expect("the control case");
-            assert!(!client.contains(','), "{client}");
+            let address = value("x-forwarded-for").expect("the control case");
+            assert!(!address.contains(','), "{address}");
             assert_eq!(echo["target"], "/x");
         }
     }

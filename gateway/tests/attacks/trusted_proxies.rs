@@ -7,7 +7,7 @@ use tokio::{
 };
 
 use crate::{
-    forwarded::{AUTH, ask, exchange, two_apps, visitor},
+    forwarded::{AUTH, app_client, ask, exchange, two_apps},
     support::stack::{APP, APP_HOST, MAIN_HOST, Stack},
 };
 
@@ -29,8 +29,8 @@ async fn attack_13_no_peer_is_a_trusted_proxy_unless_configured() {
             networks => json!({ "trusted_proxies": networks }),
         };
         let stack = Stack::start(two_apps(gateway)).await;
-        let visitor = visitor(&stack).await;
-        let answer = ask(&visitor, AUTH, "portico.internal", &sent).await;
+        let client = app_client(&stack).await;
+        let answer = ask(&client, AUTH, "portico.internal", &sent).await;
         assert_eq!(answer.status.as_u16(), status, "{trusted}");
     }
 }
@@ -41,7 +41,7 @@ async fn attack_14_a_peer_without_an_address_is_not_a_trusted_proxy() {
         json!({ "trusted_proxies": ["0.0.0.0/0", "::/0"] }),
     ))
     .await;
-    let visitor = visitor(&stack).await;
+    let client = app_client(&stack).await;
     let directory = tempfile::tempdir().expect("directory");
     let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).expect("socket");
@@ -50,7 +50,7 @@ async fn attack_14_a_peer_without_an_address_is_not_a_trusted_proxy() {
     let head = |host: &str, more: &str| {
         format!(
             "GET /oauth2/auth HTTP/1.1\r\nHost: {host}\r\nCookie: {}\r\n{more}Connection: close\r\n\r\n",
-            visitor.cookie_line(APP_HOST)
+            client.cookie_line(APP_HOST)
         )
     };
     let sent = format!(
@@ -75,12 +75,12 @@ async fn attack_14_a_peer_without_an_address_is_not_a_trusted_proxy() {
 #[tokio::test]
 async fn attack_25_a_broken_cookie_is_401_and_never_a_user() {
     let stack = Stack::start(two_apps(json!({ "trusted_proxies": ["127.0.0.0/8"] }))).await;
-    let mut visitor = visitor(&stack).await;
-    let good = visitor
+    let mut client = app_client(&stack).await;
+    let good = client
         .cookie(APP_HOST, "portico")
         .expect("cookie")
         .to_owned();
-    let main = visitor
+    let main = client
         .cookie(MAIN_HOST, "portico")
         .expect("cookie")
         .to_owned();
@@ -148,7 +148,7 @@ async fn attack_25_a_broken_cookie_is_401_and_never_a_user() {
             assert!(!answer.contains("x-auth-request"), "{endpoint} {shown}");
         }
     }
-    let answer = visitor.open(&format!("{APP}/oauth2/auth")).await;
+    let answer = client.open(&format!("{APP}/oauth2/auth")).await;
     assert_eq!(
         answer.status,
         http::StatusCode::ACCEPTED,

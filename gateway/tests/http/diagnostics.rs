@@ -13,14 +13,14 @@ use crate::support::{
 /// An address as sign-in leads to it, so long ago.
 fn arriving(stack: &Stack, path: &str, ago: SignedDuration) -> String {
     let at = (Timestamp::now() - ago).as_second().to_string();
-    let mark = stack.store.browser_marks().issue("arrival", &at);
+    let mark = stack.store.browser_marks().issue("post_login", &at);
     format!("{MAIN}{path}?portico_signed_in={mark}")
 }
 
-fn rounds(stack: &Stack, count: u32) -> String {
+fn redirects(stack: &Stack, count: u32) -> String {
     let now = Timestamp::now().as_second();
     let text = format!("{count}-{now}");
-    stack.store.browser_marks().issue("rounds", &text)
+    stack.store.browser_marks().issue("redirects", &text)
 }
 
 #[tokio::test]
@@ -92,14 +92,14 @@ async fn a_form_that_comes_back_twice_without_its_cookie_gets_an_error_page() {
 async fn a_loop_is_broken_with_a_page_that_names_the_cause() {
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
-    browser.set_cookie(MAIN_HOST, "portico-rounds", &rounds(&stack, 4));
+    browser.set_cookie(MAIN_HOST, "portico-redirects", &redirects(&stack, 4));
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert_eq!(
         page.status,
         StatusCode::SEE_OTHER,
-        "four rounds are none yet"
+        "four redirects are not a loop"
     );
-    browser.set_cookie(MAIN_HOST, "portico-rounds", &rounds(&stack, 5));
+    browser.set_cookie(MAIN_HOST, "portico-redirects", &redirects(&stack, 5));
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert_eq!(page.status, StatusCode::LOOP_DETECTED);
     assert!(page.body.contains("Sign-in loop detected"));
@@ -109,21 +109,21 @@ async fn a_loop_is_broken_with_a_page_that_names_the_cause() {
         page.body
     );
     // the next try counts from the start
-    assert!(browser.cookie(MAIN_HOST, "portico-rounds").is_none());
+    assert!(browser.cookie(MAIN_HOST, "portico-redirects").is_none());
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER);
 
     let unknown = "0123456789abcdefghijABCDEFGHIJ0123456789_-x";
     browser.set_cookie(MAIN_HOST, "portico", unknown);
-    browser.set_cookie(MAIN_HOST, "portico-rounds", &rounds(&stack, 5));
+    browser.set_cookie(MAIN_HOST, "portico-redirects", &redirects(&stack, 5));
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert!(
         page.body.contains("different databases or keys"),
         "{}",
         page.body
     );
-    let forged = rounds(&stack, 4).replacen('4', "9", 1);
-    browser.set_cookie(MAIN_HOST, "portico-rounds", &forged);
+    let forged = redirects(&stack, 4).replacen('4', "9", 1);
+    browser.set_cookie(MAIN_HOST, "portico-redirects", &forged);
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "a forged count is none");
 }
@@ -132,10 +132,10 @@ async fn a_loop_is_broken_with_a_page_that_names_the_cause() {
 async fn a_page_that_is_shown_ends_the_count() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
-    browser.set_cookie(MAIN_HOST, "portico-rounds", &rounds(&stack, 5));
+    browser.set_cookie(MAIN_HOST, "portico-redirects", &redirects(&stack, 5));
     let page = browser.open(&format!("{MAIN}/projects/p1")).await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(browser.cookie(MAIN_HOST, "portico-rounds").is_none());
+    assert!(browser.cookie(MAIN_HOST, "portico-redirects").is_none());
 }
 
 #[tokio::test]
@@ -156,13 +156,13 @@ async fn an_apps_host_that_keeps_no_session_cookie_does_not_loop() {
     assert_eq!(page.status, StatusCode::LOOP_DETECTED);
     assert!(page.body.contains("Redirect loop at Prometheus detected"));
     assert!(page.body.contains(APP), "names the host");
-    assert!(browser.cookie(APP_HOST, "portico-rounds").is_none());
+    assert!(browser.cookie(APP_HOST, "portico-redirects").is_none());
     let page = browser.follow(&format!("{APP}/graph")).await;
     assert_eq!(page.status, StatusCode::OK, "the next try is let through");
 }
 
 #[tokio::test]
-async fn an_app_that_opens_counts_no_rounds() {
+async fn an_app_that_opens_counts_no_redirects() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = browser.follow(&format!("{APP}/graph")).await;
@@ -170,12 +170,12 @@ async fn an_app_that_opens_counts_no_rounds() {
     browser
         .submit(MAIN, &format!("{APP}/oauth2/handover"), &fields)
         .await;
-    assert!(browser.cookie(APP_HOST, "portico-rounds").is_some());
+    assert!(browser.cookie(APP_HOST, "portico-redirects").is_some());
     let page = browser.open(&format!("{APP}/graph")).await;
     assert_eq!(page.status, StatusCode::OK);
-    assert!(browser.cookie(APP_HOST, "portico-rounds").is_none());
+    assert!(browser.cookie(APP_HOST, "portico-redirects").is_none());
     assert!(
-        !page.body.contains("portico-rounds"),
+        !page.body.contains("portico-redirects"),
         "the app got our cookie"
     );
 }

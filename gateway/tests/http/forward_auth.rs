@@ -20,7 +20,7 @@ async fn asked() -> Stack {
 }
 
 /// A browser with a session of the app's host too.
-async fn visitor(stack: &Stack, roles: &[&str]) -> Browser {
+async fn app_client(stack: &Stack, roles: &[&str]) -> Browser {
     let (mut browser, _) = stack.signed_in(roles).await;
     open_app(&mut browser, APP, "/").await;
     browser
@@ -49,7 +49,7 @@ const TRAEFIK: &[(&str, &str)] = &[
 #[tokio::test]
 async fn every_kind_of_proxy_gets_the_same_answer() {
     let stack = asked().await;
-    let visitor = visitor(&stack, &["k8s_admin"]).await;
+    let client = app_client(&stack, &["k8s_admin"]).await;
     let anonymous = Browser::new(stack.address);
     for (host, sent) in [
         // Traefik and Caddy: under our own or an internal name
@@ -72,7 +72,7 @@ async fn every_kind_of_proxy_gets_the_same_answer() {
         ),
         ("prometheus.apps.localhost", &[]),
     ] {
-        let answer = ask(&visitor, AUTH, host, sent).await;
+        let answer = ask(&client, AUTH, host, sent).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED, "{host} {sent:?}");
         assert_eq!(answer.headers["x-auth-request-user"], "u1");
         assert_eq!(
@@ -119,32 +119,32 @@ async fn roles_that_open_nothing_are_403_and_a_lost_store_is_503() {
 #[tokio::test]
 async fn only_a_proxy_that_asks_about_a_page_of_the_app_gets_the_identity_for_the_app() {
     let stack = asked().await;
-    let mut visitor = visitor(&stack, &["k8s_admin"]).await;
-    visitor.set_cookie(APP_HOST, "theme", "dark");
+    let mut client = app_client(&stack, &["k8s_admin"]).await;
+    client.set_cookie(APP_HOST, "theme", "dark");
     let host = "prometheus.apps.localhost";
     let sent = [
         ("x-forwarded-uri", "/graph"),
         ("x-forwarded-method", "GET"),
         PROXY_HEADER,
     ];
-    let answer = ask(&visitor, AUTH, host, &sent).await;
+    let answer = ask(&client, AUTH, host, &sent).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(answer.headers.contains_key("portico-assertion"));
     assert_eq!(answer.headers[header::COOKIE], "theme=dark");
     // a script of the app's can send every header but this one
-    let answer = ask(&visitor, AUTH, host, &sent[..2]).await;
+    let answer = ask(&client, AUTH, host, &sent[..2]).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert!(!answer.headers.contains_key("portico-assertion"));
     assert!(!answer.headers.contains_key(header::COOKIE));
     // a browser that calls the endpoint through the same proxy
     for uri in ["/oauth2/auth", "/oauth2/auth?x=/graph", "/oauth2"] {
         let sent = [("x-forwarded-uri", uri), PROXY_HEADER];
-        let answer = ask(&visitor, AUTH, host, &sent).await;
+        let answer = ask(&client, AUTH, host, &sent).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED);
         assert!(!answer.headers.contains_key("portico-assertion"), "{uri}");
         assert!(!answer.headers.contains_key(header::COOKIE), "{uri}");
     }
-    let answer = ask(&visitor, AUTH, host, &[PROXY_HEADER]).await;
+    let answer = ask(&client, AUTH, host, &[PROXY_HEADER]).await;
     assert!(!answer.headers.contains_key("portico-assertion"));
 
     let strict = Stack::start(Wanted::default()).await;
@@ -224,14 +224,14 @@ async fn who_may_not_sees_why_on_a_page() {
 async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
     // no trusted proxy: nothing has to be believed
     let stack = Stack::start(Wanted::default()).await;
-    let visitor = self::visitor(&stack, &["k8s_admin"]).await;
+    let client = app_client(&stack, &["k8s_admin"]).await;
     let trusting = asked().await;
-    let envoys = self::visitor(&trusting, &["k8s_admin"]).await;
+    let envoys = app_client(&trusting, &["k8s_admin"]).await;
     let host = "prometheus.apps.localhost:8080";
     let prefix = "http://portico.internal/oauth2/ext_authz";
     for path in ["/", "/graph?g0.expr=up", "/a/b"] {
         let url = format!("{prefix}{path}");
-        let answer = ask(&visitor, &url, host, &[PROXY_HEADER]).await;
+        let answer = ask(&client, &url, host, &[PROXY_HEADER]).await;
         assert_eq!(answer.status, StatusCode::OK, "{path}");
         assert!(!answer.headers.contains_key("portico-assertion"), "{path}");
         // Envoy replaces what is there: each header is, with nothing in it if need be
@@ -261,7 +261,7 @@ async fn envoy_asks_in_the_address_and_takes_200_for_a_yes() {
     let answer = ask(&anonymous, &format!("{prefix}/oauth2/auth"), host, &[]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     for path in ["//adm", "/a%2fb", "/a%5cb", "/a%00b"] {
-        let answer = ask(&visitor, &format!("{prefix}{path}"), host, &[]).await;
+        let answer = ask(&client, &format!("{prefix}{path}"), host, &[]).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{path}");
     }
 }
@@ -361,11 +361,11 @@ async fn sign_in_on_the_main_host_leads_to_an_app_by_its_full_address() {
 #[tokio::test]
 async fn signing_in_for_a_proxy_that_loses_the_cookie_ends_with_a_page() {
     let stack = asked().await;
-    let mut visitor = visitor(&stack, &["k8s_admin"]).await;
+    let mut client = app_client(&stack, &["k8s_admin"]).await;
     let url = format!("{APP}/oauth2/sign_in?rd=/graph");
     let mut last = StatusCode::SEE_OTHER;
     for _ in 0..8 {
-        last = visitor.open(&url).await.status;
+        last = client.open(&url).await.status;
         if last != StatusCode::SEE_OTHER {
             break;
         }
@@ -399,7 +399,7 @@ async fn an_app_that_another_proxy_serves_has_its_own_host_and_nothing_of_it_is_
 #[tokio::test]
 async fn a_change_or_a_socket_that_another_page_asks_for_is_refused() {
     let stack = asked().await;
-    let visitor = visitor(&stack, &["k8s_admin"]).await;
+    let client = app_client(&stack, &["k8s_admin"]).await;
     let host = "prometheus.apps.localhost";
     for (headers, status) in [
         (&[("x-forwarded-method", "POST"), ("origin", APP)][..], 202),
@@ -434,7 +434,7 @@ async fn a_change_or_a_socket_that_another_page_asks_for_is_refused() {
             403,
         ),
     ] {
-        let answer = ask(&visitor, AUTH, host, headers).await;
+        let answer = ask(&client, AUTH, host, headers).await;
         assert_eq!(answer.status.as_u16(), status, "{headers:?}");
     }
 }
@@ -449,7 +449,7 @@ async fn rules_need_a_proxy_that_sends_path_and_method() {
         ..Wanted::default()
     })
     .await;
-    let visitor = visitor(&stack, &["k8s_admin"]).await;
+    let client = app_client(&stack, &["k8s_admin"]).await;
     for (sent, status) in [
         (
             &[
@@ -475,7 +475,7 @@ async fn rules_need_a_proxy_that_sends_path_and_method() {
     ] {
         let mut headers = vec![("origin", APP)];
         headers.extend_from_slice(sent);
-        let answer = ask(&visitor, AUTH, "prometheus.apps.localhost", &headers).await;
+        let answer = ask(&client, AUTH, "prometheus.apps.localhost", &headers).await;
         assert_eq!(answer.status.as_u16(), status, "{sent:?}");
     }
 }
@@ -492,7 +492,7 @@ async fn finding_s13_an_unknown_method_is_refused() {
     })
     .await;
     for (stack, purge) in [(&without_rules, 403), (&naming_purge, 202)] {
-        let visitor = visitor(stack, &["k8s_admin"]).await;
+        let client = app_client(stack, &["k8s_admin"]).await;
         for (method, status) in [
             ("GET", 202),
             ("POST", 202),
@@ -507,7 +507,7 @@ async fn finding_s13_an_unknown_method_is_refused() {
         ] {
             for (name, url) in [("x-forwarded-method", AUTH), ("x-original-method", AUTH)] {
                 let headers = [("origin", APP), ("x-forwarded-uri", "/x"), (name, method)];
-                let answer = ask(&visitor, url, "prometheus.apps.localhost", &headers).await;
+                let answer = ask(&client, url, "prometheus.apps.localhost", &headers).await;
                 assert_eq!(answer.status.as_u16(), status, "{method}");
             }
             let headers = [
@@ -515,7 +515,7 @@ async fn finding_s13_an_unknown_method_is_refused() {
                 ("x-forwarded-uri", "/x"),
                 ("x-forwarded-method", method),
             ];
-            let answer = ask(&visitor, REDIRECT, "prometheus.apps.localhost", &headers).await;
+            let answer = ask(&client, REDIRECT, "prometheus.apps.localhost", &headers).await;
             let open = if status == 202 { 200 } else { 403 };
             assert_eq!(answer.status.as_u16(), open, "{method}");
         }

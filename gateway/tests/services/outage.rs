@@ -47,8 +47,8 @@ fn with_cookie_of(browser: &Browser, stack: &Stack) -> Browser {
     other
 }
 
-/// Pages and answers say that the store is away, in time, and take no cookie.
-async fn says_so(browser: &mut Browser) {
+/// Checks that pages and answers report the outage of the store in time, and set no cookie.
+async fn expect_outage(browser: &mut Browser) {
     let cookie = browser.cookie(MAIN_HOST, "portico").map(str::to_owned);
     let started = Instant::now();
     let page = panel(browser).await;
@@ -120,8 +120,8 @@ async fn attack_26_a_redis_that_hangs_signs_no_user_out() {
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
     sleep(SESSION_CACHE_TTL).await;
-    says_so(&mut browser).await;
-    says_so(&mut elsewhere).await;
+    expect_outage(&mut browser).await;
+    expect_outage(&mut elsewhere).await;
     server.thaw().unwrap();
     comes_back(&mut browser).await;
     comes_back(&mut elsewhere).await;
@@ -134,7 +134,7 @@ async fn attack_26_a_redis_that_is_killed_signs_no_user_out() {
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
     sleep(SESSION_CACHE_TTL).await;
-    says_so(&mut browser).await;
+    expect_outage(&mut browser).await;
     server.start_again().unwrap();
     comes_back(&mut browser).await;
     ended_stays_ended(&stack, &ended).await;
@@ -149,7 +149,7 @@ async fn attack_26_a_redis_that_lost_everything_signs_no_user_out_by_itself() {
     let (stack, mut browser) = signed_in_on(&server.url()).await;
     stack.store.revert_all().await.unwrap();
     sleep(SESSION_CACHE_TTL).await;
-    says_so(&mut browser).await;
+    expect_outage(&mut browser).await;
     // once an operator has said that it is a store, the sessions are gone for good
     stack.store.migrate().await.unwrap();
     assert_eq!(panel(&mut browser).await.status, StatusCode::SEE_OTHER);
@@ -162,8 +162,8 @@ async fn attack_26_a_postgresql_that_hangs_signs_no_user_out() {
     let mut elsewhere = with_cookie_of(&browser, &stack);
     server.freeze().unwrap();
     sleep(SESSION_CACHE_TTL).await;
-    says_so(&mut browser).await;
-    says_so(&mut elsewhere).await;
+    expect_outage(&mut browser).await;
+    expect_outage(&mut elsewhere).await;
     server.thaw().unwrap();
     comes_back(&mut browser).await;
     comes_back(&mut elsewhere).await;
@@ -176,7 +176,7 @@ async fn attack_26_a_postgresql_that_is_killed_signs_no_user_out() {
     let ended = ended_session(&stack).await;
     server.kill().unwrap();
     sleep(SESSION_CACHE_TTL).await;
-    says_so(&mut browser).await;
+    expect_outage(&mut browser).await;
     server.start_again().unwrap();
     comes_back(&mut browser).await;
     ended_stays_ended(&stack, &ended).await;

@@ -4,7 +4,7 @@ use crate::reviews::{CLUSTER, seal_until};
 use crate::webhook_server::WebhookServer;
 use crate::world::World;
 use portico_domain::cluster::ClusterRecord;
-use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
+use portico_kube_auth::{ReviewKind, WebhookConfig, webhook_kubeconfig};
 use portico_openstack::keystone::IssuedToken;
 use portico_test_support::webhook::{Webhook, cluster};
 use portico_testkit::{Cluster, KubeApiServer};
@@ -62,9 +62,9 @@ impl Lab {
         let authority = served.authority.pem();
         let url = format!("https://{}", served.address);
         // what `portico kube-auth config` prints
-        let kubeconfig = |question, name: &str| {
+        let kubeconfig = |review, name: &str| {
             let config = WebhookConfig {
-                question,
+                review,
                 url: &url,
                 ca_pem: authority.as_bytes(),
                 client_cert_file: certificate.to_str().unwrap(),
@@ -79,7 +79,7 @@ impl Lab {
         let mut all = vec![
             format!(
                 "--authentication-token-webhook-config-file={}",
-                kubeconfig(Question::Authentication, "tokens.kubeconfig")
+                kubeconfig(ReviewKind::Authentication, "tokens.kubeconfig")
             ),
             "--authentication-token-webhook-version=v1".to_owned(),
         ];
@@ -88,7 +88,7 @@ impl Lab {
                 "--authorization-mode=RBAC,Webhook".to_owned(),
                 format!(
                     "--authorization-webhook-config-file={}",
-                    kubeconfig(Question::Authorization, "access.kubeconfig")
+                    kubeconfig(ReviewKind::Authorization, "access.kubeconfig")
                 ),
                 "--authorization-webhook-version=v1".to_owned(),
                 "--authorization-webhook-cache-authorized-ttl=1s".to_owned(),

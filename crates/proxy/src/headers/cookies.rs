@@ -77,7 +77,7 @@ mod tests {
         let headers = headers(&[
             "portico=0123456789abcdefghijABCDEFGHIJ0123456789_-x; theme=dark",
             "__host-PORTICO=x; portico-flow=y; portico-handover=z; __Secure-portico=q",
-            "portico-form=v; __Host-portico-rounds=w",
+            "portico-form=v; __Host-portico-redirects=w",
             "lang=ä; portico_x=kept",
         ]);
         assert_eq!(

@@ -310,6 +310,8 @@ fn words(action: &str) -> Option<&'static str> {
         "panel.run_now" => "Job run now",
         "panel.cordon" => "Node cordoned",
         "panel.uncordon" => "Node uncordoned",
+        "panel.drain" => "Node drained",
+        "panel.evict" => "Pod evicted",
         "panel.restart" => "Restarted",
         "panel.delete" => "Deleted",
         "panel.grant" => "Access granted",

@@ -13,7 +13,7 @@ use portico_store::{EndReason, Outcome, Session, SessionKind, StoreError};
 use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
-use super::page::Question;
+use super::page::EndSessionsConfirmation;
 use crate::{
     account::Account,
     audit::Event,
@@ -55,7 +55,7 @@ pub(crate) async fn ask(
         Some(&caller)
     };
     let rows = account.rows(&subject.user, spared).await?;
-    let page = Question {
+    let page = EndSessionsConfirmation {
         user: &subject.user,
         by_admin: subject.by_admin,
         sessions: rows.iter().filter(|row| !row.current).count(),

@@ -300,14 +300,14 @@ pub(crate) fn search(found: &Search<'_>) -> Page {
 }
 
 /// The confirmation before several sessions end.
-pub(crate) struct Question<'a> {
+pub(crate) struct EndSessionsConfirmation<'a> {
     pub user: &'a User,
     pub by_admin: bool,
     pub sessions: usize,
     pub csrf: &'a str,
 }
 
-impl Question<'_> {
+impl EndSessionsConfirmation<'_> {
     pub fn page(&self) -> Page {
         let (title, which, back) = if self.by_admin {
             (

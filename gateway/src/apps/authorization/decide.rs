@@ -53,7 +53,7 @@ pub(crate) enum Decision {
 }
 
 impl<'r> Asked<'r> {
-    fn facts(&self, rules: &RuleSet) -> RequestContext<'r> {
+    fn request_context(&self, rules: &RuleSet) -> RequestContext<'r> {
         RequestContext {
             method: self.method,
             path: rules.readings(self.path),
@@ -89,18 +89,18 @@ impl Authorization {
         caller: Option<&Caller>,
     ) -> Result<Weighed, TokenError> {
         let rules = self.rules.of(app);
-        let request = asked.facts(&rules);
+        let request = asked.request_context(&rules);
         if preflight::passes(&rules, asked, &request) {
             return Ok((Decision::Preflight, Some("preflight".into())));
         }
         let matched = rules.matching(&request);
         let Some(caller) = caller else {
-            let verdict = rules.verdict(&request, matched, None);
-            return Ok(without_caller(rules, verdict));
+            let decision = rules.decision(&request, matched, None);
+            return Ok(without_caller(rules, decision));
         };
         let known = self.known_of(&rules, matched, caller).await;
-        let verdict = rules.verdict(&request, matched, Some(&known));
-        let fallback = match verdict {
+        let decision = rules.decision(&request, matched, Some(&known));
+        let fallback = match decision {
             RuleDecision::Refused(index) => return Ok(refused(rules, index)),
             RuleDecision::SignInAgain(index) => return Ok(sign_in_again(rules, index)),
             RuleDecision::Public(index) => return Ok((Decision::Public, name_of(&rules, index))),
@@ -134,12 +134,12 @@ impl Authorization {
     /// where a rule permits every client to send it from any network.
     pub fn allows_cross_origin(&self, app: &App, asked: &Asked<'_>) -> bool {
         let rules = self.rules.of(app);
-        let request = asked.facts(&rules);
+        let request = asked.request_context(&rules);
         if preflight::passes(&rules, asked, &request) {
             return true;
         }
         let matched = rules.matching(&request);
-        match rules.verdict(&request, matched, None) {
+        match rules.decision(&request, matched, None) {
             // a browser inside these networks may send the request for a page of any origin
             RuleDecision::Public(index) => {
                 let bound = rules
@@ -229,8 +229,8 @@ impl Authorization {
 /// A decision with the name of its rule in the access log; a refusal records its own.
 type Weighed = (Decision, Option<RuleName>);
 
-fn without_caller(rules: Arc<RuleSet>, verdict: RuleDecision) -> Weighed {
-    match verdict {
+fn without_caller(rules: Arc<RuleSet>, decision: RuleDecision) -> Weighed {
+    match decision {
         RuleDecision::Refused(index) => refused(rules, index),
         RuleDecision::Public(index) => (Decision::Public, name_of(&rules, index)),
         _ => (Decision::SignIn, None),

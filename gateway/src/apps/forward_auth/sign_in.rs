@@ -60,13 +60,13 @@ pub(crate) async fn app_host(
             .is_ok()
     {
         let now = Timestamp::now();
-        if forward_auth.authentication.runs_in_circles(&headers, now) {
+        if forward_auth.authentication.is_redirect_loop(&headers, now) {
             return Err(forward_auth.authentication.app_loop(app));
         }
         let answer = see_other(&format!("{}{path}", app.origin));
         return Ok(with_cookie(
             answer,
-            forward_auth.authentication.count_round(&headers, now),
+            forward_auth.authentication.count_redirect(&headers, now),
         ));
     }
     let method = forwarded.method.unwrap_or(method);

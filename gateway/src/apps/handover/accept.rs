@@ -85,7 +85,10 @@ pub(crate) async fn post(
     let path = ReturnPath::parse(&handover.return_path);
     let answer = see_other(path.as_str());
     let answer = with_cookie(answer, handovers.cookies.set(Purpose::Session, &secret));
-    let answer = with_cookie(answer, handovers.authentication.count_round(&headers, now));
+    let answer = with_cookie(
+        answer,
+        handovers.authentication.count_redirect(&headers, now),
+    );
     Ok(with_cookie(
         answer,
         handovers.cookies.clear(Purpose::Handover),

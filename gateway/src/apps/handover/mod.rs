@@ -78,7 +78,7 @@ pub(crate) fn begin_for(
     }
     if handovers
         .authentication
-        .runs_in_circles(headers, Timestamp::now())
+        .is_redirect_loop(headers, Timestamp::now())
     {
         return handovers.authentication.app_loop(app);
     }

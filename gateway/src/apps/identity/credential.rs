@@ -16,7 +16,7 @@ use portico_runtime::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{identity_attributes::Facts, refusal::Refusal};
+use super::{identity_attributes::IdentityAttributes, refusal::Refusal};
 use crate::{
     build_error::BuildError,
     config::{AppConfig, ConfigError, Fact, IdentityFault},
@@ -134,13 +134,13 @@ impl Credential {
     pub fn basic(
         &self,
         user: Option<Fact>,
-        facts: &Facts<'_>,
+        attributes: &IdentityAttributes<'_>,
     ) -> Result<(HeaderName, HeaderValue), Refusal> {
         let content = Arc::clone(&self.current.lock());
         let name = match (&content.user, user) {
             (Some(fixed), _) => fixed.clone(),
             (None, Some(fact)) => {
-                let name = facts.get(fact).text();
+                let name = attributes.get(fact).text();
                 SecretString::from(name.ok_or(Refusal::Unknown(Some(fact)))?)
             }
             (None, None) => return Err(Refusal::Unknown(None)),

@@ -4,7 +4,7 @@ use http::{HeaderName, HeaderValue};
 use super::{
     IdentityHeaders,
     escape::{account, escaped},
-    identity_attributes::{Facts, Value},
+    identity_attributes::{IdentityAttributes, Value},
     refusal::Refusal,
 };
 use crate::config::{Content, Fact, HeaderFrom, IdentityFault, header_name};
@@ -30,10 +30,14 @@ impl Header {
 
     /// Adds the header, if the attribute has a value. A list with an entry that contains the
     /// separator is refused, as it would be ambiguous.
-    pub fn add(&self, facts: &Facts<'_>, headers: &mut IdentityHeaders) -> Result<(), Refusal> {
+    pub fn add(
+        &self,
+        attributes: &IdentityAttributes<'_>,
+        headers: &mut IdentityHeaders,
+    ) -> Result<(), Refusal> {
         let lines = match &self.from.content {
             Content::Text(text) => vec![text.clone()],
-            Content::Fact(fact) => self.lines(*fact, facts.get(*fact))?,
+            Content::Fact(fact) => self.lines(*fact, attributes.get(*fact))?,
         };
         if lines.iter().map(String::len).sum::<usize>() > MAX_HEADER_BYTES {
             return Err(Refusal::TooLong(self.fact()));
@@ -100,7 +104,7 @@ mod tests {
 
     fn header(from: Json) -> Header {
         let from: HeaderFrom = serde_json::from_value(from).expect("shape");
-        Header::new("X-Told", &from).expect("name")
+        Header::new("X-Groups", &from).expect("name")
     }
 
     fn groups(header: &Header, entries: &[&str]) -> Result<Vec<String>, Refusal> {

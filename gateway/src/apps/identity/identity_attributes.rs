@@ -6,7 +6,7 @@ use crate::{config::Fact, sessions::live::ProjectToken};
 
 /// The session's user, the token that gave access to the app, and the app's own role.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Facts<'f> {
+pub(super) struct IdentityAttributes<'f> {
     pub session: &'f Session,
     pub token: Option<&'f ProjectToken>,
     pub role: Option<&'f str>,
@@ -23,7 +23,7 @@ pub(super) enum Value<'f> {
     Unknown,
 }
 
-impl<'f> Facts<'f> {
+impl<'f> IdentityAttributes<'f> {
     pub fn get(&self, fact: Fact) -> Value<'f> {
         let user = &self.session.user;
         let project = self.token.map(|token| &token.project);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     UpstreamIdentity,
-    identity_attributes::{Facts, Value},
+    identity_attributes::{IdentityAttributes, Value},
     refusal::Refusal,
 };
 use crate::{
@@ -55,10 +55,10 @@ impl Jwt {
     }
 
     /// Returns the claims about the user; unknown attributes are left out.
-    fn claims(&self, facts: &Facts<'_>) -> Map<String, Json> {
+    fn claims(&self, attributes: &IdentityAttributes<'_>) -> Map<String, Json> {
         let mut claims = Map::new();
         for (name, fact) in &self.claims {
-            let value = facts.get(*fact);
+            let value = attributes.get(*fact);
             let claim = match &value {
                 Value::Many(entries) => Some(json!(entries)),
                 _ => value.text().map(Json::from),
@@ -77,10 +77,10 @@ impl UpstreamIdentity {
         &self,
         jwt: &Jwt,
         app: &App,
-        facts: &Facts<'_>,
+        attributes: &IdentityAttributes<'_>,
     ) -> Result<(HeaderName, HeaderValue), super::Stopped> {
         let now = Timestamp::now().as_second();
-        let mut claims = jwt.claims(facts);
+        let mut claims = jwt.claims(attributes);
         for (name, value) in [
             ("iss", json!(self.hosts.main().as_ref())),
             ("aud", json!(app.config.id)),

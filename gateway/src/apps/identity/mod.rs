@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{
     authorization::Key,
     identity::{
-        credential::Credential, headers::Header, identity_attributes::Facts, jwt::Jwt,
+        credential::Credential, headers::Header, identity_attributes::IdentityAttributes, jwt::Jwt,
         refusal::Refusal, roles::Roles,
     },
 };
@@ -187,7 +187,7 @@ impl AppIdentity {
         self.credential().map_or(0, Credential::reading)
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         matches!(self.kind, Kind::None)
     }
 }
@@ -221,7 +221,7 @@ impl UpstreamIdentity {
         let (Some(caller), Some(identity)) = (caller, self.identities.by_app.get(id)) else {
             return Ok(Vec::new());
         };
-        if identity.says_nothing() {
+        if identity.is_empty() {
             return Ok(Vec::new());
         }
         let token = key.and_then(Key::token);
@@ -258,7 +258,7 @@ impl UpstreamIdentity {
         let reading = identity.reading();
         let root = caller.live.root();
         let role = self.app_role(&identity.roles, &caller.live).await?;
-        let facts = Facts {
+        let attributes = IdentityAttributes {
             session: &root,
             token,
             role,
@@ -270,8 +270,8 @@ impl UpstreamIdentity {
                 let signed = self.assertions.sign(caller, &app.config.id, token)?;
                 signed.headers()
             }
-            Kind::Jwt(jwt) => vec![self.signed_token(jwt, app, &facts)?],
-            Kind::Basic { user, credential } => vec![credential.basic(*user, &facts)?],
+            Kind::Jwt(jwt) => vec![self.signed_token(jwt, app, &attributes)?],
+            Kind::Basic { user, credential } => vec![credential.basic(*user, &attributes)?],
             Kind::Bearer(credential) => vec![credential.bearer()?],
             Kind::Cluster(cluster) => {
                 let (bearer, good_until) =
@@ -281,7 +281,7 @@ impl UpstreamIdentity {
             }
         };
         for header in &identity.headers {
-            header.add(&facts, &mut headers)?;
+            header.add(&attributes, &mut headers)?;
         }
         Ok(Signed::new(headers, until, reading))
     }

@@ -4,17 +4,14 @@
 pub(crate) mod resume;
 mod save;
 
-use std::sync::Arc;
-
 use portico_store::Store;
 
-use crate::{audit::AuditLog, authentication::Authentication, http::cookies::Cookies};
+use crate::{audit::AuditLog, http::cookies::Cookies};
 
 /// Saves forms whose session has expired.
 #[derive(Debug)]
 pub(crate) struct SavedForms {
     pub cookies: Cookies,
     pub store: Store,
-    pub authentication: Arc<Authentication>,
     pub audit: AuditLog,
 }

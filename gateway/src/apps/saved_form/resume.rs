@@ -4,7 +4,7 @@ use std::sync::Arc;
 use axum::{
     Extension,
     body::Body,
-    extract::{OriginalUri, State},
+    extract::{FromRef, FromRequest, State},
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
@@ -17,8 +17,8 @@ use super::SavedForms;
 use crate::{
     audit::Event,
     authentication::{
-        check_csrf,
-        extract::{SignedIn, SignedInForm},
+        Authentication, check_csrf,
+        extract::{self, SignedIn, SignedInForm},
     },
     http::{
         cookies::Purpose,
@@ -35,6 +35,35 @@ use crate::{
 
 /// Bounds the body of a saved form, in bytes, with room for a longer token.
 const MAX_BODY_BYTES: usize = (64 << 10) + 256;
+
+/// A saved form as its user submits it. The body is the form itself, of any fields, and must have
+/// the session's CSRF token; nothing else of it is read, as the browser sends it again to its
+/// target.
+pub(crate) struct SubmittedForm(Caller);
+
+impl<S> FromRequest<S> for SubmittedForm
+where
+    S: Send + Sync,
+    Arc<Authentication>: FromRef<S>,
+{
+    type Rejection = Interrupt;
+
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Interrupt> {
+        let (mut parts, body) = request.into_parts();
+        let caller = extract::caller(&mut parts, &Arc::from_ref(state)).await?;
+        let body = Limited::new(body, MAX_BODY_BYTES);
+        let body = body
+            .collect()
+            .await
+            .map_err(|_| Problem::bad_request("The saved form could not be read."))?
+            .to_bytes();
+        let token = url::form_urlencoded::parse(&body)
+            .find(|(name, _)| name == csrf::FIELD)
+            .map(|(_, value)| value.into_owned());
+        check_csrf(&caller, token.as_deref().unwrap_or_default())?;
+        Ok(Self(caller))
+    }
+}
 
 pub(crate) async fn get(
     State(saved_forms): State<Arc<SavedForms>>,
@@ -61,24 +90,9 @@ pub(crate) async fn get(
 pub(crate) async fn send(
     State(saved_forms): State<Arc<SavedForms>>,
     Extension(context): Extension<Context>,
-    OriginalUri(uri): OriginalUri,
-    request: Request<Body>,
+    headers: HeaderMap,
+    SubmittedForm(caller): SubmittedForm,
 ) -> Result<Response, Interrupt> {
-    let headers = request.headers().clone();
-    let caller = saved_forms
-        .authentication
-        .browser(&context, &headers, &uri)
-        .await?;
-    let body = Limited::new(request.into_body(), MAX_BODY_BYTES);
-    let body = body
-        .collect()
-        .await
-        .map_err(|_| Problem::bad_request("The saved form could not be read."))?
-        .to_bytes();
-    let token = url::form_urlencoded::parse(&body)
-        .find(|(name, _)| name == csrf::FIELD)
-        .map(|(_, value)| value.into_owned());
-    check_csrf(&caller, token.as_deref().unwrap_or_default())?;
     let taken = saved_forms
         .take(&context, &headers, &caller, "form.send")
         .await?;

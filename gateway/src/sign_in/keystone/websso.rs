@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use axum::{
     Extension,
-    extract::State,
+    body::Body,
+    extract::{FromRef, FromRequest, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Request, StatusCode, header};
 use jiff::{SignedDuration, Timestamp};
 use portico_openstack::keystone::{IssuedToken, TokenScope, federation::websso_address};
 use portico_store::{Reserved, SignInFlow, ThrottleLimit};
@@ -26,6 +27,7 @@ use crate::{
         cookies::Purpose,
         csrf,
         error_response::Problem,
+        forms::Fields,
         interrupt::Interrupt,
         origin::OriginFault,
         redirect::{see_other, with_cookie},
@@ -39,33 +41,67 @@ use crate::{
 /// How long the user may take at the identity provider.
 const FLOW_TTL: SignedDuration = SignedDuration::from_mins(15);
 /// How long the page that posts the token may take; it submits itself.
-const ARRIVAL_TTL: SignedDuration = SignedDuration::from_secs(60);
+const POST_LOGIN_TTL: SignedDuration = SignedDuration::from_secs(60);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 /// Replaces the return path once a token has arrived.
-const ARRIVED: &str = "websso";
+const POST_LOGIN_MARKER: &str = "websso";
 /// Prefixes the return path of a flow that reauthenticates a session.
 const REAUTHENTICATION_PREFIX: &str = "again:";
 /// Limits the tokens that one network may send, valid or not.
-const ARRIVAL_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
+const POST_LOGIN_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
+
+/// A form that starts single sign-on. To reauthenticate a session, it has the session's CSRF token;
+/// to sign in, the secret of a sign-in page of this browser. Others are redirected to sign-in or
+/// see the sign-in page.
+pub(crate) struct StartForm {
+    fields: Fields,
+    return_path: ReturnPath,
+    /// Whether a session is reauthenticated.
+    reauthentication: bool,
+}
+
+impl<S> FromRequest<S> for StartForm
+where
+    S: Send + Sync,
+    Arc<SignIn>: FromRef<S>,
+{
+    type Rejection = Interrupt;
+
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Interrupt> {
+        let headers = request.headers().clone();
+        let FormWithoutCsrf(fields) = FormWithoutCsrf::from_request(request, state).await?;
+        let sign_in: Arc<SignIn> = Arc::from_ref(state);
+        let answer = |response| Err(Interrupt::Answer(Box::new(response)));
+        let return_path = ReturnPath::from_query(fields.optional("rd"));
+        let reauthentication = fields.get("again") == "1";
+        if reauthentication {
+            let Ok(caller) = sign_in.authentication.lookup(&headers, None).await? else {
+                return answer(see_other("/oauth2/sign_in?reason=ended"));
+            };
+            check_csrf(&caller, fields.get(csrf::FIELD))?;
+        } else if let Some(form) = sign_in
+            .not_our_form(&headers, &fields, &return_path)
+            .await?
+        {
+            return answer(sign_in.sign_in_page(&headers, form)?);
+        }
+        Ok(Self {
+            fields,
+            return_path,
+            reauthentication,
+        })
+    }
+}
 
 pub(crate) async fn start(
     State(sign_in): State<Arc<SignIn>>,
-    headers: HeaderMap,
-    FormWithoutCsrf(fields): FormWithoutCsrf,
+    form: StartForm,
 ) -> Result<Response, Interrupt> {
-    let return_path = ReturnPath::from_query(fields.optional("rd"));
-    let again = fields.get("again") == "1";
-    if again {
-        let Ok(caller) = sign_in.authentication.lookup(&headers, None).await? else {
-            return Ok(see_other("/oauth2/sign_in?reason=ended"));
-        };
-        check_csrf(&caller, fields.get(csrf::FIELD))?;
-    } else if let Some(form) = sign_in
-        .not_our_form(&headers, &fields, &return_path)
-        .await?
-    {
-        return Ok(sign_in.sign_in_page(&headers, form)?);
-    }
+    let StartForm {
+        fields,
+        return_path,
+        reauthentication,
+    } = form;
     if !sign_in
         .providers
         .offers_keystone(return_path.app().as_deref())
@@ -78,7 +114,7 @@ pub(crate) async fn start(
     };
     let now = Timestamp::now();
     let flows = sign_in.store.sign_in_flows();
-    let remembered = if again {
+    let remembered = if reauthentication {
         format!("{REAUTHENTICATION_PREFIX}{return_path}")
     } else {
         return_path.to_string()
@@ -105,11 +141,11 @@ pub(crate) async fn arrive(
     }
     let now = Timestamp::now();
     let subject = format!("websso:{}", context.client.network());
-    let arrived = sign_in
+    let reserved = sign_in
         .store
         .throttle()
-        .reserve(&subject, ARRIVAL_LIMIT, now);
-    if let Reserved::RefusedUntil(until) = arrived.await? {
+        .reserve(&subject, POST_LOGIN_LIMIT, now);
+    if let Reserved::RefusedUntil(until) = reserved.await? {
         return Err(Problem::throttled(
             "Too many sign-ins",
             "Too many sign-ins came from this network.",
@@ -118,11 +154,18 @@ pub(crate) async fn arrive(
         .into());
     }
     let flows = sign_in.store.sign_in_flows();
-    let arrival = flows.start(ARRIVED, now + ARRIVAL_TTL, now).await?;
-    flows
-        .set_receipt(arrival.flow.id, ARRIVED, ARRIVED, &token)
+    let post_login = flows
+        .start(POST_LOGIN_MARKER, now + POST_LOGIN_TTL, now)
         .await?;
-    Ok(pages::websso::arriving(arrival.secret.expose_secret()).into_response())
+    flows
+        .set_receipt(
+            post_login.flow.id,
+            POST_LOGIN_MARKER,
+            POST_LOGIN_MARKER,
+            &token,
+        )
+        .await?;
+    Ok(pages::websso::arriving(post_login.secret.expose_secret()).into_response())
 }
 
 pub(crate) async fn finish(
@@ -135,12 +178,12 @@ pub(crate) async fn finish(
     let now = Timestamp::now();
     let flows = sign_in.store.sign_in_flows();
     // valid once only, whatever the outcome
-    let arrival = flows.find(code.expose_secret(), now).await?;
-    let arrival = match arrival.filter(|flow| flow.return_path == ARRIVED) {
-        Some(arrival) if flows.finish(arrival.id).await? => arrival,
+    let post_login = flows.find(code.expose_secret(), now).await?;
+    let post_login = match post_login.filter(|flow| flow.return_path == POST_LOGIN_MARKER) {
+        Some(post_login) if flows.finish(post_login.id).await? => post_login,
         _ => return Ok(see_other("/oauth2/sign_in?reason=ended")),
     };
-    let Some(token) = arrival.receipt else {
+    let Some(token) = post_login.receipt else {
         return Ok(see_other("/oauth2/sign_in?reason=ended"));
     };
     let Some(started) = sign_in.started_here(&headers, now).await? else {
@@ -153,13 +196,13 @@ pub(crate) async fn finish(
         return Ok(sign_in.sign_in_page(&headers, form)?);
     };
     flows.finish(started.id).await?;
-    let (again, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
+    let (reauthentication, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
         None => (false, started.return_path.as_str()),
     };
     let return_path = ReturnPath::parse(path);
     match sign_in.take_over(&context, &headers, token).await {
-        Ok(issued) if again => {
+        Ok(issued) if reauthentication => {
             sign_in
                 .go_on_here(&context, &headers, issued, &return_path)
                 .await

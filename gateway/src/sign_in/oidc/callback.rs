@@ -65,7 +65,7 @@ pub(crate) async fn get(
             .await;
         return Err(sign_in.not_begun_here(&headers).await?.into());
     };
-    let (again, path) = match flow.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
+    let (reauthentication, path) = match flow.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
         None => (false, flow.return_path.as_str()),
     };
@@ -116,7 +116,7 @@ pub(crate) async fn get(
             return Err(problem.into());
         }
     };
-    if again {
+    if reauthentication {
         return sign_in
             .go_on_of_provider(
                 &context,

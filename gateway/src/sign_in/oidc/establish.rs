@@ -126,7 +126,7 @@ impl SignIn {
         } else {
             see_other(&self.authentication.with_sign_in_mark(return_path, now))
         };
-        let answer = with_cookie(answer, self.authentication.count_round(headers, now));
+        let answer = with_cookie(answer, self.authentication.count_redirect(headers, now));
         let answer = with_cookie(answer, self.cookies.set(Purpose::Session, &secret));
         Ok(with_cookie(answer, self.cookies.clear(Purpose::Flow)))
     }

@@ -40,7 +40,7 @@ pub(crate) async fn get(
     };
     let return_path = destination.return_path(&sign_in.hosts);
     let fresh = query.get("prompt") == "login";
-    let again = query.get("again") == "1";
+    let reauthentication = query.get("again") == "1";
     if !fresh && sign_in.authentication.lookup(&headers, None).await?.is_ok() {
         return Ok(see_other(return_path.as_str()));
     }
@@ -72,7 +72,7 @@ pub(crate) async fn get(
         browser,
         nonce: authorization.flow.nonce,
         verifier: authorization.flow.verifier,
-        return_path: if again {
+        return_path: if reauthentication {
             format!("{REAUTHENTICATION_PREFIX}{return_path}")
         } else {
             return_path.to_string()

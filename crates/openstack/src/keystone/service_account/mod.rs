@@ -75,7 +75,7 @@ struct Shared {
     client: Client,
     credentials: Credentials,
     read_secret: Box<ReadSecret>,
-    held: Mutex<Option<Held>>,
+    current: Mutex<Option<CurrentToken>>,
     /// The task that holds the lock signs in; the value is the last failure.
     turn: Arc<tokio::sync::Mutex<Option<Failure>>>,
 }
@@ -86,7 +86,7 @@ struct Failure {
 }
 
 #[derive(Clone)]
-struct Held {
+struct CurrentToken {
     token: SecretString,
     account: Account,
     /// Counts sign-ins, so that a refusal of an older token is recognised.
@@ -122,7 +122,7 @@ impl ServiceAccount {
                 client,
                 credentials: section.credentials(&config.default_domain)?,
                 read_secret: Box::new(read_secret),
-                held: Mutex::new(None),
+                current: Mutex::new(None),
                 turn: Arc::default(),
             }),
         }))
@@ -134,7 +134,7 @@ impl ServiceAccount {
     /// # Errors
     /// If it cannot sign in.
     pub async fn check(&self) -> Result<Account, ServiceAccountError> {
-        let account = self.held().await?.account;
+        let account = self.current().await?.account;
         if account.is_admin() {
             tracing::warn!(
                 user_id = account.user.id,
@@ -162,12 +162,12 @@ impl ServiceAccount {
         F: Future<Output = Result<T, Error>>,
     {
         let client = || self.shared.client.clone();
-        let held = self.held().await?;
-        match call(client(), held.token.clone()).await {
+        let current = self.current().await?;
+        match call(client(), current.token.clone()).await {
             Err(Error::InvalidToken) => {}
             result => return result.map_err(ServiceAccountError::Call),
         }
-        let renewed = self.replaced(&held).await?;
+        let renewed = self.replaced(&current).await?;
         match call(client(), renewed.token).await {
             Err(Error::InvalidToken) => Err(ServiceAccountError::TokenRefused),
             result => result.map_err(ServiceAccountError::Call),
@@ -175,14 +175,14 @@ impl ServiceAccount {
     }
 
     /// Returns the current token. One that is about to expire is renewed in the background.
-    async fn held(&self) -> Result<Held, ServiceAccountError> {
+    async fn current(&self) -> Result<CurrentToken, ServiceAccountError> {
         let now = Instant::now();
         match self.shared.current() {
-            Some(held) if now < held.good_until => {
-                if now >= held.renew_from
+            Some(current) if now < current.good_until => {
+                if now >= current.renew_from
                     && let Ok(turn) = Arc::clone(&self.shared.turn).try_lock_owned()
                 {
-                    let number = held.number;
+                    let number = current.number;
                     tokio::spawn(sign_in::unless_newer(
                         Arc::clone(&self.shared),
                         turn,
@@ -190,7 +190,7 @@ impl ServiceAccount {
                         Reason::Renewal,
                     ));
                 }
-                Ok(held)
+                Ok(current)
             }
             Some(ended) => self.newer_than(ended.number, Reason::Renewal).await,
             None => self.newer_than(0, Reason::First).await,
@@ -198,7 +198,7 @@ impl ServiceAccount {
     }
 
     /// Returns another token than this one, which Keystone refused.
-    async fn replaced(&self, refused: &Held) -> Result<Held, ServiceAccountError> {
+    async fn replaced(&self, refused: &CurrentToken) -> Result<CurrentToken, ServiceAccountError> {
         if refused.after_refusal && refused.made.elapsed() < REFUSAL_RETRY_DELAY {
             // its predecessor was refused a moment ago: another one would be refused too
             return Err(ServiceAccountError::TokenRefused);
@@ -206,7 +206,11 @@ impl ServiceAccount {
         self.newer_than(refused.number, Reason::Refused).await
     }
 
-    async fn newer_than(&self, number: u64, reason: Reason) -> Result<Held, ServiceAccountError> {
+    async fn newer_than(
+        &self,
+        number: u64,
+        reason: Reason,
+    ) -> Result<CurrentToken, ServiceAccountError> {
         let turn = Arc::clone(&self.shared.turn).lock_owned().await;
         let shared = Arc::clone(&self.shared);
         // in a separate task: if the caller is cancelled, the next one must not start again
@@ -219,13 +223,13 @@ impl ServiceAccount {
 }
 
 impl Shared {
-    fn current(&self) -> Option<Held> {
-        let held = self.held.lock();
-        held.unwrap_or_else(PoisonError::into_inner).clone()
+    fn current(&self) -> Option<CurrentToken> {
+        let current = self.current.lock();
+        current.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn hold(&self, held: Held) {
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+    fn store(&self, token: CurrentToken) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
     }
 }
 
@@ -247,7 +251,7 @@ mod tests {
         let account = ServiceAccount::new(&config, client, |_| Ok("secret".into()));
         let account = account.unwrap().unwrap();
         let made = Instant::now().checked_sub(age).unwrap();
-        account.shared.hold(Held {
+        account.shared.store(CurrentToken {
             token: "held".into(),
             account: Account {
                 user: Named {

@@ -1,8 +1,8 @@
 //! One sign-in, by the task that holds the lock.
 use super::metrics::{self, Reason};
 use super::{
-    Account, Credentials, EXPIRY_MARGIN, Failure, Held, OUTAGE_RETRY_DELAY, REFUSAL_RETRY_DELAY,
-    RENEW_AFTER, ServiceAccountError, Shared,
+    Account, Credentials, CurrentToken, EXPIRY_MARGIN, Failure, OUTAGE_RETRY_DELAY,
+    REFUSAL_RETRY_DELAY, RENEW_AFTER, ServiceAccountError, Shared,
 };
 use crate::keystone::login::{ApplicationCredential, Login};
 use crate::keystone::token::IssuedToken;
@@ -20,9 +20,9 @@ pub(super) async fn unless_newer(
     mut turn: OwnedMutexGuard<Option<Failure>>,
     than: u64,
     reason: Reason,
-) -> Result<Held, ServiceAccountError> {
-    if let Some(held) = shared.current().filter(|held| held.number > than) {
-        return Ok(held);
+) -> Result<CurrentToken, ServiceAccountError> {
+    if let Some(current) = shared.current().filter(|current| current.number > than) {
+        return Ok(current);
     }
     if let Some(failure) = turn.as_ref().filter(|one| Instant::now() < one.until) {
         return Err(failure.error.clone());
@@ -30,8 +30,8 @@ pub(super) async fn unless_newer(
     let outcome = sign_in(&shared, than, reason).await;
     metrics::record(reason, &outcome);
     *turn = match &outcome {
-        Ok(held) => {
-            shared.hold(held.clone());
+        Ok(current) => {
+            shared.store(current.clone());
             None
         }
         Err(error) => {
@@ -49,7 +49,11 @@ pub(super) async fn unless_newer(
     outcome
 }
 
-async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, ServiceAccountError> {
+async fn sign_in(
+    shared: &Shared,
+    than: u64,
+    reason: Reason,
+) -> Result<CurrentToken, ServiceAccountError> {
     let path = shared.credentials.secret_file().to_owned();
     let secret = (shared.read_secret)(&path).map_err(ServiceAccountError::Secret)?;
     // the token is as old as the request
@@ -63,7 +67,7 @@ async fn sign_in(shared: &Shared, than: u64, reason: Reason) -> Result<Held, Ser
     // Keystone's clock on both sides: the local one may differ
     let life = details.expires_at.duration_since(details.issued_at);
     let life = Duration::try_from(life).unwrap_or_default();
-    Ok(Held {
+    Ok(CurrentToken {
         token: issued.token,
         account: Account {
             user: Named {
