@@ -5,6 +5,7 @@ use crate::{
     context::{initial_session, provide_session},
     hooks::stream::provide_stream,
     layouts::{ClusterFrame, Frame},
+    operations::provide_operations,
     pages::{
         self,
         lazy::{
@@ -57,6 +58,7 @@ fn Signed(session: SessionView) -> impl IntoView {
     provide_cluster_states(session);
     provide_stream(session);
     provide_toasts();
+    provide_operations();
     view! {
         <Frame>
             <Routes fallback=pages::NotFound>

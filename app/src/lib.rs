@@ -20,7 +20,9 @@ pub mod format;
 mod hooks;
 mod kind_names;
 mod layouts;
+mod operations;
 mod pages;
+
 mod palette;
 #[cfg(feature = "ssr")]
 pub mod ports;

@@ -4,11 +4,12 @@ use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BulkAction, BulkOutcome,
-    BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, EditForm, EditText, EventRow,
-    FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery,
-    ObjectRef, ObjectView, PlannedDocument, RebasedText, RegistryView, RelatedView, ResourceKind,
-    ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
-    Selection, SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, WhoCanView,
+    BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DrainOptions, DrainProgress,
+    EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount,
+    Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument, RebasedText, RegistryView,
+    RelatedView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer,
+    RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, StateChange, TextDiff,
+    UserTest, UserTestRequest, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -138,6 +139,23 @@ pub trait Objects {
         uid: String,
         change: StateChange,
     ) -> Result<ChangeDone, UiError>;
+
+    /// Returns what a drain would do with the pods of a node. Nothing is changed.
+    async fn plan_drain(
+        &self,
+        cluster: Uuid,
+        node: ObjectRef,
+        options: DrainOptions,
+    ) -> Result<DrainProgress, UiError>;
+    /// Cordons exactly the node with this UID and evicts some of its pods. Repeated until the drain is
+    /// done.
+    async fn drain(
+        &self,
+        cluster: Uuid,
+        node: ObjectRef,
+        uid: String,
+        options: DrainOptions,
+    ) -> Result<DrainProgress, UiError>;
 
     /// Returns the pods, revisions and related objects of an object.
     async fn related(&self, cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError>;

@@ -27,13 +27,13 @@ function keepCookie(header: string) {
 }
 
 export function watch(context: BrowserContext): BrowserContext {
-  const said: string[] = [];
-  complaints.set(context, said);
+  const messages: string[] = [];
+  complaints.set(context, messages);
   context.on("response", (response) => void keep(response));
   context.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) said.push(`${message.page()?.url()}: ${message.text()}`);
+    if (["error", "warning"].includes(message.type())) messages.push(`${message.page()?.url()}: ${message.text()}`);
   });
-  context.on("weberror", (problem) => said.push(String(problem.error())));
+  context.on("weberror", (problem) => messages.push(String(problem.error())));
   context.on("page", (page) =>
     page.on("websocket", (socket) =>
       socket.on("framereceived", ({ payload }) => recordBody(socket.url(), "text/plain", payload.toString())),

@@ -51,21 +51,21 @@ export class CommandLine {
     const how = parameters.includes("--device") ? parameters : ["--no-browser", ...parameters];
     const trust = authority ? ["--ca-file", authority] : [];
     const child = spawn(setting("PORTICO_BIN"), ["login", porticoUrl, ...how, ...trust], { env: this.environment() });
-    let said = "";
+    let output = "";
     const ended = new Promise<number>((resolve) => child.on("close", (code) => resolve(code ?? 255)));
     const address = await new Promise<string>((resolve, reject) => {
       const read = (chunk: Buffer) => {
-        said += chunk.toString();
-        const found = said.match(/https?:\/\/\S*\/oauth2\/(authorize|device)\S*/);
+        output += chunk.toString();
+        const found = output.match(/https?:\/\/\S*\/oauth2\/(authorize|device)\S*/);
         if (found) resolve(found[0]);
       };
       child.stdout.on("data", read);
       child.stderr.on("data", read);
-      void ended.then((code) => reject(new Error(`portico login ended with ${code}: ${said}`)));
+      void ended.then((code) => reject(new Error(`portico login ended with ${code}: ${output}`)));
     });
     await page.goto(address);
     if (signingInAs) await enter(page, signingInAs);
-    const code = said.match(/\b[A-Z0-9]{4}-[A-Z0-9]{4}\b/)?.[0];
+    const code = output.match(/\b[A-Z0-9]{4}-[A-Z0-9]{4}\b/)?.[0];
     const field = page.getByLabel("Code");
     if (code && (await field.isVisible())) {
       await field.fill(code);
@@ -73,9 +73,9 @@ export class CommandLine {
     }
     await page.getByRole("button", { name: "Approve" }).click();
     const result = await ended;
-    if (result !== 0) throw new Error(`portico login ended with ${result}: ${said}`);
+    if (result !== 0) throw new Error(`portico login ended with ${result}: ${output}`);
     this.recordSecrets();
-    return said;
+    return output;
   }
 
   /** What the commands keep for themselves, so that the search at the end knows it. */

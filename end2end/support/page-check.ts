@@ -54,8 +54,8 @@ async function settled(page: Page, state: State) {
     return;
   }
   await expect(page.locator(signs.loading)).toHaveCount(0, { timeout: 20_000 });
-  const said = main.locator(signs[state]).first();
-  await (state === "full" ? expect(said).toHaveCount(0) : expect(said).toBeVisible());
+  const indicator = main.locator(signs[state]).first();
+  await (state === "full" ? expect(indicator).toHaveCount(0) : expect(indicator).toBeVisible());
 }
 
 export async function examine(page: Page, name: string) {

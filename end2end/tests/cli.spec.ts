@@ -31,8 +31,8 @@ test("the kubeconfig holds no secret", async ({ browser }) => {
 test("a device code does without a browser on the machine", async ({ browser }) => {
   const page = await signedIn(browser, "devi");
   const terminal = new CommandLine("devi-device");
-  const said = await terminal.login(page, ["--device"]);
-  expect(said).toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/);
+  const output = await terminal.login(page, ["--device"]);
+  expect(output).toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/);
   await expect(page.getByRole("heading", { name: "Your terminal is connected" })).toBeVisible();
   expect(await terminal.clusterToken("acme-prod")).toMatch(/^portico_v1\./);
 });

@@ -206,7 +206,7 @@ test("the keyboard is enough", async ({ page }) => {
   await expect(page).toHaveURL(/\/authentication$/);
 });
 
-test("finding_p15 the kubeconfig is at the head of the cluster's overview", async ({ page }) => {
+test("finding_p15 need_12 the kubeconfig is at the head of the cluster's overview", async ({ page }) => {
   await signIn(page, "vera", path.clusterPage());
   const link = page.getByRole("link", { name: "Download kubeconfig" });
   await expect(link).toBeInViewport();

@@ -232,7 +232,7 @@ test.describe("a long list", () => {
   });
 });
 
-test("statuses have their numbers, and filter", async ({ page }) => {
+test("need_26 statuses have their numbers, and filter", async ({ page }) => {
   await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
   await live(page);
   await page.getByRole("button", { name: /^Status: / }).click();
@@ -282,7 +282,7 @@ test("several namespaces can be chosen by keyboard", async ({ page }) => {
   await expect(page.getByRole("searchbox", { name: "Find a namespace" })).toBeHidden();
 });
 
-test("three workloads are restarted at once, and one by its menu", async ({ page }) => {
+test("need_10 three workloads are restarted at once, and one by its menu", async ({ page }) => {
   test.setTimeout(180_000);
   const namespace = await createNamespace("restart");
   const names = ["alpha", "beta", "gamma"];

@@ -225,7 +225,7 @@ test.describe("the command palette", () => {
     await other.context().close();
   });
 
-  test("finds an object by its name, and only those of a named kind", async ({ page }) => {
+  test("need_09 finds an object by its name, and only those of a named kind", async ({ page }) => {
     const namespace = await createNamespace("palette");
     const name = unique("needle");
     await createPod(namespace, name);
@@ -316,7 +316,7 @@ test("arrow keys move between rows as j and k do", async ({ page }) => {
 });
 
 test.describe("the cluster's menu", () => {
-  test("has the kinds of a working day", async ({ page }) => {
+  test("need_18 has the kinds of a working day", async ({ page }) => {
     await signIn(page, "ada", path.clusterPage());
     await interactive(page);
     for (const kind of ["CronJobs", "ReplicaSets", "HorizontalPodAutoscalers", "ResourceQuotas", "EndpointSlices"]) {

@@ -32,7 +32,7 @@ async function withUser(work: (who: TemporaryUser) => Promise<void>) {
 }
 
 /** What the page says about what has just been done; it may say more. */
-function told(page: Page, text: string) {
+function notice(page: Page, text: string) {
   return page.getByRole("status").filter({ hasText: text });
 }
 
@@ -60,7 +60,7 @@ test("the user menu leads to the list, which marks this session and ends another
     await lost.goto(path.list("core/v1/pods", "namespace=shop"));
     const closed = (await socket).waitForEvent("close", { timeout: 10_000 });
     await page.getByRole("button", { name: /^End session: / }).click();
-    await expect(told(page, "The session has ended")).toBeVisible();
+    await expect(notice(page, "The session has ended")).toBeVisible();
     await expect(entries(page)).toHaveCount(1);
     await closed;
     await lost.goto(path.project());
@@ -102,7 +102,7 @@ test("all others end after a question, without scripts too", async ({ browser })
     await page.getByRole("link", { name: "End all other sessions" }).click();
     await expect(page.getByText("2 other sessions")).toBeVisible();
     await page.getByRole("button", { name: "End 2 sessions" }).click();
-    await expect(told(page, "2 sessions have ended")).toBeVisible();
+    await expect(notice(page, "2 sessions have ended")).toBeVisible();
     for (const other of others) {
       await other.goto(path.project());
       await expect(other).toHaveURL(/reason=revoked/);
@@ -153,7 +153,7 @@ test("the list works with the keyboard alone", async ({ browser }) => {
     }
     await expect(end).toBeFocused();
     await page.keyboard.press("Enter");
-    await expect(told(page, "The session has ended")).toBeVisible();
+    await expect(notice(page, "The session has ended")).toBeVisible();
     await other.context().close();
     await page.context().close();
   });

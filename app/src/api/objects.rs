@@ -4,7 +4,8 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ChangeDone, DataValue, EventRow, ObjectRef, ObjectView, RelatedView, StateChange, TextDiff,
+    ChangeDone, DataValue, DrainOptions, DrainProgress, EventRow, ObjectRef, ObjectView,
+    RelatedView, StateChange, TextDiff,
 };
 use uuid::Uuid;
 
@@ -93,6 +94,27 @@ pub async fn change_state(
         super::back_with_notice(&page, super::FormNotice::Change);
     }
     Ok(done)
+}
+
+/// Returns what a drain would do with the pods of a node. Nothing is changed.
+#[server(prefix = "/api", endpoint = "objects/plan_drain", input = Json, output = Json, client = PanelClient)]
+pub async fn plan_drain(
+    cluster: Uuid,
+    node: ObjectRef,
+    options: DrainOptions,
+) -> Result<DrainProgress, UiError> {
+    super::answer(super::panel()?.plan_drain(cluster, node, options).await)
+}
+
+/// Evicts some pods of exactly the node with this UID; repeated until the drain is done.
+#[server(prefix = "/api", endpoint = "objects/drain", input = Json, output = Json, client = PanelClient)]
+pub async fn drain_node(
+    cluster: Uuid,
+    node: ObjectRef,
+    uid: String,
+    options: DrainOptions,
+) -> Result<DrainProgress, UiError> {
+    super::answer(super::panel()?.drain(cluster, node, uid, options).await)
 }
 
 #[server(prefix = "/api", endpoint = "objects/related", input = Json, output = Json, client = PanelClient)]

@@ -1,4 +1,7 @@
-use super::{palette::PaletteDialog, reauthenticate::ReauthDialog, topbar::Topbar};
+use super::{
+    operations::OperationRegion, palette::PaletteDialog, reauthenticate::ReauthDialog,
+    topbar::Topbar,
+};
 use crate::{
     carried::use_carried,
     components::{HelpDialog, ToastRegion},
@@ -29,6 +32,7 @@ pub fn Frame(children: Children) -> impl IntoView {
         </p>
         <Topbar palette />
         <KeystoneNotice />
+        <OperationRegion />
         {children()}
         <ToastRegion />
         <PaletteDialog palette />

@@ -2,6 +2,7 @@
 mod cluster;
 mod cluster_switcher;
 mod frame;
+mod operations;
 mod palette;
 mod reauthenticate;
 mod topbar;

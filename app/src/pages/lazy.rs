@@ -8,7 +8,10 @@ use leptos::{lazy, prelude::*};
 use leptos_router::LazyRoute;
 use uuid::Uuid;
 
-use crate::palette::{self, Palette};
+use crate::{
+    operations::{self, Operations},
+    palette::{self, Palette},
+};
 
 use super::{
     access::Access,
@@ -19,7 +22,7 @@ use super::{
     kinds::Kinds,
     list::List,
     namespaces::Namespaces,
-    object::Object,
+    object::{Live, Object},
     reauthenticate::{self, Reauthenticate},
 };
 
@@ -31,6 +34,12 @@ enum Browse {
     List,
     Namespaces,
     Palette(Palette),
+}
+
+#[derive(Clone, Copy)]
+enum ObjectPart {
+    Page,
+    Operations(Operations),
 }
 
 #[derive(Clone, Copy)]
@@ -67,8 +76,11 @@ fn create() -> AnyView {
 }
 
 #[lazy]
-fn object() -> AnyView {
-    view! { <Object /> }.into_any()
+fn object(page: ObjectPart) -> AnyView {
+    match page {
+        ObjectPart::Page => view! { <Object /> }.into_any(),
+        ObjectPart::Operations(operations) => operations::strip(operations),
+    }
 }
 
 /// Loads the options of the command palette.
@@ -79,6 +91,21 @@ pub async fn palette(palette: Palette) -> AnyView {
 /// Loads the form that continues a session.
 pub async fn reauthenticate(dialog: Reauthenticate) -> AnyView {
     administer(Administer::Reauthenticate(dialog)).await
+}
+
+#[lazy]
+fn live_part(cluster: Uuid, live: Live) -> AnyView {
+    live.view(cluster)
+}
+
+/// Loads the editor, the logs and the terminal of an object's page.
+pub async fn live(cluster: Uuid, live: Live) -> AnyView {
+    live_part(cluster, live).await
+}
+
+/// Loads what runs and shows the operations of this tab.
+pub async fn operations(operations: Operations) -> AnyView {
+    object(ObjectPart::Operations(operations)).await
 }
 
 /// Loads the links to the lists of custom resources.
@@ -127,4 +154,4 @@ lazy_page!(
     __preload_browse,
     browse(Browse::Namespaces)
 );
-lazy_page!(ObjectRoute, __preload_object, object());
+lazy_page!(ObjectRoute, __preload_object, object(ObjectPart::Page));

@@ -147,7 +147,7 @@ async fn mixed(gateway: SocketAddr, cookie: String, requests: Arc<AtomicU64>) ->
         ask(LARGE.0, &cookie, LARGE.1),
     ];
     let whoami = get(APP_HOST, WHOAMI, &cookie);
-    let stranger = get(APP_HOST, SMALL.0, "portico=nobody; a=b");
+    let stranger = get(APP_HOST, SMALL.0, "portico=unknown; a=b");
     let nonsense = get("evil.example", "/%2e%2e/etc/passwd", &cookie);
     loop {
         let mut connection = KeepAliveConnection::connect(gateway).await?;

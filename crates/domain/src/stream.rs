@@ -62,6 +62,9 @@ pub struct LogQuery {
     pub timestamps: bool,
     /// Lines from the end to start with.
     pub tail: u32,
+    /// Leaves out lines that are older, in seconds.
+    #[serde(default)]
+    pub since: Option<u32>,
 }
 
 /// A message to the browser.

@@ -6,7 +6,9 @@ use crate::config::{Config, files};
 use anyhow::Context as _;
 use portico_cluster_sync::bootstrap;
 use portico_kube_auth::authority::{authority_of_chain, only_certificates};
-use portico_kube_auth::{Question, WebhookConfig, authorization_configuration, webhook_kubeconfig};
+use portico_kube_auth::{
+    ReviewKind, WebhookConfig, authorization_configuration, webhook_kubeconfig,
+};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::telemetry;
@@ -44,10 +46,10 @@ pub(super) fn config(config: &Config, arguments: &WebhookArgs) -> Result<(), Cli
     print(&webhook_kubeconfig(
         cluster,
         &WebhookConfig {
-            question: if arguments.authorization {
-                Question::Authorization
+            review: if arguments.authorization {
+                ReviewKind::Authorization
             } else {
-                Question::Authentication
+                ReviewKind::Authentication
             },
             url: &url,
             ca_pem: &ca_pem,

@@ -4,7 +4,7 @@ use super::{
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     openapi::KindSchema,
-    reviews::Verdict,
+    reviews::ReviewResult,
 };
 use http::HeaderValue;
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ struct Ready {
 
 /// Responses that are cached for a short time, always under the key of their user.
 pub struct Caches {
-    pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), Verdict>,
+    pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), ReviewResult>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
     /// Schemas by group, version and kind.
     pub(super) schemas: Cache<(Uuid, SubjectKey, String), Arc<KindSchema>>,

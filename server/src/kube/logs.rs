@@ -32,6 +32,10 @@ pub async fn open(
             ("follow", flag(query.follow)),
             ("previous", flag(query.previous)),
             ("timestamps", flag(query.timestamps)),
+            (
+                "sinceSeconds",
+                &query.since.map_or(String::new(), |since| since.to_string()),
+            ),
             ("tailLines", &query.tail.min(MAX_TAIL_LINES).to_string()),
             ("limitBytes", if query.follow { "" } else { MAX_BYTES }),
         ],

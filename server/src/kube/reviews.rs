@@ -15,7 +15,7 @@ const MAX_CONCURRENT_REVIEWS: usize = 12;
 
 /// The result of one review.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ReviewResult {
     pub allowed: bool,
     pub reason: String,
 }
@@ -53,19 +53,19 @@ pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> 
 }
 
 /// Runs one review; results are cached for 30 seconds per user.
-pub async fn review(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
+pub async fn review(api: &Api, question: &RightQuestion) -> Result<ReviewResult, KubeError> {
     match api.caches.reviews.get(&slot(api, question)).await {
-        Some(verdict) => Ok(verdict),
+        Some(result) => Ok(result),
         None => renew(api, question).await,
     }
 }
 
 /// Runs one review in any case, and replaces its cached result.
-pub async fn renew(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
+pub async fn renew(api: &Api, question: &RightQuestion) -> Result<ReviewResult, KubeError> {
     let slot = slot(api, question);
-    let verdict = review_now(api, question).await?;
-    api.caches.reviews.insert(slot, verdict.clone()).await;
-    Ok(verdict)
+    let result = review_now(api, question).await?;
+    api.caches.reviews.insert(slot, result.clone()).await;
+    Ok(result)
 }
 
 fn slot(api: &Api, question: &RightQuestion) -> (Uuid, SubjectKey, u64, RightQuestion) {
@@ -74,7 +74,7 @@ fn slot(api: &Api, question: &RightQuestion) -> (Uuid, SubjectKey, u64, RightQue
 }
 
 /// Runs one review, bypassing the cache.
-pub async fn review_now(api: &Api, question: &RightQuestion) -> Result<Verdict, KubeError> {
+pub async fn review_now(api: &Api, question: &RightQuestion) -> Result<ReviewResult, KubeError> {
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
@@ -83,7 +83,7 @@ pub async fn review_now(api: &Api, question: &RightQuestion) -> Result<Verdict, 
     let answer = api
         .json(Call::send(Method::POST, SELF_REVIEWS_PATH, &body))
         .await?;
-    Ok(verdict(&answer))
+    Ok(review_result(&answer))
 }
 
 /// The subject of an access review.
@@ -100,7 +100,7 @@ pub async fn review_of(
     api: &Api,
     subject: &ReviewedSubject,
     question: &RightQuestion,
-) -> Result<Verdict, KubeError> {
+) -> Result<ReviewResult, KubeError> {
     let body = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
@@ -115,7 +115,7 @@ pub async fn review_of(
     let answer = api
         .json(Call::send(Method::POST, SUBJECT_REVIEWS_PATH, &body))
         .await?;
-    Ok(verdict(&answer))
+    Ok(review_result(&answer))
 }
 
 fn attributes(question: &RightQuestion) -> Value {
@@ -129,8 +129,8 @@ fn attributes(question: &RightQuestion) -> Value {
     })
 }
 
-fn verdict(answer: &Value) -> Verdict {
-    Verdict {
+fn review_result(answer: &Value) -> ReviewResult {
+    ReviewResult {
         allowed: answer.pointer("/status/allowed").and_then(Value::as_bool) == Some(true),
         reason: answer
             .pointer("/status/reason")
@@ -144,7 +144,7 @@ fn verdict(answer: &Value) -> Verdict {
 pub async fn review_all(
     api: &Api,
     questions: Vec<RightQuestion>,
-) -> Vec<Result<Verdict, KubeError>> {
+) -> Vec<Result<ReviewResult, KubeError>> {
     stream::iter(questions)
         .map(|question| async move { review(api, &question).await })
         .buffered(MAX_CONCURRENT_REVIEWS)
@@ -154,7 +154,7 @@ pub async fn review_all(
 
 /// Returns whether something is allowed; an outage is an error, never a yes.
 pub async fn allowed(api: &Api, question: &RightQuestion) -> Result<bool, KubeError> {
-    review(api, question).await.map(|verdict| verdict.allowed)
+    review(api, question).await.map(|result| result.allowed)
 }
 
 /// Returns all rules of the user in a namespace.

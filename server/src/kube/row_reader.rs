@@ -6,7 +6,7 @@ use super::{
     events::{self, Event, Involved},
     table::{Table, TableRow},
 };
-use portico_domain::panel::{Column, EventFacts, Health, ObjectRef, ResourceRef};
+use portico_domain::panel::{Column, EventFields, Health, ObjectRef, ResourceRef};
 use std::sync::Arc;
 
 /// Reads the rows of one kind.
@@ -96,7 +96,7 @@ fn event_row(mut event: Event, catalog: &Catalog) -> TableRow {
         ],
         health,
     );
-    row.row.event = Some(EventFacts {
+    row.row.event = Some(EventFields {
         last_seen: columns.last_seen,
         count: columns.count,
         object,

@@ -14,7 +14,7 @@ const MAX_WORKLOADS: usize = 12;
 const MAX_PODS: usize = 24;
 const MAX_CONCURRENT_READS: usize = 6;
 
-/// Judges the rows of one kind beyond their cells.
+/// Assesses the rows of one kind beyond their cells.
 #[derive(Clone, Debug)]
 pub struct RowHealth {
     resource: ResourceRef,
@@ -28,7 +28,7 @@ enum Kind {
 }
 
 impl RowHealth {
-    /// Returns the judge of a kind, `None` if its cells are sufficient.
+    /// Returns the assessment of a kind, `None` if its cells are sufficient.
     pub fn of(resource: &ResourceRef, columns: &[Column]) -> Option<Self> {
         let kind = match (resource.group.as_str(), resource.plural.as_str()) {
             ("", "pods") => Kind::Pod {
@@ -69,7 +69,7 @@ impl RowHealth {
     }
 
     /// Sets the health of all uncertain rows, as far as they can be read.
-    pub async fn judge(&self, api: &Api, rows: &mut [Row]) {
+    pub async fn assess(&self, api: &Api, rows: &mut [Row]) {
         let mut unknown = Vec::new();
         for row in rows.iter().filter(|row| self.is_uncertain(row)) {
             if api.judged(row).await.is_none() {
@@ -98,7 +98,7 @@ impl RowHealth {
                     name: row.name.clone(),
                 };
                 let health = match objects::get(api, &object).await {
-                    Ok(value) => Some(object::judge(api, &object, &value).await.health),
+                    Ok(value) => Some(object::assess(api, &object, &value).await.health),
                     Err(_) => row.health,
                 };
                 if let Some(health) = health {
@@ -126,7 +126,7 @@ impl RowHealth {
 mod tests {
     use super::*;
 
-    fn judge(resource: ResourceRef) -> Option<RowHealth> {
+    fn assess(resource: ResourceRef) -> Option<RowHealth> {
         let columns = ["Name", "Restarts"].map(|name| Column {
             name: name.to_owned(),
             description: String::new(),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn finding_p11_the_cells_of_a_pod_between_two_crashes_are_uncertain() {
-        let pods = judge(ResourceRef::core("pods")).unwrap();
+        let pods = assess(ResourceRef::core("pods")).unwrap();
         for (restarts, health, uncertain) in [
             ("4 (50s ago)", Health::Ok, true),
             ("4 (50s ago)", Health::Warning, true),
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn finding_p19_the_cells_of_what_is_not_ready_are_uncertain() {
-        let deployments = judge(ResourceRef::new("apps", "v1", "deployments")).unwrap();
+        let deployments = assess(ResourceRef::new("apps", "v1", "deployments")).unwrap();
         assert!(deployments.is_uncertain(&row("", Health::Warning)));
         assert!(deployments.is_uncertain(&row("", Health::Failed)));
         assert!(!deployments.is_uncertain(&row("4 (50s ago)", Health::Ok)));
-        let pods = judge(ResourceRef::core("pods")).unwrap();
+        let pods = assess(ResourceRef::core("pods")).unwrap();
         assert!(pods.is_uncertain(&row("0", Health::Warning)));
-        assert!(judge(ResourceRef::new("batch", "v1", "jobs")).is_none());
+        assert!(assess(ResourceRef::new("batch", "v1", "jobs")).is_none());
     }
 }

@@ -74,7 +74,7 @@ async fn rest(mut stream: Raw) -> Vec<u8> {
 }
 
 /// A client that sends requests, each on a new connection, until the listener is closed.
-async fn visitor(program: Arc<Program>, cookie: String, stop: Arc<AtomicBool>) -> usize {
+async fn send_requests(program: Arc<Program>, cookie: String, stop: Arc<AtomicBool>) -> usize {
     let mut answered = 0;
     while !stop.load(Ordering::Relaxed) {
         let Ok(mut stream) = TcpStream::connect(program.address).await else {
@@ -128,10 +128,10 @@ async fn stops_without_loss(tls: bool) {
     }
     let events = under_way(&program, &cookie, "/events", "data: one").await;
     let stop = Arc::new(AtomicBool::new(false));
-    let visitors: Vec<_> = (0..if tls { 0 } else { 3 })
+    let clients: Vec<_> = (0..if tls { 0 } else { 3 })
         .map(|_| {
             let (program, cookie) = (Arc::clone(&program), cookie.clone());
-            tokio::spawn(visitor(program, cookie, Arc::clone(&stop)))
+            tokio::spawn(send_requests(program, cookie, Arc::clone(&stop)))
         })
         .collect();
     assert_eq!(program.get("/ready").await, StatusCode::OK);
@@ -182,8 +182,8 @@ async fn stops_without_loss(tls: bool) {
         "still open"
     );
     stop.store(true, Ordering::Relaxed);
-    for visitor in visitors {
-        assert!(visitor.await.expect("no request was lost") > 10);
+    for client in clients {
+        assert!(client.await.expect("no request was lost") > 10);
     }
 
     // and what runs is finished

@@ -12,6 +12,7 @@ mod authentication;
 mod bootstrap;
 mod bulk_changes;
 mod cluster_states;
+mod drain;
 mod exec_plugin;
 mod flaws;
 mod kubectl_rows;

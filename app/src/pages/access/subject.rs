@@ -42,7 +42,7 @@ impl Words {
                 keystone("Keystone project", icons::FOLDER, id, name)
             }
             Subject::ServiceAccount { namespace, name } => {
-                plain("Service account", icons::BOX, format!("{namespace}/{name}"))
+                plain("ServiceAccount", icons::BOX, format!("{namespace}/{name}"))
             }
             Subject::User { name } => plain("User", icons::USER, name.clone()),
             Subject::Group { name } => plain("Group", icons::BOXES, name.clone()),

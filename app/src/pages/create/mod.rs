@@ -4,6 +4,7 @@ mod samples;
 
 use crate::{
     api::{
+        clusters::list_kinds,
         manifests::{apply_manifests, plan_manifests},
         resources::namespaces_for,
     },
@@ -166,7 +167,13 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         failure: RwSignal::new(None),
         busy: RwSignal::new(false),
     };
-    let text = RwSignal::new(samples::text(&sample).unwrap_or_default().to_owned());
+    let manifest = samples::text(&sample).unwrap_or_default();
+    let text = RwSignal::new(String::new());
+    if samples::is_universal(manifest) {
+        text.set(manifest.to_owned());
+    } else {
+        insert_sample(draft, text, sample);
+    }
     view! {
         <Card title="Manifests">
             <Toolbar draft text />
@@ -194,6 +201,30 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || draft.applied.get().map(|applied| view! { <Outcome cluster applied /> })}
     }
     .into_any()
+}
+
+/// Inserts a sample with the API version that the cluster prefers, after what the editor holds.
+fn insert_sample(draft: Draft, text: RwSignal<String>, key: String) {
+    let Some(manifest) = samples::text(&key) else {
+        return;
+    };
+    leptos::task::spawn_local(async move {
+        let kinds = if samples::is_universal(manifest) {
+            Vec::new()
+        } else {
+            list_kinds(draft.cluster).await.unwrap_or_default()
+        };
+        if text.is_disposed() {
+            return;
+        }
+        let added = samples::for_cluster(manifest, &kinds);
+        if Editor.text().trim().is_empty() {
+            text.set(added);
+        } else {
+            Editor.add_text(&format!("{key}.yaml"), &added);
+        }
+        draft.changed();
+    });
 }
 
 /// The namespace for manifests that name none, files, and samples to begin with.
@@ -228,14 +259,7 @@ fn Toolbar(draft: Draft, text: RwSignal<String>) -> impl IntoView {
         )
         .collect();
     let choose = move |key: String| {
-        if let Some(added) = samples::text(&key) {
-            if Editor.text().trim().is_empty() {
-                text.set(added.to_owned());
-            } else {
-                Editor.add_text(&format!("{key}.yaml"), added);
-            }
-            draft.changed();
-        }
+        insert_sample(draft, text, key);
         sample.set(String::new());
     };
     let upload = move |event: leptos::ev::Event| {

@@ -3,6 +3,7 @@ mod changes;
 mod choose_pod;
 mod edit;
 mod events;
+mod live;
 mod logs;
 mod overview;
 mod terminal;
@@ -14,12 +15,13 @@ use crate::{
     context::use_session,
     hooks::{refresh_quietly, stream::Stream, use_poll},
     kind_names,
-    pages::{not_found::Nowhere, use_cluster_id, use_parameter},
+    pages::{lazy, not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, Tab},
     ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why, icons, kind_icon},
 };
 use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
+pub use live::Live;
 use portico_domain::{
     panel::{Action, Health, ObjectRef, ObjectView, ResourceKind, ResourceRef},
     stream::{Message, Request},
@@ -88,18 +90,21 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
             again.run(());
         }
     });
-    // an editor beside the object on the page, which is replaced with each change
-    let editing = RwSignal::new(false);
+    // beside the object on the page, which is replaced with each change
+    let live = RwSignal::new(None::<Live>);
     Effect::new(move |_| {
-        let allowed = data.with(
-            |data| matches!(data, Some(Ok(object)) if refusal(object, Action::Edit).is_none()),
-        );
-        editing.maybe_update(|editing| {
-            let now = allowed && tab.get() == Tab::Edit;
-            std::mem::replace(editing, now) != now
+        let next = data.with(|data| match data {
+            Some(Ok(object)) => Live::of(tab.get(), object),
+            _ => None,
+        });
+        live.maybe_update(|live| {
+            let differs = live.as_ref().map(Live::key) != next.as_ref().map(Live::key);
+            if differs {
+                *live = next;
+            }
+            differs
         });
     });
-    let edited = object.clone();
     let dialogs = Dialogs::new();
     let project = session.project.get_untracked();
     let crumbs = move |kind: Option<&ResourceKind>| {
@@ -135,7 +140,9 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                 })
             }}
         </Suspense>
-        {move || editing.get().then(|| view! { <edit::Edit cluster object=edited.clone() /> })}
+        {move || live.get().map(|live| view! {
+            <Suspense fallback=loading_part>{Suspend::new(lazy::live(cluster, live))}</Suspense>
+        })}
         <ChangeDialog cluster dialogs again />
     }
     .into_any()
@@ -166,6 +173,15 @@ fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callbac
         );
         on_cleanup(move || stream.close(id));
     });
+}
+
+fn loading_part() -> AnyView {
+    view! {
+        <div class="card card-body">
+            <SkeletonLines lines=6 />
+        </div>
+    }
+    .into_any()
 }
 
 fn loading() -> AnyView {
@@ -287,24 +303,15 @@ impl Shown {
                     .into_any()
             }),
             Tab::Logs | Tab::Terminal if !has_logs(object) => view! { <Nowhere /> }.into_any(),
-            Tab::Logs => refused(Action::ViewLogs, "see the logs").unwrap_or_else(|| {
-                let object = object.clone();
-                if object.containers.is_empty() {
-                    view! { <logs::WorkloadLogs cluster object /> }.into_any()
-                } else {
-                    view! { <logs::Logs cluster object /> }.into_any()
-                }
-            }),
+            Tab::Logs => refused(Action::ViewLogs, "see the logs")
+                .unwrap_or_else(|| logs::without_scripts(object)),
             Tab::Terminal if object.containers.is_empty() => {
                 refused(Action::OpenTerminal, "open a terminal").unwrap_or_else(|| {
                     view! { <choose_pod::ChoosePod cluster object=reference /> }.into_any()
                 })
             }
-            Tab::Terminal => {
-                refused(Action::OpenTerminal, "open a terminal").unwrap_or_else(|| {
-                    view! { <terminal::Terminal cluster object=object.clone() /> }.into_any()
-                })
-            }
+            Tab::Terminal => refused(Action::OpenTerminal, "open a terminal")
+                .unwrap_or_else(|| terminal::without_scripts(object)),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! A shell in a container. The terminal itself is xterm.js in a custom element, which is loaded
 //! on this tab only.
 use crate::{
-    components::NeedsScripts,
     context::use_session,
     hooks::scripts::load_module,
     routes::{self, Tab},
     ui::{Banner, Button, ButtonKind, Choice, SelectField, Tone, icons},
 };
-use leptos::{children::ViewFn, prelude::*};
+use leptos::prelude::*;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -21,6 +20,24 @@ use wasm_bindgen::{JsCast, JsValue};
 fn terminal_module() -> String {
     let file = option_env!("PORTICO_TERMINAL_MODULE").unwrap_or("terminal.js");
     format!("/pkg/{file}")
+}
+
+/// Returns what a browser without scripts shows instead of a terminal.
+pub fn without_scripts(object: &ObjectView) -> AnyView {
+    let namespace = object.reference.namespace.clone().unwrap_or_default();
+    let pod = &object.reference.name;
+    let mut containers = object.containers.iter().filter(|container| !container.init);
+    let container = containers.next().map_or("", |container| &container.name);
+    let command = format!("kubectl exec -it -n {namespace} {pod} -c {container} -- sh");
+    view! {
+        <noscript>
+            <Banner tone=Tone::Info>
+                <p>"The terminal needs JavaScript. In a terminal of your own:"</p>
+                <p class="mono wrap-anywhere">{command}</p>
+            </Banner>
+        </noscript>
+    }
+    .into_any()
 }
 
 #[component]
@@ -56,22 +73,8 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         object.reference.namespace.clone().unwrap_or_default(),
         object.reference.name,
     );
-    let command = format!(
-        "kubectl exec -it -n {namespace} {pod} -c {} -- sh",
-        container.get_untracked()
-    );
     let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
-    let notice = view! {
-        <Banner tone=Tone::Info>
-            <p>"The terminal needs JavaScript. In a terminal of your own:"</p>
-            <p class="mono wrap-anywhere">{command}</p>
-        </Banner>
-    }
-    .into_any();
-    let console = move || {
-        let choose = choose.clone();
-        let address = address.clone();
-        view! {
+    view! {
         <section class="card" aria-label="Terminal">
             <div class="console-head">
                 <div class="w-44">
@@ -79,7 +82,7 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
                         id="terminal-container"
                         label="Container"
                         value=chosen
-                        choices=choices.clone()
+                        choices
                         on_change=Callback::new(choose)
                     />
                 </div>
@@ -106,8 +109,6 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         </p>
         }
         .into_any()
-    };
-    view! { <NeedsScripts notice console=ViewFn::from(console) /> }.into_any()
 }
 
 fn reconnect() {

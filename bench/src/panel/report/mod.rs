@@ -213,5 +213,5 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 mod tests;

@@ -1,5 +1,5 @@
 //! Changes of single objects by one click, and the kubectl commands that do the same.
-use super::{Action, ObjectRef, ResourceKind};
+use super::{Action, DrainOptions, ObjectRef, ResourceKind};
 use serde::{Deserialize, Serialize};
 
 /// A change without arguments.
@@ -71,7 +71,9 @@ pub enum Kubectl {
     Delete,
     RollBack(i64),
     Edit,
-    Drain,
+    Drain(DrainOptions),
+    /// Forwards a local port to a port of a pod or Service.
+    PortForward(u16),
 }
 
 impl Kubectl {
@@ -99,10 +101,26 @@ impl Kubectl {
             Self::Delete => format!("delete {target}"),
             Self::RollBack(revision) => format!("rollout undo {target} --to-revision={revision}"),
             Self::Edit => format!("edit {target}"),
-            Self::Drain => format!("drain {name} --ignore-daemonsets --delete-emptydir-data"),
+            Self::Drain(options) => {
+                let force = if options.unmanaged { " --force" } else { "" };
+                let local_data = if options.local_data {
+                    " --delete-emptydir-data"
+                } else {
+                    ""
+                };
+                format!("drain {name} --ignore-daemonsets{local_data}{force}")
+            }
+            Self::PortForward(port) => {
+                format!("port-forward {target} {}:{port}", local_port(*port))
+            }
         };
         format!("kubectl {command}{namespace}")
     }
+}
+
+/// Returns the local port for a forwarded one: the same, or 8000 more if only root may listen on it.
+pub fn local_port(port: u16) -> u16 {
+    if port < 1024 { port + 8000 } else { port }
 }
 
 /// Returns the kind as kubectl finds it without ambiguity: `deployment`, `widgets.example.org`.
@@ -167,8 +185,32 @@ mod tests {
             line(&cordon, "", "Node", "nodes", "node-1"),
             "kubectl cordon node-1"
         );
+        let drain = Kubectl::Drain(DrainOptions {
+            unmanaged: false,
+            local_data: true,
+        });
+        assert_eq!(
+            line(&drain, "", "Node", "nodes", "node-1"),
+            "kubectl drain node-1 --ignore-daemonsets --delete-emptydir-data"
+        );
         let widget = line(&Kubectl::Delete, "example.org", "Widget", "widgets", "a");
         assert_eq!(widget, "kubectl delete widgets.example.org/a -n shop");
+    }
+
+    #[test]
+    fn need_14_a_port_is_forwarded_to_one_that_users_may_listen_on() {
+        let forward = Kubectl::PortForward;
+        assert_eq!(
+            line(&forward(80), "", "Service", "services", "web"),
+            "kubectl port-forward service/web 8080:80 -n shop"
+        );
+        assert_eq!(
+            line(&forward(8443), "", "Pod", "pods", "web-1"),
+            "kubectl port-forward pod/web-1 8443:8443 -n shop"
+        );
+        assert_eq!(local_port(1023), 9023);
+        assert_eq!(local_port(1024), 1024);
+        assert_eq!(local_port(u16::MAX), u16::MAX);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::panel::{EventFacts, Health};
+use crate::panel::{EventFields, Health};
 
 const NOW: i64 = 1_000_000;
 
@@ -120,7 +120,7 @@ fn the_status_of_a_kind_without_a_column_for_it_is_its_health_in_words() {
 #[test]
 fn events_are_compared_by_when_they_were_last_seen() {
     let mut row = pod();
-    row.event = Some(EventFacts {
+    row.event = Some(EventFields {
         last_seen: Some(NOW - 600),
         count: 1,
         object: None,

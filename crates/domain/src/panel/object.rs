@@ -24,13 +24,17 @@ pub struct ObjectView {
     pub reason: Option<String>,
     pub conditions: Vec<Condition>,
     /// Fields of the object ("Node", "Pod IP", "Replicas"), in order.
-    pub facts: Vec<(String, String)>,
+    pub fields: Vec<(String, String)>,
     /// Pods only.
     pub containers: Vec<ContainerView>,
     /// Workloads that have a replica count.
     pub replicas: Option<i64>,
     /// The label selector of its pods, for workloads and services that have one.
     pub pod_selector: Option<String>,
+    /// TCP ports that can be forwarded, of pods and of Services that have pods.
+    pub ports: Vec<u16>,
+    /// What happens to the data of a PersistentVolumeClaim that is deleted, if it can be read.
+    pub deletion_note: Option<String>,
     /// The actions, each with the reason if it is not possible.
     pub actions: Vec<ActionState>,
 }
@@ -78,6 +82,7 @@ pub enum Action {
     RunNow,
     Cordon,
     Uncordon,
+    Drain,
     Edit,
     ViewLogs,
     OpenTerminal,

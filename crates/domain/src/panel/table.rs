@@ -233,12 +233,12 @@ pub struct Row {
     pub health: Option<super::Health>,
     /// Events only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event: Option<EventFacts>,
+    pub event: Option<EventFields>,
 }
 
 /// The data of an event's row besides its cells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventFacts {
+pub struct EventFields {
     /// Unix seconds.
     pub last_seen: Option<i64>,
     /// Number of occurrences.

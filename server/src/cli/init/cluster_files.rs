@@ -9,7 +9,7 @@ use super::settings::Cluster;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use portico_domain::cluster::ClusterRecord;
-use portico_kube_auth::{Question, WebhookConfig, webhook_kubeconfig};
+use portico_kube_auth::{ReviewKind, WebhookConfig, webhook_kubeconfig};
 use std::time::Duration;
 use url::Url;
 
@@ -84,7 +84,7 @@ pub(super) fn write_webhook(
     let kubeconfig = webhook_kubeconfig(
         record,
         &WebhookConfig {
-            question: Question::Authentication,
+            review: ReviewKind::Authentication,
             url: webhook.url.as_str(),
             ca_pem: webhook.ca_pem.as_bytes(),
             // an API server resolves relative names against the kubeconfig's directory

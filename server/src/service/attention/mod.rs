@@ -293,7 +293,7 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<Stri
     let (judgement, ended) = match objects::get(api, &reference).await {
         // replicas requested only just now need no attention
         Ok(value) => (
-            object::judge(api, &reference, &value).await,
+            object::assess(api, &reference, &value).await,
             value["status"]["phase"] == "Failed",
         ),
         Err(error) => {

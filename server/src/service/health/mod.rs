@@ -51,8 +51,8 @@ impl Judgement {
     }
 }
 
-/// Judges any object; kinds without rules of their own by their conditions.
-pub fn judge(resource: &ResourceRef, object: &Value) -> Judgement {
+/// Assesses any object; kinds without rules of their own by their conditions.
+pub fn assess(resource: &ResourceRef, object: &Value) -> Judgement {
     let known = match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => typed(object, pod),
         ("apps", "deployments") => typed(object, deployment),
@@ -68,8 +68,8 @@ pub fn judge(resource: &ResourceRef, object: &Value) -> Judgement {
     known.unwrap_or_else(|| generic(object))
 }
 
-fn typed<T: DeserializeOwned>(object: &Value, judge: fn(&T) -> Judgement) -> Option<Judgement> {
-    T::deserialize(object).ok().map(|object| judge(&object))
+fn typed<T: DeserializeOwned>(object: &Value, assess: fn(&T) -> Judgement) -> Option<Judgement> {
+    T::deserialize(object).ok().map(|object| assess(&object))
 }
 
 /// Returns `1 container`, `2 containers`.

@@ -1,6 +1,6 @@
 //! Replicas that are not ready because they are new: they count as progress until their deadline
 //! has passed.
-use super::{Judgement, counted, pod as judge_pod};
+use super::{Judgement, counted, pod as assess_pod};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::Health;
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#progress-deadline-seconds>).
 pub(super) const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(600);
 
-/// Judges a workload whose replicas are not all ready again, by its pods: while all of those that
+/// Assesses a workload whose replicas are not all ready again, by its pods: while all of those that
 /// are not ready are younger than the deadline and none has failed, the workload is progressing.
 pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Timestamp) -> Judgement {
     let Some(not_ready) = judgement.not_ready else {
@@ -34,7 +34,7 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
     } else {
         waiting.iter().all(|pod| {
             let made = pod.metadata.creation_timestamp.as_ref();
-            made.is_some_and(|made| is_young(made.0)) && judge_pod(pod).health != Health::Failed
+            made.is_some_and(|made| is_young(made.0)) && assess_pod(pod).health != Health::Failed
         })
     };
     if !progressing {
@@ -60,7 +60,7 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
 pub fn failing(judgement: Judgement, pods: &[Pod]) -> Judgement {
     let failed: Vec<_> = pods
         .iter()
-        .map(judge_pod)
+        .map(assess_pod)
         .filter(|pod| pod.health == Health::Failed)
         .collect();
     let Some(first) = failed.first() else {

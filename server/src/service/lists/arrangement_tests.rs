@@ -1,6 +1,6 @@
 use super::*;
 use crate::service::lists::fixtures::{query, row, rows};
-use portico_domain::panel::{EventFacts, ListQuery, ResourceRef, Row};
+use portico_domain::panel::{EventFields, ListQuery, ResourceRef, Row};
 
 fn arranged(source: Vec<Row>, query: &ListQuery) -> Arranged {
     Arranged::new(rows(source), &Filter::new(query).unwrap()).unwrap()
@@ -110,7 +110,7 @@ fn a_status_is_ordered_by_severity_and_then_by_its_text() {
 #[test]
 fn finding_p2_events_are_listed_newest_first() {
     let event = |name: &str, last_seen: Option<i64>| Row {
-        event: Some(EventFacts {
+        event: Some(EventFields {
             last_seen,
             count: 1,
             object: None,

@@ -54,7 +54,7 @@ pub async fn list(
     let columns = read.arranged.source.columns.to_vec();
     let mut window = read.arranged.window(range);
     if let Some(health) = RowHealth::of(&query.resource, &columns) {
-        health.judge(api, &mut window.rows).await;
+        health.assess(api, &mut window.rows).await;
     }
     Ok(ResourceTable {
         kind: read.kind,

@@ -127,6 +127,17 @@ fn questions(object: &ObjectRef, kind: &ResourceKind) -> Vec<(Action, RightQuest
             found.push((Action::RollBack, ask("patch", "")));
         }
     }
+    if *resource == ResourceRef::core("nodes") && has("patch") {
+        let evict = RightQuestion {
+            verb: "create".to_owned(),
+            resource: "pods".to_owned(),
+            subresource: "eviction".to_owned(),
+            namespace: None,
+            name: None,
+            ..ask("create", "")
+        };
+        found.push((Action::Drain, evict));
+    }
     if state_change::has(resource, StateChange::RunNow) {
         let create = RightQuestion {
             resource: "jobs".to_owned(),

@@ -1,6 +1,8 @@
 //! The page of one object: status in words, fields, containers, and available actions.
 mod actions;
+pub mod drain;
 mod object_fields;
+mod ports;
 pub mod related;
 mod replicas;
 pub mod roll_back;
@@ -32,7 +34,10 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
     );
     let value = value?;
     let catalog = discovery::catalog(api).await?;
-    let judgement = judge(api, object, &value).await;
+    let (judgement, deletion_note) = tokio::join!(
+        assess(api, object, &value),
+        related::deletion_note(api, &catalog, object, &value)
+    );
     Ok(ObjectView {
         reference: object.clone(),
         uid: text(&value, "/metadata/uid"),
@@ -46,19 +51,21 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         status: judgement.status,
         reason: judgement.reason,
         conditions: health::conditions(&value),
-        facts: object_fields::facts(&object.resource, &value),
+        fields: object_fields::fields(&object.resource, &value),
         containers: containers(&object.resource, &value),
         replicas: replica_count(&kind, &value),
         pod_selector: selector::of_pods(&object.resource, &value),
+        ports: ports::forwardable(&object.resource, &value),
+        deletion_note,
         actions: actions::in_state(actions?, &value),
         kind,
     })
 }
 
-/// Judges an object as its page does: a workload by its pods too, so that replicas requested only
+/// Assesses an object as its page does: a workload by its pods too, so that replicas requested only
 /// just now are progress until their deadline.
-pub async fn judge(api: &Api, object: &ObjectRef, value: &Value) -> Judgement {
-    let first = health::judge(&object.resource, value);
+pub async fn assess(api: &Api, object: &ObjectRef, value: &Value) -> Judgement {
+    let first = health::assess(&object.resource, value);
     replicas::settle(api, object, value, first).await
 }
 

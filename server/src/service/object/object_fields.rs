@@ -2,10 +2,10 @@
 use portico_domain::panel::ResourceRef;
 use serde_json::Value;
 
-type Fact = (String, String);
+type Field = (String, String);
 
 /// Returns the fields of an object, in reading order; missing ones are left out.
-pub fn facts(resource: &ResourceRef, value: &Value) -> Vec<Fact> {
+pub fn fields(resource: &ResourceRef, value: &Value) -> Vec<Field> {
     let mut found = Vec::new();
     for (label, pointer) in pointers(resource) {
         if let Some(text) = value.pointer(pointer).and_then(scalar) {
@@ -39,7 +39,7 @@ fn pointers(resource: &ResourceRef) -> &'static [(&'static str, &'static str)] {
         ("", "pods") => &[
             ("Node", "/spec/nodeName"),
             ("Pod IP", "/status/podIP"),
-            ("Service account", "/spec/serviceAccountName"),
+            ("ServiceAccount", "/spec/serviceAccountName"),
             ("Quality of service", "/status/qosClass"),
             ("Restart policy", "/spec/restartPolicy"),
             ("Priority class", "/spec/priorityClassName"),
@@ -152,7 +152,7 @@ fn list(
     label: &str,
     value: Option<&Value>,
     item: impl Fn(&Value) -> Option<String>,
-) -> Option<Fact> {
+) -> Option<Field> {
     let items: Vec<_> = value?.as_array()?.iter().filter_map(item).collect();
     (!items.is_empty()).then(|| (label.to_owned(), items.join(", ")))
 }
@@ -165,7 +165,7 @@ fn port(port: &Value) -> Option<String> {
 }
 
 /// Returns the names of the keys only: the values of a Secret are never shown.
-fn keys(value: &Value) -> Option<Fact> {
+fn keys(value: &Value) -> Option<Field> {
     let names: Vec<_> = value["data"].as_object()?.keys().cloned().collect();
     (!names.is_empty()).then(|| ("Keys".to_owned(), names.join(", ")))
 }
@@ -176,8 +176,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_secrets_facts_are_its_keys_only() {
-        let found = facts(
+    fn a_secrets_fields_are_its_keys_only() {
+        let found = fields(
             &ResourceRef::core("secrets"),
             &json!({"type": "Opaque", "data": {"password": "czNjcjN0"}}),
         );
@@ -192,6 +192,6 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_left_out() {
-        assert!(facts(&ResourceRef::core("pods"), &json!({})).is_empty());
+        assert!(fields(&ResourceRef::core("pods"), &json!({})).is_empty());
     }
 }

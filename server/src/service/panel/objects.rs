@@ -4,8 +4,8 @@ use crate::service::object;
 use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
-    ChangeDone, DataValue, EventRow, ObjectRef, ObjectView, RelatedView, ResourceRef, StateChange,
-    TextDiff,
+    ChangeDone, DataValue, DrainOptions, DrainProgress, EventRow, ObjectRef, ObjectView,
+    RelatedView, ResourceRef, StateChange, TextDiff,
 };
 use uuid::Uuid;
 
@@ -111,6 +111,27 @@ impl Objects for PanelService {
             undo: None,
         });
         self.audited(change.as_str(), cluster, &audit::target(&object), answer)
+    }
+
+    async fn plan_drain(
+        &self,
+        cluster: Uuid,
+        node: ObjectRef,
+        options: DrainOptions,
+    ) -> Result<DrainProgress, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(object::drain::plan(&api, &node, options).await)
+    }
+
+    async fn drain(
+        &self,
+        cluster: Uuid,
+        node: ObjectRef,
+        uid: String,
+        options: DrainOptions,
+    ) -> Result<DrainProgress, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(object::drain::step(&self.caller, &api, &node, &uid, options).await)
     }
 
     async fn related(&self, cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError> {

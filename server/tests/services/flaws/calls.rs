@@ -183,6 +183,17 @@ pub fn calls(target: &Target) -> Vec<Call> {
             "/api/manifests/apply",
             json!({ "cluster": cluster, "text": manifest, "namespace": null, "take_over": [] }),
         ),
+        reads(
+            "/api/objects/plan_drain",
+            json!({ "cluster": cluster, "node": object("", "nodes", None, "node-1"),
+                "options": { "unmanaged": false, "local_data": false } }),
+        ),
+        changes(
+            "/api/objects/drain",
+            json!({ "cluster": cluster, "node": object("", "nodes", None, "node-1"),
+                "uid": "00000000-0000-4000-8000-000000000000",
+                "options": { "unmanaged": false, "local_data": false } }),
+        ),
         reads("/api/manifests/edit", about.clone()),
         answered(409, reads("/api/manifests/plan_edit", edit.clone())),
         changes("/api/manifests/save", edit),

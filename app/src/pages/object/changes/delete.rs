@@ -90,8 +90,11 @@ fn consequence(object: &ObjectView) -> AnyView {
         "deployments" | "statefulsets" | "daemonsets" | "replicasets" | "jobs" => {
             "and its pods are deleted."
         }
-        "persistentvolumeclaims" => "is deleted. Its data may be deleted with it.",
+        "persistentvolumeclaims" if object.deletion_note.is_none() => {
+            "is deleted. Its data may be deleted with it."
+        }
         _ => "is deleted.",
     };
-    view! { <strong class="wrap-anywhere">{name}</strong> {place} " " {what} }.into_any()
+    let note = object.deletion_note.clone().map(|note| format!(" {note}"));
+    view! { <strong class="wrap-anywhere">{name}</strong> {place} " " {what} {note} }.into_any()
 }

@@ -99,7 +99,7 @@ pub fn ChangeForm(
 
 /// The command of kubectl that does the same as a form, to copy.
 #[component]
-fn Command(command: Signal<String>) -> impl IntoView {
+pub fn Command(command: Signal<String>) -> impl IntoView {
     view! {
         <details class="fold">
             <summary>

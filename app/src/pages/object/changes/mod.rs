@@ -1,6 +1,7 @@
 //! The changes that an object's page offers. Those that the viewer's rights do not permit are shown
 //! disabled, with the reason. Each is a form in a dialog, or without scripts a form in the page.
 mod delete;
+mod drain;
 mod form;
 mod restart;
 mod roll_back;
@@ -14,6 +15,7 @@ use crate::{
     ui::{Dialog, Icon, Why, icons},
 };
 use delete::Delete;
+use drain::Drain;
 use form::Ends;
 use leptos::prelude::*;
 use leptos_router::{
@@ -60,7 +62,7 @@ impl Dialogs {
 }
 
 /// The offered changes, in the order of the page.
-const OFFERED: [(Action, &str, &str, icondata_core::Icon); 10] = [
+const OFFERED: [(Action, &str, &str, icondata_core::Icon); 11] = [
     (Action::RunNow, "run_now", "Run now", icons::PLAY),
     (Action::Suspend, "suspend", "Suspend", icons::PAUSE),
     (Action::Unsuspend, "unsuspend", "Resume", icons::PLAY),
@@ -70,6 +72,7 @@ const OFFERED: [(Action, &str, &str, icondata_core::Icon); 10] = [
     (Action::Resume, "resume", "Resume rollout", icons::PLAY),
     (Action::Cordon, "cordon", "Cordon", icons::LOCK),
     (Action::Uncordon, "uncordon", "Uncordon", icons::CHECK),
+    (Action::Drain, "drain", "Drain", icons::SIGN_OUT),
     (Action::Delete, "delete", "Delete", icons::TRASH),
 ];
 
@@ -101,6 +104,7 @@ fn why_id(action: Action) -> &'static str {
         Action::Suspend | Action::Unsuspend => "why-suspend",
         Action::RunNow => "why-run-now",
         Action::Cordon | Action::Uncordon => "why-cordon",
+        Action::Drain => "why-drain",
         _ => "why-delete",
     }
 }
@@ -230,6 +234,7 @@ fn change(cluster: Uuid, asked: Asked, object: ObjectView, ends: Ends) -> AnyVie
     }
     match action {
         Action::Scale => view! { <Scale cluster object ends /> }.into_any(),
+        Action::Drain => view! { <Drain cluster object ends /> }.into_any(),
         Action::Restart => view! { <Restart cluster object ends /> }.into_any(),
         _ => view! { <Delete cluster object ends /> }.into_any(),
     }

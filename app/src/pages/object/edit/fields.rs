@@ -1,4 +1,5 @@
 //! The fields of a form, and which of them the user has changed.
+use super::rebase::split;
 use crate::ui::{Button, ButtonKind, icons};
 use leptos::prelude::*;
 use portico_domain::panel::{FieldEdit, FieldKind, FormField, FormGroup};
@@ -31,20 +32,40 @@ struct Added {
 }
 
 impl Fields {
-    pub fn new(groups: &[FormGroup], changed: Callback<()>) -> Self {
-        let entries = groups
+    /// Makes the fields with edits that the user has made already.
+    pub fn new(groups: &[FormGroup], edits: &[FieldEdit], changed: Callback<()>) -> Self {
+        let entries: Vec<Entry> = groups
             .iter()
             .flat_map(|group| &group.fields)
-            .map(|field| Entry {
-                pointer: field.pointer.clone(),
-                before: field.value.clone(),
-                value: RwSignal::new(field.value.clone()),
-                is_removed: RwSignal::new(false),
+            .map(|field| {
+                let edit = edits.iter().find(|edit| edit.pointer == field.pointer);
+                let value = edit.and_then(|edit| edit.value.as_ref());
+                Entry {
+                    pointer: field.pointer.clone(),
+                    before: field.value.clone(),
+                    value: RwSignal::new(value.unwrap_or(&field.value).clone()),
+                    is_removed: RwSignal::new(edit.is_some_and(|edit| edit.value.is_none())),
+                }
+            })
+            .collect();
+        let is_new = |edit: &&FieldEdit| entries.iter().all(|entry| entry.pointer != edit.pointer);
+        let added = edits
+            .iter()
+            .filter(is_new)
+            .enumerate()
+            .filter_map(|(id, edit)| {
+                let (base, name) = split(&edit.pointer)?;
+                Some(Added {
+                    id,
+                    base: base.to_owned(),
+                    name: RwSignal::new(name),
+                    value: RwSignal::new(edit.value.clone()?),
+                })
             })
             .collect();
         Self {
+            added: RwSignal::new(added),
             entries: StoredValue::new(entries),
-            added: RwSignal::new(Vec::new()),
             changed,
         }
     }

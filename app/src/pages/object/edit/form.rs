@@ -1,6 +1,7 @@
 //! The form: its fields, what saving would change, and the save.
 use super::{
     fields::{Fields, Group},
+    rebase::{Rebased, rebase},
     review,
 };
 use crate::{
@@ -9,12 +10,15 @@ use crate::{
     context::use_session,
     error::{UiError, UiErrorKind},
     routes,
-    ui::{Button, ButtonKind, Card, SkeletonLines, icons},
+    ui::{Banner, Button, ButtonKind, Card, SkeletonLines, Tone, icons},
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{EditForm, EditText, ObjectRef, PlannedDocument};
+use portico_domain::panel::{EditForm, EditText, FieldEdit, ObjectRef, PlannedDocument};
 use uuid::Uuid;
+
+/// The edits of a form that was outdated, to be repeated on the newest version.
+type Unsaved = StoredValue<Option<(EditForm, Vec<FieldEdit>)>>;
 
 /// Reads the fields once: a change of the object must not replace what the user writes.
 #[component]
@@ -22,13 +26,14 @@ pub fn FormEdit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
     let asked = object.clone();
     let data = LocalResource::new(move || get_edit_form(cluster, asked.clone()));
     let retry = Callback::new(move |()| data.refetch());
+    let unsaved = Unsaved::new(None);
     view! {
         <Suspense fallback=|| view! { <div class="card card-body"><SkeletonLines lines=8 /></div> }>
             {move || {
                 let object = object.clone();
                 Suspend::new(async move {
                     match data.await {
-                        Ok(form) => view! { <Form cluster object form retry /> }.into_any(),
+                        Ok(form) => view! { <Form cluster object form unsaved retry /> }.into_any(),
                         Err(error) => view! {
                             <div class="card"><ErrorState error retry /></div>
                         }
@@ -42,17 +47,28 @@ pub fn FormEdit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
 }
 
 #[component]
-fn Form(cluster: Uuid, object: ObjectRef, form: EditForm, retry: Callback<()>) -> impl IntoView {
+fn Form(
+    cluster: Uuid,
+    object: ObjectRef,
+    form: EditForm,
+    unsaved: Unsaved,
+    retry: Callback<()>,
+) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let page = routes::object(&project, cluster, &object);
     let object = StoredValue::new(object);
-    let version = StoredValue::new(form.version);
+    let version = StoredValue::new(form.version.clone());
     let plan = RwSignal::new(None::<PlannedDocument>);
     let pending = StoredValue::new(None::<EditText>);
     let failure = RwSignal::new(None::<UiError>);
     let busy = RwSignal::new(false);
+    let rebased = unsaved.with_value(|unsaved| {
+        let (before, edits) = unsaved.as_ref()?;
+        Some(rebase(before, &form, edits))
+    });
     let fields = Fields::new(
         &form.groups,
+        rebased.as_ref().map_or(&[], |rebased| &rebased.edits),
         Callback::new(move |()| {
             plan.set(None);
             failure.set(None);
@@ -113,6 +129,11 @@ fn Form(cluster: Uuid, object: ObjectRef, form: EditForm, retry: Callback<()>) -
             }
         });
     });
+    let before = StoredValue::new(form.clone());
+    let repeat = Callback::new(move |()| {
+        unsaved.set_value(Some((before.get_value(), fields.edits())));
+        retry.run(());
+    });
     let groups = form
         .groups
         .into_iter()
@@ -123,9 +144,9 @@ fn Form(cluster: Uuid, object: ObjectRef, form: EditForm, retry: Callback<()>) -
             let outdated = (error.kind == UiErrorKind::Conflict).then(|| {
                 view! {
                     <Button
-                        label="Load the newest version"
+                        label="Repeat my changes on the newest version"
                         icon=icons::REFRESH
-                        on_click=move |_| retry.run(())
+                        on_click=move |_| repeat.run(())
                     />
                 }
             });
@@ -135,6 +156,7 @@ fn Form(cluster: Uuid, object: ObjectRef, form: EditForm, retry: Callback<()>) -
     view! {
         <form on:submit=check>
             <Card title="Edit">
+                {rebased.map(outcome)}
                 <div class="form-groups">{groups}</div>
                 <div class="editor-foot">
                     <Button label="Review changes" kind=ButtonKind::Primary submit=true busy />
@@ -146,4 +168,17 @@ fn Form(cluster: Uuid, object: ObjectRef, form: EditForm, retry: Callback<()>) -
         {move || plan.get().map(|plan| review(plan, busy, saved))}
     }
     .into_any()
+}
+
+/// Returns which edits were repeated on the newest version, and which could not be.
+fn outcome(rebased: Rebased) -> AnyView {
+    let repeated = (!rebased.edits.is_empty())
+        .then_some("Your changes were repeated on the newest version. Review them again. ");
+    let is_complete = rebased.gone.is_empty();
+    let gone = (!is_complete).then(|| {
+        let fields = rebased.gone.join(", ");
+        format!("Not repeated, because the newest version does not have the fields: {fields}.")
+    });
+    let tone = if is_complete { Tone::Info } else { Tone::Warn };
+    view! { <Banner tone alert=true>{repeated}{gone}</Banner> }.into_any()
 }

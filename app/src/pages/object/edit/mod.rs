@@ -2,6 +2,7 @@
 //! and reviewed before they are saved.
 mod fields;
 mod form;
+mod rebase;
 mod yaml;
 
 use crate::{

@@ -1,4 +1,5 @@
 //! The last lines of a log, and which of them match a search.
+use super::level::Level;
 use crate::format;
 use std::collections::VecDeque;
 
@@ -8,10 +9,18 @@ pub const MAX_LINES: usize = 5_000;
 /// A ring of lines.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    lines: VecDeque<String>,
+    lines: VecDeque<Line>,
     /// Number of lines dropped since the start, here and at the server.
     pub dropped: u64,
     needle: String,
+    minimum: Option<Level>,
+}
+
+#[derive(Debug)]
+struct Line {
+    text: String,
+    /// That of the line before if the line names none: a stack trace belongs to its error.
+    level: Option<Level>,
 }
 
 impl Buffer {
@@ -22,7 +31,9 @@ impl Buffer {
                 self.lines.pop_front();
                 self.dropped += 1;
             }
-            self.lines.push_back(format::without_ansi(&line));
+            let text = format::without_ansi(&line);
+            let level = Level::of(&text).or_else(|| self.lines.back()?.level);
+            self.lines.push_back(Line { text, level });
         }
     }
 
@@ -40,24 +51,31 @@ impl Buffer {
         self.needle = needle.to_lowercase();
     }
 
-    pub fn matches(&self, line: &str) -> bool {
-        self.needle.is_empty() || line.to_lowercase().contains(&self.needle)
+    /// Selects the lines of at least a level; without one, all lines.
+    pub fn select(&mut self, minimum: Option<Level>) {
+        self.minimum = minimum;
+    }
+
+    fn matches(&self, line: &Line) -> bool {
+        let is_selected = self.minimum.is_none() || line.level >= self.minimum;
+        let found = || self.needle.is_empty() || line.text.to_lowercase().contains(&self.needle);
+        is_selected && found()
     }
 
     /// Returns the lines that match, oldest first.
     pub fn matching(&self) -> impl Iterator<Item = &str> {
         self.lines
             .iter()
-            .map(String::as_str)
             .filter(|line| self.matches(line))
+            .map(|line| line.text.as_str())
     }
 
     /// Returns the newest `count` lines that match.
     pub fn newest(&self, count: usize) -> Vec<&str> {
         self.lines
             .range(self.lines.len().saturating_sub(count)..)
-            .map(String::as_str)
             .filter(|line| self.matches(line))
+            .map(|line| line.text.as_str())
             .collect()
     }
 
@@ -65,7 +83,7 @@ impl Buffer {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {
-            text.push_str(line);
+            text.push_str(&line.text);
             text.push('\n');
         }
         text
@@ -86,6 +104,24 @@ mod tests {
         buffer.push(numbered(0..MAX_LINES + 3));
         assert_eq!((buffer.len(), buffer.dropped), (MAX_LINES, 3));
         assert_eq!(buffer.matching().next(), Some("line 3"));
+    }
+
+    #[test]
+    fn need_15_a_stack_trace_stays_with_its_error() {
+        let mut buffer = Buffer::default();
+        let lines = ["INFO ok", "ERROR no", "  at main", "WARN hm", "DEBUG x"];
+        buffer.push(lines.map(str::to_owned));
+        buffer.select(Some(Level::Error));
+        assert_eq!(
+            buffer.matching().collect::<Vec<_>>(),
+            ["ERROR no", "  at main"]
+        );
+        buffer.select(Some(Level::Warning));
+        buffer.search("hm");
+        assert_eq!(buffer.newest(5), ["WARN hm"]);
+        buffer.select(None);
+        buffer.search("");
+        assert_eq!(buffer.matching().count(), 5);
     }
 
     #[test]

@@ -1,22 +1,21 @@
 //! A container's log: followed, searched and paused in the browser. The address holds the container
 //! and the display options.
 mod buffer;
+mod level;
 mod lines;
 mod not_started;
 mod pane;
+mod since;
 mod stage;
 mod tools;
 mod workload;
 
-pub use workload::WorkloadLogs;
-
 use crate::{
-    components::NeedsScripts,
     context::use_session,
     routes::{self, Tab},
     ui::{Banner, Choice, SelectField, Tone},
 };
-use leptos::{children::ViewFn, prelude::*};
+use leptos::prelude::*;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
@@ -28,19 +27,54 @@ use portico_domain::{
 };
 use stage::LogSource;
 use uuid::Uuid;
+use workload::WorkloadLogs;
 
 /// The lines to start with.
 const TAIL_LINES: u32 = 1_000;
 
-#[component]
-pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
-    let first = object
-        .containers
-        .iter()
+/// Returns what a browser without scripts shows instead of logs.
+pub fn without_scripts(object: &ObjectView) -> AnyView {
+    let namespace = object.reference.namespace.clone().unwrap_or_default();
+    let command = match &object.pod_selector {
+        Some(selector) => format!("kubectl logs -f -n {namespace} -l '{selector}' --prefix"),
+        None => format!(
+            "kubectl logs -f -n {namespace} {} -c {}",
+            object.reference.name,
+            first_container(object)
+        ),
+    };
+    view! {
+        <noscript>
+            <Banner tone=Tone::Info>
+                <p>"Logs are a live stream and need JavaScript. In a terminal:"</p>
+                <p class="mono wrap-anywhere">{command}</p>
+            </Banner>
+        </noscript>
+    }
+    .into_any()
+}
+
+fn first_container(object: &ObjectView) -> String {
+    let containers = object.containers.iter();
+    let first = containers
+        .clone()
         .find(|container| !container.init)
-        .or_else(|| object.containers.first())
-        .map(|container| container.name.clone())
-        .unwrap_or_default();
+        .or_else(|| containers.clone().next());
+    first.map_or_else(String::new, |container| container.name.clone())
+}
+
+/// The logs of an object: of a pod, or of all pods of a workload or Service.
+pub fn console(cluster: Uuid, object: ObjectView) -> AnyView {
+    if object.containers.is_empty() {
+        view! { <WorkloadLogs cluster object /> }.into_any()
+    } else {
+        view! { <Logs cluster object /> }.into_any()
+    }
+}
+
+#[component]
+fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
+    let first = first_container(&object);
     let base = routes::object_tab(
         &use_session().project.get_untracked(),
         cluster,
@@ -51,6 +85,7 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let namespace = object.reference.namespace.clone().unwrap_or_default();
     let pod = object.reference.name.clone();
     let query = Memo::new(move |_| {
+        let since = url.with(|url| since::seconds(url.get_str("since")));
         url.with(|url| LogQuery {
             namespace: namespace.clone(),
             pod: pod.clone(),
@@ -58,44 +93,30 @@ pub fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
             previous: url.get_str("previous").is_some(),
             follow: url.get_str("previous").is_none(),
             timestamps: url.get_str("timestamps").is_some(),
-            tail: TAIL_LINES,
+            tail: since::tail(since, TAIL_LINES),
+            since,
         })
     });
     let wrap = RwSignal::new(true);
     let needle = RwSignal::new(String::new());
-    let command = query.with_untracked(|query| {
-        format!(
-            "kubectl logs -f -n {} {} -c {}",
-            query.namespace, query.pod, query.container
-        )
-    });
-    let notice = view! {
-        <Banner tone=Tone::Info>
-            <p>"Logs are a live stream and need JavaScript. In a terminal:"</p>
-            <p class="mono wrap-anywhere">{command}</p>
-        </Banner>
+    let levels = RwSignal::new(String::new());
+    view! {
+        <section class="card" aria-label="Log">
+            <Options object query base wrap levels />
+            // keyed, as another query is another pane: its lines are not part of the view
+            <For
+                each=move || [query.get()]
+                key=Clone::clone
+                children=move |query| {
+                    let file = format!("{}-{}.log", query.pod, query.container);
+                    let source = LogSource { query, prefix: String::new() };
+                    let sources = Signal::stored(vec![source]);
+                    view! { <Pane cluster sources file wrap needle levels /> }
+                }
+            />
+        </section>
     }
-    .into_any();
-    let console = move || {
-        view! {
-            <section class="card" aria-label="Log">
-                <Options object=object.clone() query base=base.clone() wrap />
-                // keyed, as another query is another pane: its lines are not part of the view
-                <For
-                    each=move || [query.get()]
-                    key=Clone::clone
-                    children=move |query| {
-                        let file = format!("{}-{}.log", query.pod, query.container);
-                        let source = LogSource { query, prefix: String::new() };
-                        let sources = Signal::stored(vec![source]);
-                        view! { <Pane cluster sources file wrap needle /> }
-                    }
-                />
-            </section>
-        }
-        .into_any()
-    };
-    view! { <NeedsScripts notice console=ViewFn::from(console) /> }.into_any()
+    .into_any()
 }
 
 /// Container, previous run, timestamps, wrapping.
@@ -105,6 +126,7 @@ fn Options(
     query: Memo<LogQuery>,
     base: String,
     wrap: RwSignal<bool>,
+    levels: RwSignal<String>,
 ) -> impl IntoView {
     let navigate = use_navigate();
     let go = move |next: LogQuery| {
@@ -114,6 +136,9 @@ fn Options(
         }
         if next.timestamps {
             pairs.push("timestamps=1".to_owned());
+        }
+        if let Some(since) = next.since {
+            pairs.push(format!("since={since}"));
         }
         let options = NavigateOptions {
             replace: true,
@@ -165,6 +190,17 @@ fn Options(
             });
         }
     };
+    let since = RwSignal::new(query.with_untracked(|query| since::choice(query.since)));
+    let choose_since = {
+        let go = go.clone();
+        move |chosen: String| {
+            let query = query.get_untracked();
+            go(LogQuery {
+                since: since::seconds(Some(&chosen)),
+                ..query
+            });
+        }
+    };
     let timestamps = move |event| {
         let query = query.get_untracked();
         go(LogQuery {
@@ -182,6 +218,18 @@ fn Options(
                     choices
                     on_change=Callback::new(choose)
                 />
+            </div>
+            <div class="w-44">
+                <SelectField
+                    id="log-since"
+                    label="Time range"
+                    value=since
+                    choices=since::choices("Last 1,000 lines")
+                    on_change=Callback::new(choose_since)
+                />
+            </div>
+            <div class="w-44">
+                <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
             </div>
             <label class="check self-end">
                 <input

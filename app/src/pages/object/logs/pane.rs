@@ -2,6 +2,7 @@
 //! that thousands a second cost little.
 use super::{
     buffer::{Buffer, MAX_LINES},
+    level::Level,
     lines::{append, save},
     not_started::NotStarted,
     stage::{LogSource, Stage, together},
@@ -44,6 +45,8 @@ pub fn Pane(
     wrap: RwSignal<bool>,
     /// The search text; outlives the pane of one container.
     needle: RwSignal<String>,
+    /// The chosen levels, as in [`super::level::choices`].
+    levels: RwSignal<String>,
 ) -> impl IntoView {
     let view_node = NodeRef::<html::Div>::new();
     let lines_node = NodeRef::<html::Div>::new();
@@ -57,6 +60,7 @@ pub fn Pane(
         found: RwSignal::new(0),
         dropped: RwSignal::new(0),
         needle,
+        levels,
         gather: Timer::new(),
     };
     let reason = Memo::new(move |_| match pane.stage() {
@@ -74,6 +78,13 @@ pub fn Pane(
             pane.search(&needle);
         }
         needle
+    });
+    Effect::new(move |known: Option<String>| {
+        let levels = pane.levels.get();
+        if known.unwrap_or_default() != levels {
+            pane.select(&levels);
+        }
+        levels
     });
     view! {
         <div hidden=has_no_log>
@@ -109,6 +120,8 @@ pub struct PaneState {
     pub found: RwSignal<usize>,
     pub dropped: RwSignal<u64>,
     pub needle: RwSignal<String>,
+    /// The chosen levels: empty for all lines, `warning` or `error`.
+    pub levels: RwSignal<String>,
     /// Runs until received lines are shown.
     gather: Timer,
 }
@@ -274,6 +287,19 @@ impl PaneState {
         self.draw_again();
     }
 
+    fn select(self, levels: &str) {
+        let minimum = Level::chosen(levels);
+        self.shown
+            .try_update_value(|shown| shown.buffer.select(minimum));
+        self.draw_again();
+    }
+
+    /// Returns whether only some of the lines are shown.
+    pub fn is_filtered(self) -> bool {
+        self.needle.with(|needle| !needle.is_empty())
+            || self.levels.with(|levels| !levels.is_empty())
+    }
+
     fn draw_again(self) {
         self.shown.try_update_value(|shown| {
             let Some(parent) = self.lines_node.get_untracked() else {
@@ -294,7 +320,7 @@ impl PaneState {
     fn count(self, buffer: &Buffer) {
         self.total.set(buffer.len());
         self.dropped.set(buffer.dropped);
-        if self.needle.with_untracked(|needle| !needle.is_empty()) {
+        if untrack(|| self.is_filtered()) {
             self.found.set(buffer.matching().count());
         }
     }

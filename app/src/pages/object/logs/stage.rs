@@ -51,6 +51,7 @@ mod tests {
             follow: true,
             timestamps: false,
             tail: 1,
+            since: None,
         };
         let ended = || (query("a"), Stage::Ended("The log ends here.".to_owned()));
         let late = || (query("b"), Stage::NotStarted("It is pulled.".to_owned()));

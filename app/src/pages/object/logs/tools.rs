@@ -18,7 +18,7 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
     };
     let counts = move || {
         let (total, dropped) = (pane.total.get(), pane.dropped.get());
-        let shown = if pane.needle.with(String::is_empty) {
+        let shown = if !pane.is_filtered() {
             format::counted(total, "line")
         } else {
             format!(

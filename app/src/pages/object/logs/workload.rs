@@ -1,15 +1,15 @@
 //! The logs of all pods of a workload or Service, merged as they arrive. Pods that a rollout creates
 //! join, and lines of pods that it removes stay.
-use super::{pane::Pane, stage::LogSource};
+use super::{level, pane::Pane, since, stage::LogSource};
 use crate::{
     api::objects::get_related,
-    components::{ErrorState, NeedsScripts},
+    components::ErrorState,
     context::use_session,
     error::UiError,
     hooks::use_poll,
-    ui::{Banner, Choice, SelectField, SkeletonLines, StateMessage, Tone, icons},
+    ui::{Choice, SelectField, SkeletonLines, StateMessage, icons},
 };
-use leptos::{children::ViewFn, prelude::*};
+use leptos::prelude::*;
 use portico_domain::{
     panel::{ObjectView, PodSummary},
     stream::LogQuery,
@@ -26,26 +26,6 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(3);
 
 #[component]
 pub fn WorkloadLogs(cluster: Uuid, object: ObjectView) -> impl IntoView {
-    let namespace = object.reference.namespace.clone().unwrap_or_default();
-    let selector = object.pod_selector.clone().unwrap_or_default();
-    let notice = view! {
-        <Banner tone=Tone::Info>
-            <p>"Logs are a live stream and need JavaScript. In a terminal:"</p>
-            <p class="mono wrap-anywhere">
-                {format!("kubectl logs -f -n {namespace} -l '{selector}' --prefix")}
-            </p>
-        </Banner>
-    }
-    .into_any();
-    let console = move || {
-        let object = object.clone();
-        view! { <Follow cluster object /> }.into_any()
-    };
-    view! { <NeedsScripts notice console=ViewFn::from(console) /> }.into_any()
-}
-
-#[component]
-fn Follow(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let session = use_session();
     let pods = RwSignal::new(None::<Result<Vec<PodSummary>, UiError>>);
     let name = object.reference.name.clone();
@@ -119,6 +99,8 @@ fn Console(cluster: Uuid, name: String, pods: Memo<Vec<PodSummary>>) -> impl Int
     let hidden = RwSignal::new(BTreeSet::<String>::new());
     let container = RwSignal::new(String::new());
     let timestamps = RwSignal::new(false);
+    let since = RwSignal::new(String::new());
+    let levels = RwSignal::new(String::new());
     let wrap = RwSignal::new(true);
     let needle = RwSignal::new(String::new());
     let containers = Memo::new(move |_| {
@@ -138,8 +120,16 @@ fn Console(cluster: Uuid, name: String, pods: Memo<Vec<PodSummary>>) -> impl Int
     });
     let sources = Signal::derive(move || {
         let (hidden, container) = (hidden.get(), container.get());
-        let timestamps = timestamps.get();
-        pods.with(|pods| sources(pods, &hidden, &container, timestamps))
+        let (timestamps, since) = (timestamps.get(), since.get());
+        pods.with(|pods| {
+            sources(
+                pods,
+                &hidden,
+                &container,
+                timestamps,
+                since::seconds(Some(&since)),
+            )
+        })
     });
     // equal sources must not open their logs again
     let sources = Memo::new(move |_| sources.get());
@@ -182,6 +172,12 @@ fn Console(cluster: Uuid, name: String, pods: Memo<Vec<PodSummary>>) -> impl Int
                         <SelectField id="log-container" label="Container" value=container choices />
                     </div>
                 </Show>
+                <div class="w-44">
+                    <SelectField id="log-since" label="Time range" value=since choices=since::choices("Last 200 lines of each") />
+                </div>
+                <div class="w-44">
+                    <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
+                </div>
                 <label class="check self-end">
                     <input
                         type="checkbox"
@@ -206,7 +202,7 @@ fn Console(cluster: Uuid, name: String, pods: Memo<Vec<PodSummary>>) -> impl Int
                     <span class="text-muted">{left_out}" more pods are not followed"</span>
                 })}
             </fieldset>
-            <Pane cluster sources=sources.into() file wrap needle />
+            <Pane cluster sources=sources.into() file wrap needle levels />
         </section>
     }
     .into_any()
@@ -217,6 +213,7 @@ fn sources(
     hidden: &BTreeSet<String>,
     container: &str,
     timestamps: bool,
+    since: Option<u32>,
 ) -> Vec<LogSource> {
     let shown: Vec<_> = pods
         .iter()
@@ -243,7 +240,8 @@ fn sources(
                     previous: false,
                     follow: true,
                     timestamps,
-                    tail: TAIL_LINES,
+                    tail: since::tail(since, TAIL_LINES),
+                    since,
                 },
             })
             .collect::<Vec<_>>()
@@ -284,7 +282,7 @@ mod tests {
         let pods = [pod("web-2", &["main", "proxy"]), pod("web-1", &["main"])];
         let prefixes = |hidden: &[&str], container: &str| -> Vec<String> {
             let hidden = hidden.iter().map(|&name| name.to_owned()).collect();
-            let found = sources(&pods, &hidden, container, false);
+            let found = sources(&pods, &hidden, container, false, None);
             found.into_iter().map(|source| source.prefix).collect()
         };
         assert_eq!(

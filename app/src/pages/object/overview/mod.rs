@@ -1,5 +1,6 @@
 //! The overview of an object: its status with the reason, then its parts.
 mod pods;
+mod port_forwarding;
 mod related;
 mod revisions;
 mod rollout;
@@ -55,6 +56,7 @@ pub fn view(object: &ObjectView, cluster: Uuid, related: Related, dialogs: Dialo
         </div>
         {values::view(object, cluster)}
         {inside(object, &project, cluster)}
+        {port_forwarding::view(object)}
         {related.rest(cluster, object, dialogs)}
     }
     .into_any()
@@ -66,7 +68,7 @@ fn facts(object: &ObjectView) -> AnyView {
         let created = view! { <Age at=object.created_at />" ago" }.into_any();
         rows.push(("Created".to_owned(), created));
     }
-    for (name, value) in &object.facts {
+    for (name, value) in &object.fields {
         rows.push((name.clone(), value.clone().into_any()));
     }
     if !object.labels.is_empty() {

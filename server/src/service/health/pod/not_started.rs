@@ -1,5 +1,5 @@
 //! The reason why a container has not started, for its log page.
-use super::{pod as judge, requests, scheduling};
+use super::{pod as assess, requests, scheduling};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 
 /// Returns the reason in words, as the second half of a sentence with its full stop: `no node fits:
@@ -14,7 +14,7 @@ pub fn not_started(pod: &Pod, container: &str) -> String {
     if let Some(before) = init_container_before(pod, container) {
         return format!("init container {before} has to end first.");
     }
-    let judgement = judge(pod);
+    let judgement = assess(pod);
     match judgement.reason {
         Some(reason) => lower_first(&reason),
         None => format!("its pod is in the state {}.", judgement.status),
@@ -54,7 +54,7 @@ fn init_container_before<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
         .map(|known| known.name.as_str())
         .take_while(|name| *name != container)
         .find(|name| !ended(name))
-        .filter(|_| judge(pod).health != portico_domain::panel::Health::Failed)
+        .filter(|_| assess(pod).health != portico_domain::panel::Health::Failed)
 }
 
 /// Returns whether a container has completed, or is a sidecar that has started (Kubernetes 1.29).

@@ -78,7 +78,7 @@ fn key(related: &RelatedObject) -> (u8, &str, &str) {
 
 /// Describes an object that was read.
 pub fn judged(reader: &Reader<'_>, object: ObjectRef, value: &Value) -> RelatedObject {
-    let judgement = health::judge(&object.resource, value);
+    let judgement = health::assess(&object.resource, value);
     // of an object without conditions nothing is known but that it exists
     let has_status = judgement.health != Health::Unknown && judgement.status != health::EXISTS;
     RelatedObject {

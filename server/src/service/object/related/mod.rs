@@ -13,6 +13,7 @@ mod tables;
 mod used_by;
 
 pub use rollout::{stored_in, template};
+pub use storage::deletion_note;
 
 use super::owners;
 use crate::{

@@ -5,6 +5,7 @@ use super::{
     is,
     reader::{Reader, Select},
 };
+use crate::kube::{Api, discovery, discovery::Catalog, objects};
 use portico_domain::panel::{ObjectRef, Relation};
 use serde_json::Value;
 
@@ -51,7 +52,13 @@ pub async fn of_class(reader: &Reader<'_>, found: &mut Groups, name: &str) {
 /// Returns what happens to the data of a claim or volume that is deleted.
 pub async fn notes(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Vec<String> {
     if is(object, "", "persistentvolumeclaims") {
-        return vec![claim_note(reader, value).await];
+        let note = claim_note(reader.api, &reader.catalog, value).await;
+        return vec![note.unwrap_or_else(|volume| {
+            format!(
+                "The reclaim policy of volume {volume} cannot be read: assume that its data is \
+                 deleted with the claim."
+            )
+        })];
     }
     if is(object, "", "persistentvolumes") {
         let text = "Deleting this object does not delete the storage behind it by itself: while it \
@@ -61,51 +68,75 @@ pub async fn notes(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Ve
     Vec::new()
 }
 
-async fn claim_note(reader: &Reader<'_>, value: &Value) -> String {
-    let Some(volume) = value["spec"]["volumeName"].as_str() else {
-        return "No volume is bound to this claim: deleting it deletes no data.".to_owned();
-    };
-    let policy = match reader.reference("", "persistentvolumes", volume) {
-        Some(volume) => policy(reader, &volume, "/spec/persistentVolumeReclaimPolicy").await,
-        None => None,
-    };
-    let policy = match (policy, value["spec"]["storageClassName"].as_str()) {
-        (Some(policy), _) => Some(policy),
-        (None, Some(class)) => match reader.reference("storage.k8s.io", "storageclasses", class) {
-            Some(class) => policy_of_class(reader, &class).await,
-            None => None,
-        },
-        (None, None) => None,
-    };
-    consequence(volume, policy.as_deref())
+/// Returns what happens to the data of a claim that is deleted. `None` for other objects, and if
+/// neither the reclaim policy of the claim's volume nor that of its storage class can be read.
+pub async fn deletion_note(
+    api: &Api,
+    catalog: &Catalog,
+    object: &ObjectRef,
+    value: &Value,
+) -> Option<String> {
+    if !is(object, "", "persistentvolumeclaims") {
+        return None;
+    }
+    claim_note(api, catalog, value).await.ok()
 }
 
-async fn policy(reader: &Reader<'_>, object: &ObjectRef, pointer: &str) -> Option<String> {
-    let value = reader.get(object).await.ok()??;
+/// Does the same for a claim.
+///
+/// # Errors
+/// The name of the volume, if no reclaim policy can be read.
+async fn claim_note(api: &Api, catalog: &Catalog, claim: &Value) -> Result<String, String> {
+    let named = |field: &str| {
+        let name = claim["spec"][field].as_str();
+        name.filter(|name| !name.is_empty())
+    };
+    let Some(volume) = named("volumeName") else {
+        return Ok("No volume is bound to this claim: deleting it deletes no data.".to_owned());
+    };
+    let kind = ("", "persistentvolumes");
+    let pointer = "/spec/persistentVolumeReclaimPolicy";
+    let mut policy = policy(api, catalog, kind, volume, pointer).await;
+    if policy.is_none()
+        && let Some(class) = named("storageClassName")
+    {
+        let kind = ("storage.k8s.io", "storageclasses");
+        policy = self::policy(api, catalog, kind, class, "/reclaimPolicy").await;
+    }
+    let policy = policy.ok_or_else(|| volume.to_owned())?;
+    Ok(consequence(volume, &policy))
+}
+
+/// Reads a reclaim policy with the viewer's token.
+async fn policy(
+    api: &Api,
+    catalog: &Catalog,
+    (group, plural): (&str, &str),
+    name: &str,
+    pointer: &str,
+) -> Option<String> {
+    let object = ObjectRef {
+        resource: discovery::reference(catalog.preferred(group, plural)?),
+        namespace: None,
+        name: name.to_owned(),
+    };
+    let value = objects::get(api, &object).await.ok()?;
     value.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-async fn policy_of_class(reader: &Reader<'_>, class: &ObjectRef) -> Option<String> {
-    policy(reader, class, "/reclaimPolicy").await
-}
-
-fn consequence(volume: &str, policy: Option<&str>) -> String {
+fn consequence(volume: &str, policy: &str) -> String {
     match policy {
-        Some("Delete") => format!(
-            "If this claim is deleted, volume {volume} and the data on it are deleted too (reclaim \
-             policy Delete)."
+        "Delete" => format!(
+            "Deleting this claim also deletes volume {volume} and the data on it (reclaim policy \
+             Delete)."
         ),
-        Some("Retain") => format!(
-            "If this claim is deleted, volume {volume} keeps its data (reclaim policy Retain); an \
-             administrator has to release it before another claim can use it."
+        "Retain" => format!(
+            "Deleting this claim keeps volume {volume} and the data on it (reclaim policy Retain); \
+             an administrator has to release the volume before another claim can use it."
         ),
-        Some(other) => format!(
-            "If this claim is deleted, the reclaim policy of volume {volume} is applied: {other}."
-        ),
-        None => format!(
-            "You may not read the reclaim policy of volume {volume}: assume that its data is \
-             deleted with the claim."
-        ),
+        other => {
+            format!("Deleting this claim applies the reclaim policy of volume {volume}: {other}.")
+        }
     }
 }
 
@@ -115,8 +146,11 @@ mod tests {
 
     #[test]
     fn the_consequence_of_a_deletion_follows_the_reclaim_policy() {
-        assert!(consequence("pv-1", Some("Delete")).contains("are deleted too"));
-        assert!(consequence("pv-1", Some("Retain")).contains("keeps its data"));
-        assert!(consequence("pv-1", None).contains("assume that its data is deleted"));
+        assert_eq!(
+            consequence("pv-1", "Delete"),
+            "Deleting this claim also deletes volume pv-1 and the data on it (reclaim policy Delete)."
+        );
+        assert!(consequence("pv-1", "Retain").contains("keeps volume pv-1 and the data on it"));
+        assert!(consequence("pv-1", "Recycle").ends_with("volume pv-1: Recycle."));
     }
 }

@@ -23,6 +23,7 @@ pub async fn of(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Vec<D
         ("networking.k8s.io" | "extensions", "ingresses") => vec![network::routes(reader, value)],
         ("networking.k8s.io", "networkpolicies") => vec![network::policy_rules(value)],
         ("", "endpoints") => vec![network::endpoints(reader, value)],
+        ("discovery.k8s.io", "endpointslices") => vec![network::endpoint_slice(reader, value)],
         ("", "resourcequotas") => vec![policy::quota(value)],
         ("", "limitranges") => vec![policy::limits(value)],
         ("", "namespaces") => policy::of_namespace(reader).await,

@@ -1,4 +1,4 @@
-//! Services, Ingresses and NetworkPolicies.
+//! Services, EndpointSlices, Ingresses and NetworkPolicies.
 use super::{
     super::{ingress, pod_template::items, reader::Reader},
     joined, link, status, table, text,
@@ -75,6 +75,57 @@ pub fn endpoints(reader: &Reader<'_>, value: &Value) -> DetailTable {
         }
     }
     table("Endpoints", &["Address", "Pod", "State"], rows)
+}
+
+/// Returns the addresses of an EndpointSlice.
+pub fn endpoint_slice(reader: &Reader<'_>, value: &Value) -> DetailTable {
+    let rows = slice_rows(value, |target| {
+        let plural = match target["kind"].as_str()? {
+            "Pod" => "pods",
+            "Node" => "nodes",
+            _ => return None,
+        };
+        reader.reference("", plural, target["name"].as_str()?)
+    });
+    table("Endpoints", &["Address", "Ports", "State", "Target"], rows)
+}
+
+/// Returns a row for each endpoint. A missing `ready` means ready
+/// (<https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditions>).
+fn slice_rows(value: &Value, object: impl Fn(&Value) -> Option<ObjectRef>) -> Vec<Vec<DetailCell>> {
+    let ports: Vec<String> = items(&value["ports"])
+        .map(|port| {
+            let number = match &port["port"] {
+                Value::Null => "all ports".to_owned(),
+                number => text(number),
+            };
+            let protocol = port["protocol"].as_str().unwrap_or("TCP");
+            match port["name"].as_str().filter(|name| !name.is_empty()) {
+                Some(name) => format!("{number}/{protocol} ({name})"),
+                None => format!("{number}/{protocol}"),
+            }
+        })
+        .collect();
+    let ports = ports.join(", ");
+    items(&value["endpoints"])
+        .map(|endpoint| {
+            let conditions = &endpoint["conditions"];
+            let target = &endpoint["targetRef"];
+            let state = if conditions["terminating"] == true {
+                status("Terminating", Health::Progressing)
+            } else if conditions["ready"] == false {
+                status("Not ready, gets no requests", Health::Warning)
+            } else {
+                status("Ready", Health::Ok)
+            };
+            vec![
+                joined(&endpoint["addresses"]).into(),
+                ports.clone().into(),
+                state,
+                link(&text(&target["name"]), object(target)),
+            ]
+        })
+        .collect()
 }
 
 /// Returns the routes of an Ingress.
@@ -225,6 +276,45 @@ mod tests {
                 "Egress | nothing is allowed | ",
             ]
         );
+    }
+
+    #[test]
+    fn an_endpoint_slice_shows_addresses_ports_readiness_and_targets() {
+        let slice = json!({"addressType": "IPv4",
+        "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}, {"name": "", "port": 53, "protocol": "UDP"}],
+        "endpoints": [
+            {"addresses": ["10.0.0.1"], "conditions": {"ready": true}, "targetRef": {"kind": "Pod", "name": "web-1"}},
+            {"addresses": ["10.0.0.2"], "conditions": {"ready": false}},
+            {"addresses": ["10.0.0.3"], "conditions": {"ready": false, "serving": true, "terminating": true}},
+            {"addresses": ["10.0.0.4", "10.0.0.5"]},
+        ]});
+        let pod = ObjectRef {
+            resource: portico_domain::panel::ResourceRef::core("pods"),
+            namespace: Some("shop".to_owned()),
+            name: "web-1".to_owned(),
+        };
+        let rows = slice_rows(&slice, |target| {
+            (target["kind"] == "Pod").then(|| pod.clone())
+        });
+        let texts: Vec<String> = rows
+            .iter()
+            .map(|row| {
+                let cells: Vec<_> = row.iter().map(|cell| cell.text.as_str()).collect();
+                cells.join(" | ")
+            })
+            .collect();
+        let ports = "8080/TCP (http), 53/UDP";
+        assert_eq!(
+            texts,
+            [
+                format!("10.0.0.1 | {ports} | Ready | web-1"),
+                format!("10.0.0.2 | {ports} | Not ready, gets no requests | "),
+                format!("10.0.0.3 | {ports} | Terminating | "),
+                format!("10.0.0.4, 10.0.0.5 | {ports} | Ready | "),
+            ]
+        );
+        assert_eq!(rows[0][3].object.as_ref(), Some(&pod));
+        assert_eq!(rows[1][3].object, None);
     }
 
     #[test]

@@ -1,0 +1,88 @@
+//! Long operations of this tab. Each is a series of requests with the user's own rights, which runs
+//! while the tab is open and the user is signed in; after an interruption it waits for the user. Shown
+//! below the bar at the top of every page; the code for that is loaded with the first operation.
+mod run;
+mod strip;
+
+pub use strip::strip;
+
+use leptos::prelude::*;
+use portico_domain::panel::{DrainOptions, DrainProgress, ObjectRef};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Where a tab stores its unfinished operations, so that a reload does not forget them.
+const STORAGE_KEY: &str = "portico-operations";
+
+/// The drain of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drain {
+    pub project: String,
+    pub cluster: Uuid,
+    pub node: ObjectRef,
+    pub uid: String,
+    pub options: DrainOptions,
+}
+
+/// The state of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    Running,
+    /// It is repeated by itself; the reason why it does not advance now.
+    Retrying(String),
+    /// Nothing happens before the user resumes it; the reason, in a sentence.
+    Waiting(String),
+    Done,
+}
+
+/// One operation. `Copy`.
+#[derive(Clone, Copy)]
+struct Operation {
+    id: u32,
+    drain: StoredValue<Drain>,
+    progress: RwSignal<DrainProgress>,
+    /// Number of pods when it began; 0 before the first answer.
+    total: RwSignal<usize>,
+    state: RwSignal<State>,
+}
+
+/// The operations of this tab. `Copy`, found in the context.
+#[derive(Clone, Copy)]
+pub struct Operations {
+    list: RwSignal<Vec<Operation>>,
+    /// Then the code that runs and shows them is loaded.
+    is_used: RwSignal<bool>,
+    owner: StoredValue<Option<Owner>>,
+}
+
+/// Creates the context; operations of an earlier page of this tab wait for the user.
+pub fn provide_operations() {
+    let operations = Operations {
+        list: RwSignal::new(Vec::new()),
+        is_used: RwSignal::new(false),
+        owner: StoredValue::new(Owner::current()),
+    };
+    provide_context(operations);
+    Effect::new(move |_| {
+        if stored().is_some() {
+            operations.is_used.set(true);
+        }
+    });
+}
+
+impl Operations {
+    /// Returns whether there is or was an operation.
+    pub fn is_used(self) -> bool {
+        self.is_used.get()
+    }
+}
+
+/// Returns the operations of the context; every page has them.
+pub fn use_operations() -> Operations {
+    expect_context()
+}
+
+fn stored() -> Option<String> {
+    let storage = window().session_storage().ok().flatten()?;
+    storage.get_item(STORAGE_KEY).ok().flatten()
+}
