@@ -53,7 +53,7 @@ test("need_22 a node is drained across pages and a reload", async ({ page }) => 
   expect(await admin("acme-prod", "get", "node", node, "-o", "jsonpath={.spec.unschedulable}")).toBe("true");
 
   // it is shown on other pages, and after a reload it does nothing before the user resumes it
-  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await page.getByRole("navigation", { name: "Cluster" }).getByRole("link", { name: "Events", exact: true }).click();
   await expect(page.getByRole("heading", { name: "Events", level: 1 })).toBeVisible();
   await expect(operations(page)).toContainText("Waiting for you.");
   await page.reload();

@@ -260,8 +260,13 @@ impl LiveList {
             }
             Message::Ended { reason, retry, .. } => {
                 self.state.set(Liveness::Ended(reason));
-                // the reason in full, if what ended is a view that was never shown
-                if self.waiting.get_untracked() {
+                if !retry {
+                    // rows that the user may not see any more must not stay on the screen
+                    self.total.set(0);
+                    self.rows.set(Vec::new());
+                }
+                // the reason in full, also if what ended is a view that was never shown
+                if !retry || self.waiting.get_untracked() {
                     self.load(self.asked.get_value());
                 }
                 if retry {

@@ -4,7 +4,7 @@ use super::{
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     openapi::KindSchema,
-    reviews::ReviewResult,
+    reviews::{ReviewResult, Rules},
 };
 use http::HeaderValue;
 use jiff::Timestamp;
@@ -43,6 +43,8 @@ struct Ready {
 /// Responses that are cached for a short time, always under the key of their user.
 pub struct Caches {
     pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), ReviewResult>,
+    /// Rules by namespace.
+    pub(super) rules: Cache<(Uuid, SubjectKey, u64, String), Arc<Rules>>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
     /// Schemas by group, version and kind.
     pub(super) schemas: Cache<(Uuid, SubjectKey, String), Arc<KindSchema>>,
@@ -61,6 +63,10 @@ impl Default for Caches {
         Self {
             reviews: Cache::builder()
                 .max_capacity(100_000)
+                .time_to_live(Duration::from_secs(30))
+                .build(),
+            rules: Cache::builder()
+                .max_capacity(20_000)
                 .time_to_live(Duration::from_secs(30))
                 .build(),
             catalogs: Cache::builder()

@@ -4,7 +4,7 @@ use futures::{StreamExt, stream};
 use http::Method;
 use portico_domain::panel::{ResourceRef, RightQuestion};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
 const SELF_REVIEWS_PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -155,6 +155,18 @@ pub async fn review_all(
 /// Returns whether something is allowed; an outage is an error, never a yes.
 pub async fn allowed(api: &Api, question: &RightQuestion) -> Result<bool, KubeError> {
     review(api, question).await.map(|result| result.allowed)
+}
+
+/// Returns all rules of the user in a namespace; cached for 30 seconds per user.
+pub async fn cached_rules(api: &Api, namespace: &str) -> Result<Arc<Rules>, KubeError> {
+    let epoch = *api.caches.rights_epoch.borrow();
+    let slot = (api.cluster, api.subject, epoch, namespace.to_owned());
+    if let Some(known) = api.caches.rules.get(&slot).await {
+        return Ok(known);
+    }
+    let found = Arc::new(rules(api, namespace).await?);
+    api.caches.rules.insert(slot, Arc::clone(&found)).await;
+    Ok(found)
 }
 
 /// Returns all rules of the user in a namespace.

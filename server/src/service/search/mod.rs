@@ -1,5 +1,6 @@
 //! The search for objects of the common kinds by their names, over their lists.
 mod names;
+mod places;
 
 use super::{Services, error::ServiceError, lists};
 use crate::{
@@ -8,12 +9,12 @@ use crate::{
         Api, KubeError,
         discovery::{self, Catalog},
         listing::{self, Selection},
-        namespaces,
     },
     session_budgets::Resource,
 };
 use futures::{StreamExt, stream};
 use names::{Rank, rank, words};
+use places::Places;
 use portico_domain::panel::{
     Health, ListScope, ObjectRef, ResourceKind, SearchAnswer, SearchHit, row_status, status_column,
 };
@@ -77,7 +78,8 @@ pub async fn search(
     let catalog = timeout_at(deadline, discovery::catalog(api))
         .await
         .unwrap_or(Err(KubeError::Timeout(SEARCH_TIMEOUT.as_secs())))?;
-    let words = &words;
+    let places = Places::default();
+    let (words, places) = (&words, &places);
     let searches: Vec<_> = kinds(&catalog)
         .map(|(index, kind)| async move {
             let search = KindSearch {
@@ -86,6 +88,7 @@ pub async fn search(
                 api,
                 kind,
                 index,
+                places,
             };
             search.run(words, deadline).await
         })
@@ -151,6 +154,7 @@ struct KindSearch<'a> {
     api: &'a Api,
     kind: ResourceKind,
     index: usize,
+    places: &'a Places,
 }
 
 impl KindSearch<'_> {
@@ -180,7 +184,7 @@ impl KindSearch<'_> {
     /// watch, which the next letter finds open. To join a watch in each of several namespaces would
     /// take more requests than to list them.
     async fn rows(&self, deadline: Instant) -> Result<(lists::ListRows, bool), NotSearched> {
-        let scope = namespaces::scope(self.api, &self.kind, &[], "list").await?;
+        let scope = self.places.scope(self.api, &self.kind).await?;
         match listing::places(&scope).len() {
             1 => self.watched(deadline).await,
             places if places > MAX_PLACES => Err(NotSearched::Limit(format!(
