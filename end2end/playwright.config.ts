@@ -59,10 +59,10 @@ export default defineConfig({
       ],
     },
   },
-  // what faults and leak stop and search concerns everything, so they wait for the others
+  // what faults stops, drain adds and leak searches concerns everything, so they wait for the others
   projects: [
-    { name: "main", testIgnore: /(faults|loading|leak)\.spec\.ts/ },
-    { name: "faults", testMatch: /(faults|loading)\.spec\.ts/, dependencies: ["main"], workers: 1 },
+    { name: "main", testIgnore: /(faults|loading|drain|leak)\.spec\.ts/ },
+    { name: "faults", testMatch: /(faults|loading|drain)\.spec\.ts/, dependencies: ["main"], workers: 1 },
     { name: "leak", testMatch: /leak\.spec\.ts/, dependencies: ["faults"] },
   ],
 });

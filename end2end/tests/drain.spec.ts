@@ -39,7 +39,7 @@ const nodePage = () => `${path.clusterPage()}/cluster-scoped/core/v1/nodes/${nod
 const dialog = (page: Page) => page.getByRole("dialog");
 const operations = (page: Page) => page.getByRole("region", { name: "Operations" });
 const openDialog = async (page: Page) => {
-  await page.getByRole("main").getByRole("button", { name: "Drain" }).click();
+  await page.getByRole("main").getByRole("button", { name: "Drain", exact: true }).click();
   await expect(dialog(page)).toContainText("its pods are evicted, as far as their PodDisruptionBudgets allow it");
 };
 const confirm = (page: Page) => dialog(page).getByRole("button", { name: "Drain", exact: true }).click();
@@ -77,7 +77,7 @@ test("need_22 a node is drained across pages and a reload", async ({ page }) => 
 
 test("a viewer sees that they cannot drain a node", async ({ page }) => {
   await signIn(page, "vera", nodePage());
-  const drain = page.getByRole("main").getByRole("button", { name: "Drain" });
+  const drain = page.getByRole("main").getByRole("button", { name: "Drain", exact: true });
   await expect(drain).toBeVisible();
   await expect(drain).toHaveAttribute("aria-disabled", "true");
 });

@@ -1,5 +1,5 @@
 use super::{
-    operations::OperationRegion, palette::PaletteDialog, reauthenticate::ReauthDialog,
+    operations::show_operations, palette::PaletteDialog, reauthenticate::ReauthDialog,
     topbar::Topbar,
 };
 use crate::{
@@ -7,6 +7,7 @@ use crate::{
     components::{HelpDialog, ToastRegion},
     context::use_session,
     hooks::{keyboard, page_change::provide_page_change},
+    operations::use_operations,
     palette::Palette,
     ui::{Icon, close_popovers, icons},
 };
@@ -23,6 +24,7 @@ pub fn Frame(children: Children) -> impl IntoView {
     let announcement = provide_page_change().announcement;
     keyboard::use_shortcuts(session.project, use_carried(), help, palette.open);
     settle_after_navigation();
+    show_operations(use_operations());
     view! {
         <a class="skip-link" href="#main" rel="external">
             "Skip to the content"
@@ -32,7 +34,6 @@ pub fn Frame(children: Children) -> impl IntoView {
         </p>
         <Topbar palette />
         <KeystoneNotice />
-        <OperationRegion />
         {children()}
         <ToastRegion />
         <PaletteDialog palette />

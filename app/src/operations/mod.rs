@@ -50,7 +50,7 @@ struct Operation {
 #[derive(Clone, Copy)]
 pub struct Operations {
     list: RwSignal<Vec<Operation>>,
-    /// Then the code that runs and shows them is loaded.
+    /// Set with the first operation: then the code that runs and shows them is loaded.
     is_used: RwSignal<bool>,
     owner: StoredValue<Option<Owner>>,
 }

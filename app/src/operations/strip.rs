@@ -10,20 +10,28 @@ use portico_domain::panel::{DrainPod, DrainState};
 /// Shows the operations, also those of an earlier page of this tab.
 pub fn strip(operations: Operations) -> AnyView {
     operations.restore();
-    view! {
-        <section
-            class="operations"
-            aria-label="Operations"
-            hidden=move || operations.list.with(Vec::is_empty)
-        >
-            <For
-                each=move || operations.list.get()
-                key=|operation| operation.id
-                children=move |operation| row(operations, operation)
-            />
-        </section>
-    }
-    .into_any()
+    let shown = move || {
+        view! {
+            <section
+                class="operations"
+                aria-label="Operations"
+                hidden=move || operations.list.with(Vec::is_empty)
+            >
+                <For
+                    each=move || operations.list.get()
+                    key=|operation| operation.id
+                    children=move |operation| row(operations, operation)
+                />
+            </section>
+        }
+        .into_any()
+    };
+    // it outlives every page
+    operations
+        .owner
+        .get_value()
+        .map(|owner| owner.with(shown))
+        .into_any()
 }
 
 fn row(operations: Operations, operation: Operation) -> AnyView {

@@ -40,9 +40,10 @@ pub async fn roll_back(
                 .next("Resume it first."),
         );
     }
+    // of exactly the template that was compared; a change of the status is not in the way
     let patch = json!([
-        { "op": "test", "path": "/metadata/resourceVersion",
-            "value": workload["metadata"]["resourceVersion"] },
+        { "op": "test", "path": "/metadata/uid", "value": uid },
+        { "op": "test", "path": "/spec/template", "value": workload["spec"]["template"] },
         { "op": "replace", "path": "/spec/template", "value": template },
     ]);
     match changes::json_patch(api, object, &patch).await {
