@@ -50,6 +50,8 @@ struct Operation {
 #[derive(Clone, Copy)]
 pub struct Operations {
     list: RwSignal<Vec<Operation>>,
+    /// Never used twice: an operation that replaces another one is another row.
+    last_id: StoredValue<u32>,
     /// Set with the first operation: then the code that runs and shows them is loaded.
     is_used: RwSignal<bool>,
     owner: StoredValue<Option<Owner>>,
@@ -59,6 +61,7 @@ pub struct Operations {
 pub fn provide_operations() {
     let operations = Operations {
         list: RwSignal::new(Vec::new()),
+        last_id: StoredValue::new(0),
         is_used: RwSignal::new(false),
         owner: StoredValue::new(Owner::current()),
     };

@@ -60,12 +60,10 @@ impl Operations {
     }
 
     fn add(self, drain: Drain, state: State) -> Option<Operation> {
-        let id = self.list.with_untracked(|list| {
-            list.iter()
-                .map(|one| one.id)
-                .max()
-                .map_or(1, |last| last + 1)
-        });
+        let id = self.last_id.try_update_value(|last| {
+            *last += 1;
+            *last
+        })?;
         // it outlives the page that started it
         let owner = self.owner.get_value()?;
         let operation = owner.with(|| Operation {
