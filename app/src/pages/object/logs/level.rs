@@ -57,7 +57,8 @@ impl Level {
                 let before = line[..start].chars().next_back();
                 let after = line[start + name.len()..].trim_start_matches('"');
                 let value = after.trim_start().strip_prefix(['=', ':'])?;
-                let is_name = before.is_none_or(|before| !before.is_ascii_alphanumeric());
+                let is_name =
+                    before.is_none_or(|before| !before.is_ascii_alphanumeric() && before != '_');
                 let value = value.trim_start().trim_start_matches('"');
                 let word: String = value
                     .chars()
