@@ -1,4 +1,4 @@
-// The drain of a node: an operation of the tab that survives navigation, waits for the user after a reload, and goes on.
+// The drain of a node: an operation of the tab that survives navigation, waits for the user after a reload, and continues.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { admin, apply } from "../support/kubectl";
