@@ -16,7 +16,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 23] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
@@ -26,6 +26,7 @@ const TABLES: [&str; 22] = [
     "saved_forms",
     "keystone_tokens",
     "logout_marks",
+    "namespace_candidates",
     "provider_flows",
     "provider_tokens",
     "refresh_tokens",

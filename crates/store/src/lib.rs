@@ -27,6 +27,7 @@ mod handover;
 mod instrumented_pool;
 mod keystone_tokens;
 mod logout_marks;
+mod namespace_candidates;
 mod pending_revocations;
 mod provider_flows;
 mod provider_tokens;
@@ -64,6 +65,7 @@ pub use handover::{Handover, Handovers, NewHandover};
 pub use instrumented_pool::describe_metrics;
 pub use keystone_tokens::{KeystoneToken, KeystoneTokens, NewKeystoneToken, Stored};
 pub use logout_marks::LogoutMarks;
+pub use namespace_candidates::{NamespaceCandidate, NamespaceCandidates};
 pub use pending_revocations::{PendingRevocation, UnfinishedRevocations};
 pub use provider_flows::{NewProviderFlow, ProviderFlow, ProviderFlows};
 pub use provider_tokens::{

@@ -8,8 +8,8 @@ use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
-    KeystoneTokens, LogoutMarks, ProviderFlows, ProviderTokens, SavedForms, SessionCredentials,
-    Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
+    KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms,
+    SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -95,6 +95,9 @@ accessors! {
 
     /// Returns the failed attempts by account, between its sign-ins.
     pub fn sign_in_accounts -> SignInAccounts;
+
+    /// Returns the namespaces in which subjects may have rights.
+    pub fn namespace_candidates -> NamespaceCandidates;
 
     /// Returns the audit log.
     pub fn audit -> Audit;

@@ -15,6 +15,9 @@ pub struct AuditFilter {
     pub cluster_id: Option<String>,
     /// An action, or its first words: `session` matches `session.sign_in` too.
     pub action: Option<String>,
+    /// A target, or its first word: `shop/deployments.apps/web` matches
+    /// `shop/deployments.apps/web to 3` too.
+    pub target: Option<String>,
     pub outcome: Option<Outcome>,
     /// Earliest time, inclusive.
     pub since: Option<Timestamp>,

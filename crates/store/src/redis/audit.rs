@@ -353,6 +353,10 @@ fn fits(filter: &AuditFilter, record: &Record) -> bool {
         let rest = record.action.strip_prefix(action.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     });
+    let target = filter.target.as_ref().is_none_or(|target| {
+        let rest = record.target.strip_prefix(target.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    });
     let at = record.at_millis;
     is(&filter.user_id, &record.user_id)
         && is(&session, &record.session_id)
@@ -360,6 +364,7 @@ fn fits(filter: &AuditFilter, record: &Record) -> bool {
         && is(&filter.cluster_id, &record.cluster_id)
         && user
         && action
+        && target
         && filter
             .outcome
             .is_none_or(|outcome| outcome.as_str() == record.outcome)

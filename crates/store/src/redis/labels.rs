@@ -2,11 +2,12 @@
 use crate::instrumented_pool::OTHER;
 
 /// Maps a part of an operation's name to a table; the first match counts.
-const TABLES: [(&str, &str); 28] = [
+const TABLES: [(&str, &str); 29] = [
     ("an account's", "sign_in_accounts"),
     ("a provider's tokens", "provider_tokens"),
     ("at a provider", "provider_flows"),
     ("logout token", "logout_marks"),
+    ("namespace candidate", "namespace_candidates"),
     ("change", "session_changes"),
     ("credential", "session_credentials"),
     ("Keystone token", "keystone_tokens"),

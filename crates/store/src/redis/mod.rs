@@ -24,6 +24,7 @@ mod handovers;
 mod keystone_tokens;
 mod labels;
 mod logout_marks;
+mod namespace_candidates;
 mod provider_flows;
 mod provider_tokens;
 mod saved_forms;

@@ -22,4 +22,5 @@ group!(AUDIT, "audit.lua");
 group!(PROVIDER_TOKENS, "provider_tokens.lua");
 group!(CHANGES, "changes.lua");
 group!(CREDENTIALS, "credentials.lua");
+group!(NAMESPACE_CANDIDATES, "namespace_candidates.lua");
 group!(SWEEP, "sweep.lua");

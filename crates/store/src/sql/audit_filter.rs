@@ -52,6 +52,19 @@ impl Conditions {
                 values,
             );
         }
+        if let Some(target) = &filter.target {
+            let longer = format!("{target} ");
+            let length = i64::try_from(longer.chars().count()).unwrap_or(i64::MAX);
+            let values = [
+                Value::Text(target.clone()),
+                Value::Integer(length),
+                Value::Text(longer),
+            ];
+            all.and(
+                "(target = ? OR SUBSTR(target, 1, CAST(? AS INTEGER)) = ?)",
+                values,
+            );
+        }
         let integers = [
             ("sequence > ?", filter.after),
             ("sequence < ?", filter.before),

@@ -10,6 +10,7 @@ mod device_codes;
 mod handovers;
 mod keystone_tokens;
 mod logout_marks;
+mod namespace_candidates;
 mod provider_flows;
 mod provider_tokens;
 mod saved_forms;

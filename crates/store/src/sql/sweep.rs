@@ -18,6 +18,10 @@ impl Sweep for SqlStore {
             ("DELETE FROM totp_marks WHERE expires_at <= $1", now),
             ("DELETE FROM provider_flows WHERE expires_at <= $1", now),
             ("DELETE FROM logout_marks WHERE expires_at <= $1", now),
+            (
+                "DELETE FROM namespace_candidates WHERE expires_at <= $1",
+                now,
+            ),
             ("DELETE FROM saved_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (

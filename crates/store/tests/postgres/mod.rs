@@ -52,7 +52,7 @@ async fn finding_o3_a_postgresql_that_cannot_be_used_names_one_cause_at_once() {
         let now = suite::fixtures::at(1);
         let error = store.sessions().find(&secret, now).await.unwrap_err();
         if error.cause() == StoreCause::StartingUp {
-            // said on the way out to a connection that was open
+            // sent to an open connection at shutdown
             continue;
         }
         let refused = matches!(

@@ -1,4 +1,4 @@
-//! The feed of changes when Redis loses what it has said, and credentials that an attacker moves.
+//! The feed of changes when Redis loses what it has acknowledged, and credentials that an attacker moves.
 use super::database;
 use super::raw::Raw;
 use crate::suite::fixtures::{at, project, signed_in};

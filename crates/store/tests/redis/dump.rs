@@ -117,7 +117,7 @@ async fn attack_a_stolen_dump_shows_no_secret() {
     let values = raw.everything().await;
     let _: String = raw.ask(&["SAVE"]).await;
     let files = files_below(server.directory());
-    // what is no secret is found, so that the search is one
+    // what is not secret is found: the search works
     assert!(values.iter().any(|value| value == "ada-id"));
     assert!(holds(&files, "ada-id"));
     for (name, secret) in secrets {

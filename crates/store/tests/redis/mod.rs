@@ -1,4 +1,4 @@
-//! Every repository on Redis, and what is said about Redis only.
+//! Every repository on Redis, and tests of Redis only.
 mod audit;
 mod changes;
 mod dump;

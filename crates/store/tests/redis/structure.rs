@@ -170,6 +170,12 @@ async fn whatever_ends_has_a_time_to_live() {
         .signed_in("ada", at(0))
         .await
         .unwrap();
+    let candidate = portico_store::NamespaceCandidate {
+        cluster: uuid::Uuid::from_u128(1),
+        namespace: "shop".to_owned(),
+    };
+    let candidates = store.namespace_candidates();
+    candidates.add("a-role", &candidate, at(0)).await.unwrap();
     let mut raw = Raw::connect(&database.url).await;
     let all = raw.keys("").await;
     assert!(all.len() > 15, "{all:?}");
@@ -207,7 +213,7 @@ async fn after_the_last_sweep_nothing_is_left() {
     store.sweep(at(day)).await.unwrap();
     store.sweep(at(9 * day)).await.unwrap();
     let mut raw = Raw::connect(&database.url).await;
-    // the feed goes on where it was, and so does the audit log
+    // the feed continues where it was, and so does the audit log
     let mut left = raw.keys("").await;
     left.sort();
     let expected = ["audit_chain", "feed", "keys", "schema"];

@@ -59,6 +59,7 @@ pub async fn audit_filters_are_all_applied(database: &Database) {
     };
     audit.append(&one, at(1)).await.unwrap();
     let mut other = event("session", "devi");
+    other.target = "shop/pods/web to 3".to_owned();
     other.project_id = Some("p2".to_owned());
     other.cluster_id = None;
     audit.append(&other, at(2)).await.unwrap();
@@ -130,6 +131,20 @@ pub async fn audit_filters_are_all_applied(database: &Database) {
         (
             AuditFilter {
                 action: text("s%"),
+                ..all()
+            },
+            &[],
+        ),
+        (
+            AuditFilter {
+                target: text("shop/pods/web"),
+                ..all()
+            },
+            &[2],
+        ),
+        (
+            AuditFilter {
+                target: text("shop/pods/we"),
                 ..all()
             },
             &[],
@@ -284,7 +299,7 @@ pub async fn audit_chain_outlives_its_keys(database: &Database) {
     append(&new_only, 1).await;
     let report = new_only.audit().verify(None).await.unwrap();
     assert_eq!((report.verified, report.first_break), (3, None));
-    // with other keys nothing can be said, and that is said
+    // with other keys nothing can be verified, and the result is so
     let stranger = database.with_keys(&[9]).await;
     let report = stranger.audit().verify(None).await.unwrap();
     let message = report.first_break.unwrap().kind.to_string();

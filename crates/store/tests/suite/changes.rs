@@ -26,7 +26,7 @@ pub async fn ends_and_renewals_are_reported_in_their_order(database: &Database) 
         .end(ada.id, EndReason::SignedOut, at(3))
         .await
         .unwrap();
-    // a second end is no change
+    // a second end changes nothing
     sessions
         .end(ada.id, EndReason::Revoked, at(4))
         .await
@@ -89,7 +89,7 @@ pub async fn a_change_that_was_rolled_back_is_not_reported(database: &Database) 
     let store = &database.store;
     let (_, session) = signed_in(store, "ada").await;
     let start = store.changes().position().await.unwrap();
-    // not expired: nothing ends, and nothing is told
+    // not expired: nothing ends, and nothing is reported
     let ended = store.sessions().expire(session.id, at(10)).await.unwrap();
     assert!(ended.is_empty());
     assert_eq!(store.changes().position().await.unwrap(), start);

@@ -6,6 +6,7 @@ pub mod changes;
 pub mod command_line;
 pub mod fixtures;
 pub mod keystone_tokens;
+pub mod namespace_candidates;
 pub mod providers;
 pub mod saved_forms;
 pub mod session_credentials;
@@ -136,6 +137,9 @@ macro_rules! each_test {
             providers: tokens_of_an_ended_session_wait_for_their_revocation
             providers: a_provider_means_one_session_or_all_of_a_subject
             providers: a_logout_token_counts_once
+            namespace_candidates: a_candidate_is_found_for_its_subject_and_cluster
+            namespace_candidates: the_oldest_candidates_of_a_subject_make_room
+            namespace_candidates: a_candidate_expires_unless_it_is_added_again
         }
     };
     (@list $database:expr; $($module:ident: $name:ident)*) => {
@@ -150,7 +154,7 @@ macro_rules! each_test {
 }
 pub(crate) use each_test;
 
-/// What is said in SQL, or about migrations; Redis has counterparts in `redis/`.
+/// Tests of SQL and of migrations; Redis has counterparts in `redis/`.
 macro_rules! each_sql_test {
     ($database:expr) => {
         crate::suite::each_test! { @list $database;

@@ -1,4 +1,4 @@
--- Codes and tokens that somebody shows: entries under the keyed hash of what is shown.
+-- Codes and tokens that clients present: entries under the keyed hash of what is presented.
 
 -- put KIND HASH EXPIRES_AT SESSION FIELD VALUE …
 function actions.put()
@@ -55,7 +55,7 @@ function actions.rotate()
     if not lost or now - tonumber(found[2]) > grace then
       return 'reused'
     end
-    -- whoever holds the lost successor is told of the reuse when showing it: it has no successor of its own
+    -- a client that presents the lost successor gets the error for reuse: it has no successor of its own
     local other = redis.call('HMGET', key('refresh', lost), 'expires_at', 'rotated_at')
     if not other[1] or other[2] then
       return 'reused'

@@ -61,7 +61,7 @@ function actions.of_user()
   return all_of(key('user_credentials', ARGV[2]))
 end
 
--- due BEFORE NOW LIMIT: those of live sessions without a token that outlives BEFORE, which nobody is fetching
+-- due BEFORE NOW LIMIT: those of live sessions without a token that outlives BEFORE, which no replica is fetching
 function actions.due()
   local all = {}
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'credentials', '(' .. ARGV[2], '+inf')) do

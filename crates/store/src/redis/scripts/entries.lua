@@ -2,7 +2,7 @@
 -- feed of changes, and is taken off: ARGV[1] is the action.
 --
 -- An entry is a hash at <prefix><kind>:<id>. What ends by itself is also in the sorted set `expiry`, by the second at which
--- it ends; the sweep deletes it then. Should nobody sweep, Redis drops it a day later by its own clock.
+-- it ends; the sweep deletes it then. Without a sweep, Redis drops it a day later by its own clock.
 local prefix = KEYS[1]
 local caller = ARGV[1]
 local ARGV = { unpack(ARGV, 2) }

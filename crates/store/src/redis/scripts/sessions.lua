@@ -157,7 +157,7 @@ function actions.set_family()
   return 1
 end
 
--- change_family ROOT NOW FIELD VALUE …: the same, and every replica is told
+-- change_family ROOT NOW FIELD VALUE …: the same, and all replicas are notified
 function actions.change_family()
   for _, id in ipairs(family(ARGV[2])) do
     if exists('session', id) then
@@ -168,7 +168,7 @@ function actions.change_family()
   return 1
 end
 
--- renew_tokens ROOT NOW FIELD VALUE …: how many of the family are live; they go on with other tokens
+-- renew_tokens ROOT NOW FIELD VALUE …: how many of the family are live; they continue with other tokens
 function actions.renew_tokens()
   local count = 0
   for _, id in ipairs(family(ARGV[2])) do
