@@ -1,5 +1,6 @@
 //! The record of a cluster, as written by the operator (or an operator-approved source).
 use crate::identity::{Identity, Project};
+use crate::namespace_format::NamespaceFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -36,6 +37,10 @@ pub struct ClusterRecord {
     pub ca_file: Option<PathBuf>,
     /// kube-auth's public key for this cluster's tokens.
     pub sealing_key_file: PathBuf,
+    /// The `namespace-format` of `portico kube-auth sync` for this cluster. The panel finds the
+    /// namespace of a user's project by it where the user may not list namespaces.
+    #[serde(default)]
+    pub namespace_format: NamespaceFormat,
     /// The audiences with which `spec.audiences` of a TokenReview is intersected.
     #[serde(default = "default_audiences")]
     pub api_audiences: Vec<String>,

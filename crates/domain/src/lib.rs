@@ -7,5 +7,6 @@ pub mod access;
 pub mod account_name;
 pub mod cluster;
 pub mod identity;
+pub mod namespace_format;
 pub mod panel;
 pub mod stream;

@@ -203,6 +203,7 @@ mod tests {
             authorization_policy_file: None,
             authorization_policy_config_map: None,
             raw_keystone_tokens: RawTokens::Off,
+            namespace_format: portico_domain::namespace_format::NamespaceFormat::default(),
         };
         webhook_kubeconfig(
             &cluster,

@@ -126,6 +126,7 @@ pub fn cluster(id: u128, owner: &str, accepted: &[&str]) -> ClusterRecord {
         authorization_policy_file: None,
         authorization_policy_config_map: None,
         raw_keystone_tokens: RawTokens::Off,
+        namespace_format: portico_domain::namespace_format::NamespaceFormat::default(),
     }
 }
 

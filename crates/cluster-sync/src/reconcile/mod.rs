@@ -75,11 +75,6 @@ pub async fn connect(kubeconfig: &Path) -> Result<Client, ReconcileError> {
     Client::try_from(config).map_err(|error| failed(error.into()))
 }
 
-/// Returns whether a namespace belongs to Kubernetes itself.
-pub fn is_system(namespace: &str) -> bool {
-    namespace.starts_with("kube-")
-}
-
 fn opted_out(labels: &BTreeMap<String, String>) -> bool {
     labels
         .get(OPT_OUT_LABEL)

@@ -1,12 +1,11 @@
 //! The observed state of a cluster.
-use super::{
-    MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Place, ReconcileError, is_system, opted_out,
-};
+use super::{MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL, Place, ReconcileError, opted_out};
 use k8s_openapi::api::{
     core::v1::Namespace,
     rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject},
 };
 use kube::{Api, Client, ResourceExt, api::ListParams};
+use portico_domain::namespace_format::is_system;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The existing namespaces and bindings.

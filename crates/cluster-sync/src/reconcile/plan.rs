@@ -1,8 +1,9 @@
 //! Computation of the changes to make, without side effects.
 use super::{
     Care, FoundBinding, FoundNamespace, FoundSubject, Observed, Place, Wanted, WantedBinding,
-    WantedNamespace, is_system, observe::owned_by,
+    WantedNamespace, observe::owned_by,
 };
+use portico_domain::namespace_format::is_system;
 use std::{collections::BTreeSet, fmt};
 
 /// Which objects of a source may be deleted once it no longer wants them.

@@ -107,7 +107,7 @@ fn what_is_wanted_is_made_changed_or_left_by_what_is_there() {
             "left",
         ),
         (
-            "a foreign twin",
+            "a foreign one of the same name",
             Care::Always,
             Some(found("view", &["g1", "g2"], foreign())),
             "left",

@@ -1,4 +1,5 @@
 //! The synchronisation file, in the format of k8s-keystone-auth.
+use portico_domain::namespace_format::{InvalidNamespaceFormat, NamespaceFormat};
 use portico_runtime::yaml::{self, YamlError};
 use serde::Deserialize;
 
@@ -8,8 +9,6 @@ const LIMITS: yaml::Limits = yaml::Limits {
     max_depth: 16,
     max_nodes: 20_000,
 };
-/// Maximum length of a namespace's name, in bytes.
-const MAX_NAME_BYTES: usize = 63;
 
 /// What to create from Keystone's projects and role assignments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub struct SyncConfig {
     pub projects: bool,
     /// Whether roles are bound.
     pub role_assignments: bool,
-    namespace_format: String,
+    namespace_format: NamespaceFormat,
     left_out_ids: Vec<String>,
     left_out_names: Vec<String>,
     /// Groups, by the name of the Keystone role whose holders are in them.
@@ -44,13 +43,8 @@ pub enum InvalidSyncConfig {
          in role-mappings"
     )]
     NothingToDo,
-    #[error("namespace-format must hold %i, the project's ID: names are not unique")]
-    NoId,
-    #[error(
-        "namespace-format {0:?} cannot become a namespace's name: lower-case letters, digits and - \
-         besides %i, %n and %d, starting and ending with a letter or digit, and not kube-"
-    )]
-    Format(String),
+    #[error("namespace-format: {0}")]
+    Format(#[from] InvalidNamespaceFormat),
     #[error(
         "role-mappings: {0}: username would give everyone with the role one name, so that the \
          audit log could no longer identify them; take it out and bind the role's ID instead"
@@ -120,13 +114,10 @@ impl SyncConfig {
         if !projects && !role_assignments && role_groups.is_empty() {
             return Err(InvalidSyncConfig::NothingToDo);
         }
-        let namespace_format = file.namespace_format.unwrap_or_else(|| "%i".to_owned());
-        if !namespace_format.contains("%i") {
-            return Err(InvalidSyncConfig::NoId);
-        }
-        if !is_namespace_name(&fill(&namespace_format, "a", "a", "a")) {
-            return Err(InvalidSyncConfig::Format(namespace_format));
-        }
+        let namespace_format = match file.namespace_format {
+            Some(format) => format.try_into()?,
+            None => NamespaceFormat::default(),
+        };
         Ok(Self {
             projects,
             role_assignments,
@@ -146,51 +137,13 @@ impl SyncConfig {
     /// Returns the name of a project's namespace: by the format, or its ID if Kubernetes would not
     /// accept that. `None` if it would accept neither.
     pub fn namespace_name(&self, id: &str, name: &str, domain_id: &str) -> Option<String> {
-        let formatted = fill(&self.namespace_format, id, name, domain_id);
-        [formatted, id.to_owned()]
-            .into_iter()
-            .find(|name| is_namespace_name(name))
+        self.namespace_format.name_of(id, name, domain_id)
     }
 }
 
 fn is_reserved(group: &str) -> bool {
     let lower = group.trim().to_lowercase();
     lower.is_empty() || lower.starts_with("system:") || lower.starts_with("portico:")
-}
-
-/// Fills in the format in a single pass: wildcards in a project's name are left alone.
-fn fill(format: &str, id: &str, name: &str, domain_id: &str) -> String {
-    let mut filled = String::with_capacity(MAX_NAME_BYTES);
-    let mut rest = format;
-    while let Some(at) = rest.find('%') {
-        let (before, wildcard) = rest.split_at(at);
-        filled.push_str(before);
-        let value = match wildcard.as_bytes().get(1) {
-            Some(b'i') => id,
-            Some(b'n') => name,
-            Some(b'd') => domain_id,
-            _ => {
-                filled.push('%');
-                rest = &wildcard[1..];
-                continue;
-            }
-        };
-        filled.push_str(value);
-        rest = &wildcard[2..];
-    }
-    filled.push_str(rest);
-    filled
-}
-
-/// Checks Kubernetes' own rule (a DNS label), without the names that it reserves.
-fn is_namespace_name(name: &str) -> bool {
-    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let bytes = name.as_bytes();
-    (1..=MAX_NAME_BYTES).contains(&bytes.len())
-        && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
-        && bytes.first().is_some_and(alphanumeric)
-        && bytes.last().is_some_and(alphanumeric)
-        && !crate::reconcile::is_system(name)
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ fn cluster(accepted: &[&str]) -> ClusterRecord {
         authorization_policy_file: None,
         authorization_policy_config_map: None,
         raw_keystone_tokens: RawTokens::Off,
+        namespace_format: portico_domain::namespace_format::NamespaceFormat::default(),
     }
 }
 
