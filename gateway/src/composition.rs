@@ -17,7 +17,7 @@ use crate::{
         forward_auth::ForwardAuth,
         handover::Handovers,
         identity::{Identities, UpstreamIdentity},
-        proxy::ReverseProxy,
+        proxy::{NamespaceCandidateCache, ReverseProxy},
         saved_form::SavedForms,
     },
     audit::AuditLog,
@@ -214,6 +214,7 @@ impl Parts {
             handovers: Arc::clone(&handovers),
             saved_forms: Arc::clone(&saved_forms),
             audit: audit.clone(),
+            namespace_candidates: NamespaceCandidateCache::new(store.clone()),
         });
         let refusal_time = config.keystone.refusal_time;
         let attempts = Arc::new(Attempts::new(store.clone(), cookies, refusal_time));

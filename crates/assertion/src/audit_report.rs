@@ -18,9 +18,13 @@ pub const MAX_ENTRIES: usize = 32;
 const MAX_OBJECT_BYTES: usize = 256;
 /// Maximum length of an action, in bytes of JSON.
 const MAX_ACTION_BYTES: usize = 32;
+/// Maximum length of a candidate's subject, in bytes.
+pub const MAX_SUBJECT_BYTES: usize = 128;
+/// Maximum length of a namespace's name, in bytes.
+pub const MAX_NAMESPACE_BYTES: usize = 63;
 /// Maximum size of the header's value, in bytes: enough for the entries above, whatever their texts
 /// are, and within the limits of response headers.
-const MAX_BYTES: usize = 20 * 1024;
+const MAX_BYTES: usize = 40 * 1024;
 
 /// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +45,30 @@ pub struct AuditReport {
     /// The object of the action; no values, no tokens.
     pub object: String,
     pub outcome: ReportedOutcome,
+    /// A namespace that the action gave rights in, or that the user added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Candidate>,
+}
+
+/// A namespace of the report's cluster in which a subject may have rights. The gateway stores it
+/// for users who may not list namespaces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// A group, as role bindings name it; at most [`MAX_SUBJECT_BYTES`].
+    pub subject: String,
+    /// At most [`MAX_NAMESPACE_BYTES`].
+    pub namespace: String,
+}
+
+impl Candidate {
+    /// Returns whether both texts have a valid length.
+    pub fn fits(&self) -> bool {
+        (1..=MAX_SUBJECT_BYTES).contains(&self.subject.len())
+            && (1..=MAX_NAMESPACE_BYTES).contains(&self.namespace.len())
+            && [&self.subject, &self.namespace]
+                .iter()
+                .all(|text| text.bytes().all(|byte| byte.is_ascii_graphic()))
+    }
 }
 
 /// The reason why a header cannot be read.
@@ -54,7 +82,8 @@ pub enum AuditReportError {
     Unreadable,
 }
 
-/// Returns the header's value: base64url of JSON. Texts that are too long are cut.
+/// Returns the header's value: base64url of JSON. Texts that are too long are cut, candidates with
+/// such texts are left out.
 ///
 /// # Errors
 /// [`AuditReportError::TooMany`] beyond [`MAX_ENTRIES`].
@@ -67,6 +96,7 @@ pub fn encode(reports: &[AuditReport]) -> Result<String, AuditReportError> {
         .map(|report| AuditReport {
             action: cut(&report.action, MAX_ACTION_BYTES),
             object: cut(&report.object, MAX_OBJECT_BYTES),
+            candidate: report.candidate.clone().filter(Candidate::fits),
             ..report.clone()
         })
         .collect();
@@ -123,7 +153,15 @@ mod tests {
             cluster: Uuid::from_u128(7),
             object: object.to_owned(),
             outcome: ReportedOutcome::Succeeded,
+            candidate: None,
         }
+    }
+
+    fn candidate(subject: &str, namespace: &str) -> Option<Candidate> {
+        Some(Candidate {
+            subject: subject.to_owned(),
+            namespace: namespace.to_owned(),
+        })
     }
 
     #[test]
@@ -131,6 +169,10 @@ mod tests {
         let reports = [
             report("shop/deployments.apps/web to 3"),
             report("ä\r\nx: y"),
+            AuditReport {
+                candidate: candidate("portico:user:u1", "shop"),
+                ..report("shop")
+            },
         ];
         let value = encode(&reports).unwrap();
         assert!(
@@ -147,12 +189,19 @@ mod tests {
         for (text, bytes) in [("𝄞", 4), ("x", 1), ("\"", 2), ("\u{1}", 6), ("\\", 2)] {
             let long = AuditReport {
                 action: text.repeat(10_000),
+                candidate: candidate(&"\"".repeat(128), &"n".repeat(63)),
                 ..report(&text.repeat(10_000))
             };
             let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
             let read = decode(value.as_bytes()).unwrap();
             assert_eq!(read[0].object.chars().count(), MAX_OBJECT_BYTES / bytes);
         }
+        let unfit = AuditReport {
+            candidate: candidate("a-role", &"n".repeat(64)),
+            ..report("x")
+        };
+        let read = decode(encode(&[unfit]).unwrap().as_bytes()).unwrap();
+        assert_eq!(read, [report("x")]);
         assert!(encode(&vec![report("x"); MAX_ENTRIES + 1]).is_err());
         assert!(decode(&vec![b'a'; MAX_BYTES + 1]).is_err());
         assert!(decode(b"not base64!").is_err());

@@ -44,7 +44,7 @@ impl Cluster {
     /// Returns the API of another API server.
     ///
     /// # Errors
-    /// If the authority is no PEM.
+    /// If the authority is not PEM.
     pub fn at(url: &str, ca_pem: &str, id: Uuid, sealing_key_file: &Path) -> Result<Self> {
         Ok(Self {
             id,

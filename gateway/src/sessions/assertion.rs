@@ -8,7 +8,10 @@ use http::{HeaderName, HeaderValue, header::InvalidHeaderValue};
 use jiff::Timestamp;
 use portico_assertion::{
     PublicKey,
-    claims::{Claims, KeystoneState, MAX_LIFETIME_SECONDS, OpenApps, SignError, fitting_groups},
+    claims::{
+        Claims, KeystoneState, MAX_LIFETIME_SECONDS, Namespaces, OpenApps, SignError,
+        fitting_groups,
+    },
     panel_token::{self, SealError},
 };
 use portico_store::Session;
@@ -28,6 +31,15 @@ const PORTICO_TOKEN: HeaderName = HeaderName::from_static("portico-token");
 /// much.
 pub(crate) const REUSE_TTL: Duration = Duration::from_secs(30);
 
+/// What only the panel's assertion has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ForPanel {
+    /// The apps that the user may open.
+    pub apps: OpenApps,
+    /// Namespaces in which the user may have rights.
+    pub namespaces: Arc<Namespaces>,
+}
+
 /// Signed identity headers, cached with the session.
 #[derive(Debug)]
 pub(crate) struct Signed {
@@ -35,8 +47,8 @@ pub(crate) struct Signed {
     until: Instant,
     /// The revision of the app's credential that they were made with; see [`crate::apps::identity`].
     reading: u64,
-    /// The apps that they list as open.
-    apps: OpenApps,
+    /// What they have for the panel.
+    for_panel: ForPanel,
 }
 
 impl Signed {
@@ -45,7 +57,7 @@ impl Signed {
             headers,
             until,
             reading,
-            apps: OpenApps::new(),
+            for_panel: ForPanel::default(),
         }
     }
 
@@ -88,7 +100,7 @@ impl Assertions {
         caller: &Caller,
         audience: &str,
         token: Option<&ProjectToken>,
-        apps: OpenApps,
+        for_panel: ForPanel,
     ) -> Result<Vec<(HeaderName, HeaderValue)>, AssertionError> {
         let key = (
             audience.to_owned(),
@@ -98,11 +110,11 @@ impl Assertions {
         let signed = caller.live.signed.lock().get(&key).cloned();
         if let Some(signed) = signed
             && signed.is_good(0)
-            && signed.apps == apps
+            && signed.for_panel == for_panel
         {
             return Ok(signed.headers());
         }
-        let signed = self.sign_with_apps(caller, audience, token, apps)?;
+        let signed = self.sign_with(caller, audience, token, for_panel)?;
         let headers = signed.headers();
         caller.live.signed.lock().insert(key, Arc::new(signed));
         Ok(headers)
@@ -115,15 +127,15 @@ impl Assertions {
         audience: &str,
         token: Option<&ProjectToken>,
     ) -> Result<Signed, AssertionError> {
-        self.sign_with_apps(caller, audience, token, OpenApps::new())
+        self.sign_with(caller, audience, token, ForPanel::default())
     }
 
-    fn sign_with_apps(
+    fn sign_with(
         &self,
         caller: &Caller,
         audience: &str,
         token: Option<&ProjectToken>,
-        apps: OpenApps,
+        more: ForPanel,
     ) -> Result<Signed, AssertionError> {
         let root = caller.live.root();
         let now = Timestamp::now().as_second();
@@ -152,7 +164,8 @@ impl Assertions {
             } else {
                 Vec::new()
             },
-            apps,
+            apps: more.apps.clone(),
+            namespaces: Namespaces::clone(&more.namespaces),
             csrf: for_panel.then(|| caller.session.csrf.expose_secret().to_owned()),
             session_expires_at: root
                 .absolute_expires_at
@@ -192,7 +205,7 @@ impl Assertions {
             headers.push((PORTICO_TOKEN, header(token)?));
         }
         let mut signed = Signed::new(headers, Instant::now() + REUSE_TTL, 0);
-        signed.apps = claims.apps;
+        signed.for_panel = more;
         Ok(signed)
     }
 }

@@ -21,6 +21,7 @@ fn report(action: &str, object: &str) -> AuditReport {
         cluster: CLUSTER,
         object: object.to_owned(),
         outcome: ReportedOutcome::Succeeded,
+        candidate: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What another proxy is told when it asks, in the forms in which proxies ask. The shapes of Traefik
+//! Responses to the requests of other proxies, in the forms in which these send them. The shapes of Traefik
 //! and Envoy are those that their own code sends; neither is a Debian package.
 use http::{Method, StatusCode, header};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What an app is told about who is asking, as its configuration says.
+//! The identity that an app receives, by its configuration.
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf, time::Duration};
 
 use http::{Method, StatusCode};

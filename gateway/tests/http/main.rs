@@ -17,6 +17,7 @@ mod identity;
 mod keys;
 mod limits;
 mod metrics;
+mod namespace_candidates;
 mod open_apps;
 mod pages;
 mod path_routes;

@@ -83,7 +83,7 @@ async fn the_panel_gets_the_apps_that_are_open_to_the_user() {
         "pushed": "open", "wiki": "open", "vault": "open",
     });
     assert_eq!(apps_at(&mut developer, "/projects/p1").await, open);
-    // where no project is asked about, nothing is said about any
+    // a request without a project gets nothing about any project
     assert_eq!(apps_at(&mut developer, "/projects").await, Value::Null);
 
     // the same user later: the assertion of before says too much

@@ -1,4 +1,4 @@
-//! Rules of an app: who gets through, who is led where, and who is told what.
+//! Rules of an app: who gets access, who is redirected where, and who gets which error.
 use std::time::Duration;
 
 use http::{Method, StatusCode};

@@ -119,7 +119,10 @@ async fn ending_another_session_ends_its_tokens_and_its_streams() {
     assert!(page.body.contains("The session has ended"), "{}", page.body);
     let next = tokio::time::timeout(Duration::from_secs(5), open.body_mut().frame()).await;
     let next = next.expect("the stream is still open");
-    assert!(next.is_none_or(|part| part.is_err()), "the stream goes on");
+    assert!(
+        next.is_none_or(|part| part.is_err()),
+        "the stream continues"
+    );
 
     let page = other.open(&format!("{MAIN}/projects/p1")).await;
     assert!(page.location().as_str().ends_with("&reason=revoked"));

@@ -99,7 +99,7 @@ async fn a_close_frame_waits_for_the_end_of_the_frame_under_way() {
     let mut begun = [0; 4];
     stream.read_exact(&mut begun).await.expect("begun");
     end(&stack, &session).await;
-    // the gateway has learnt of it, and the upstream goes on a little later
+    // the gateway has learnt of it, and the upstream continues a little later
     tokio::time::sleep(Duration::from_millis(350)).await;
     stack.panel.go_on.notify_one();
     let expected = [b"llo".to_vec(), close_frame(1008, "revoked")].concat();

@@ -8,6 +8,7 @@ mod verifier;
 use portico_domain::identity::{Identity, Named, Project, User};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use uuid::Uuid;
 
 pub use signer::{SignError, Signer};
 pub use verifier::{InvalidKeys, Refused, Verifier};
@@ -16,6 +17,8 @@ pub use verifier::{InvalidKeys, Refused, Verifier};
 pub const MAX_LIFETIME_SECONDS: i64 = 60;
 /// Maximum size of the groups, in bytes: they are part of a header, which upstreams limit.
 pub const MAX_GROUPS_BYTES: usize = 4096;
+/// Maximum size of the namespaces, in bytes.
+pub const MAX_NAMESPACES_BYTES: usize = 2048;
 /// How far the clocks of gateway and upstream may differ.
 pub const SKEW_SECONDS: i64 = 10;
 
@@ -51,6 +54,10 @@ pub struct Claims {
     /// The apps of `project` that the user may open, by their ID; for the panel only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apps: OpenApps,
+    /// Namespaces in which the user may have rights, by the cluster's ID, up to
+    /// [`MAX_NAMESPACES_BYTES`]; for the panel only, which confirms each with the API server.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub namespaces: Namespaces,
     /// The CSRF token that every change must carry; for the panel only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf: Option<String>,
@@ -92,6 +99,30 @@ pub fn fitting_groups(groups: &[String]) -> (Vec<String>, usize) {
         .collect();
     let omitted = groups.len() - fitting.len();
     (fitting, omitted)
+}
+
+/// Names of namespaces by the cluster's ID.
+pub type Namespaces = BTreeMap<Uuid, Vec<String>>;
+
+/// Returns the namespaces that fit into an assertion, in their order.
+pub fn fitting_namespaces(all: impl IntoIterator<Item = (Uuid, String)>) -> Namespaces {
+    // the hyphenated ID with its quotes, colon, brackets and comma
+    const CLUSTER_BYTES: usize = 42;
+    let mut left = MAX_NAMESPACES_BYTES;
+    let mut fitting = Namespaces::new();
+    for (cluster, name) in all {
+        let of_cluster = if fitting.contains_key(&cluster) {
+            0
+        } else {
+            CLUSTER_BYTES
+        };
+        let Some(rest) = left.checked_sub(name.len() + 3 + of_cluster) else {
+            break;
+        };
+        left = rest;
+        fitting.entry(cluster).or_default().push(name);
+    }
+    fitting
 }
 
 /// Apps by their ID, and how far the user may open them.

@@ -37,6 +37,7 @@ pub(super) fn claims() -> Claims {
         roles: vec![named("k8s_admin")],
         projects: vec![acme],
         apps: OpenApps::from([("grafana".to_owned(), AppAccess::Open)]),
+        namespaces: Namespaces::from([(Uuid::from_u128(7), vec!["shop".to_owned()])]),
         csrf: Some("c".to_owned()),
         session_expires_at: NOW + 3600,
         auth_methods: vec!["password".to_owned()],
@@ -214,4 +215,20 @@ proptest! {
         let token = signer.sign(&claims).unwrap();
         prop_assert_eq!(verifier.verify(&token, "panel", ISSUER, at(NOW)).unwrap(), claims);
     }
+}
+
+#[test]
+fn namespaces_up_to_their_limit_are_in_an_assertion() {
+    let all = |count: usize| {
+        let one = move |at: usize| (Uuid::from_u128((at % 3) as u128), format!("{at:063}"));
+        (0..count).map(one)
+    };
+    let few = fitting_namespaces(all(20));
+    assert_eq!(few.values().map(Vec::len).sum::<usize>(), 20);
+    let many = fitting_namespaces(all(1_000));
+    let size = serde_json::to_string(&many).unwrap().len();
+    assert!(
+        (MAX_NAMESPACES_BYTES - 70..=MAX_NAMESPACES_BYTES).contains(&size),
+        "{size}"
+    );
 }

@@ -1,4 +1,4 @@
-//! Caches recently verified bearer tokens: their verdicts, and the connections that are open for
+//! Caches recently verified bearer tokens: their verifications, and the connections that are open for
 //! them.
 use std::{
     sync::{
@@ -24,11 +24,11 @@ use crate::{
     sessions::live::{Caller, Live, ProjectToken},
 };
 
-/// How long a verdict about a token is cached.
+/// How long a verification about a token is cached.
 const VERIFICATION_TTL: Duration = Duration::from_secs(10);
 const MAX_VERIFICATIONS: u64 = 10_000;
 
-/// The cache of verdicts, by an HMAC of the token, never by the token itself.
+/// The cache of verifications, by an HMAC of the token, never by the token itself.
 #[derive(Debug)]
 pub(crate) struct VerifiedTokenCache {
     key: SecretString,
@@ -58,7 +58,7 @@ impl VerifiedTokenCache {
         })
     }
 
-    /// Returns the verdict about a token at an app, determined once for concurrent requests. Errors
+    /// Returns the verification about a token at an app, determined once for concurrent requests. Errors
     /// are not cached.
     pub(super) async fn verification<E: Send + Sync + 'static>(
         &self,
@@ -74,7 +74,7 @@ impl VerifiedTokenCache {
             Ok(bearer) if bearer.expires_at <= Timestamp::now() => {
                 Err(Fault::Invalid("it has expired"))
             }
-            // the cached verdict is of the request that was throttled
+            // the cached verification is of the request that was throttled
             Err(Fault::Throttled(seconds)) => {
                 self.verifications.invalidate(&key).await;
                 Err(Fault::Throttled(seconds))

@@ -1,4 +1,5 @@
 //! Decides about each request for the panel or an app, and forwards it with [`portico_proxy`].
+mod namespace_candidates;
 mod oidc_only_user;
 mod panel_audit;
 mod pass_on;
@@ -9,6 +10,8 @@ use std::sync::{Arc, Weak};
 
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
 use portico_store::Store;
+
+pub(crate) use namespace_candidates::NamespaceCandidateCache;
 
 use super::{
     authorization::Authorization, bearer::BearerAuthentication, handover::Handovers,
@@ -41,4 +44,5 @@ pub(crate) struct ReverseProxy {
     pub handovers: Arc<Handovers>,
     pub saved_forms: Arc<SavedForms>,
     pub audit: AuditLog,
+    pub namespace_candidates: NamespaceCandidateCache,
 }

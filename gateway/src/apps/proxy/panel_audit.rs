@@ -96,6 +96,10 @@ async fn forward(
             .cluster(report.cluster)
             .target(&report.object);
         reverse_proxy.audit.record(&context, event).await;
+        if let (Outcome::Succeeded, Some(candidate)) = (outcome, &report.candidate) {
+            let candidates = &reverse_proxy.namespace_candidates;
+            candidates.add(report.cluster, candidate).await;
+        }
     }
     if let Err(error) = &result
         && may_change

@@ -2,7 +2,12 @@
 //! hosts.
 use std::sync::Arc;
 
-use axum::{Extension, body::Body, extract::State, response::Response};
+use axum::{
+    Extension,
+    body::Body,
+    extract::{FromRef, FromRequest, State},
+    response::Response,
+};
 use http::{HeaderMap, Request, Uri, header};
 use jiff::Timestamp;
 use portico_assertion::claims::OpenApps;
@@ -24,27 +29,52 @@ use crate::{
         origin::{CrossOrigin, OriginFault},
     },
     request_context::Context,
-    sessions::live::Caller,
+    sessions::{assertion::ForPanel, live::Caller},
 };
+
+/// A request to the panel by a signed-in user, recently validated by Keystone. Without a session, a
+/// browser is redirected to sign-in; a form that it submitted is saved.
+pub(crate) struct PanelRequest {
+    context: Context,
+    caller: Caller,
+    request: Request<Body>,
+}
+
+impl<S> FromRequest<S> for PanelRequest
+where
+    S: Send + Sync,
+    Arc<ReverseProxy>: FromRef<S>,
+{
+    type Rejection = Interrupt;
+
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Interrupt> {
+        let context = request.extensions().get::<Context>().cloned();
+        let context = context.ok_or_else(Problem::internal)?;
+        let proxy: Arc<ReverseProxy> = Arc::from_ref(state);
+        let caller = proxy
+            .authentication
+            .browser(&context, request.headers(), request.uri())
+            .await;
+        match caller {
+            Ok(caller) => Ok(Self {
+                context,
+                caller,
+                request,
+            }),
+            Err(stop) => Err(Box::pin(proxy.saved_forms.save_form(&context, request, stop)).await),
+        }
+    }
+}
 
 /// Handles every request to the main host that no other route takes.
 pub(crate) async fn panel(
     State(reverse_proxy): State<Arc<ReverseProxy>>,
-    Extension(context): Extension<Context>,
-    request: Request<Body>,
+    PanelRequest {
+        context,
+        caller,
+        request,
+    }: PanelRequest,
 ) -> Result<Response, Interrupt> {
-    let browser = reverse_proxy
-        .authentication
-        .browser(&context, request.headers(), request.uri())
-        .await;
-    let caller = match browser {
-        Ok(caller) => caller,
-        Err(stop) => {
-            return Err(
-                Box::pin(reverse_proxy.saved_forms.save_form(&context, request, stop)).await,
-            );
-        }
-    };
     if !caller.live.root().has_keystone() {
         return Box::pin(reverse_proxy.oidc_only_user(&context, &caller)).await;
     }
@@ -74,10 +104,16 @@ pub(crate) async fn panel(
         }
         None => OpenApps::new(),
     };
-    let identity =
-        reverse_proxy
-            .assertions
-            .identity_headers(&caller, PANEL_ID, token.as_deref(), apps)?;
+    let namespaces = reverse_proxy
+        .namespace_candidates
+        .of(&caller.session.user.id, token.as_deref())
+        .await;
+    let identity = reverse_proxy.assertions.identity_headers(
+        &caller,
+        PANEL_ID,
+        token.as_deref(),
+        ForPanel { apps, namespaces },
+    )?;
     let on_behalf = OnBehalf {
         session: Arc::clone(&caller.session),
         project: token.map(|token| token.project.id.clone()),
