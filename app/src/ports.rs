@@ -9,7 +9,7 @@ use portico_domain::panel::{
     Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument, RebasedText, RegistryView,
     RelatedView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer,
     RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, StateChange, TextDiff,
-    UserTest, UserTestRequest, WhoCanView,
+    UserTest, UserTestRequest, VisibleNamespaces, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -37,6 +37,13 @@ pub trait Panel: Objects + Manifests + Send + Sync {
         cluster: Uuid,
         resource: ResourceRef,
     ) -> Result<Option<Vec<String>>, UiError>;
+    /// Returns the namespaces that the viewer may see.
+    async fn visible_namespaces(&self, cluster: Uuid) -> Result<VisibleNamespaces, UiError>;
+    /// Adds a namespace to those that the viewer sees although they may not list namespaces.
+    ///
+    /// # Errors
+    /// `NotPermitted` without any right in it.
+    async fn add_namespace(&self, cluster: Uuid, name: String) -> Result<(), UiError>;
     /// Returns one window of a list of any kind.
     async fn list(
         &self,

@@ -4,6 +4,7 @@ pub mod apps;
 pub mod authentication;
 pub mod clusters;
 pub mod manifests;
+pub mod namespaces;
 pub mod objects;
 pub mod resources;
 pub mod session;

@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
+use portico_assertion::audit_report::{self, AuditReport, Candidate, ReportedOutcome};
 use portico_domain::panel::ObjectRef;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
@@ -72,6 +72,19 @@ impl Reports {
 
 /// Writes the log line and adds the report.
 pub fn record(caller: &Caller, action: &str, cluster: Uuid, object: &str, outcome: Outcome) {
+    record_with(caller, action, cluster, object, outcome, None);
+}
+
+/// Does the same for an action that gives a subject rights in a namespace, or that adds a namespace
+/// of a user.
+pub fn record_with(
+    caller: &Caller,
+    action: &str,
+    cluster: Uuid,
+    object: &str,
+    outcome: Outcome,
+    candidate: Option<Candidate>,
+) {
     let identity = caller.identity();
     tracing::info!(
         target: "audit",
@@ -89,6 +102,7 @@ pub fn record(caller: &Caller, action: &str, cluster: Uuid, object: &str, outcom
         cluster,
         object: object.to_owned(),
         outcome: outcome.reported(),
+        candidate,
     });
 }
 
@@ -116,15 +130,7 @@ pub async fn report(request: Request, next: Next) -> Response {
     response
 }
 
-/// Returns `shop/pods/web-1`, `persistentvolumes/pv-1`.
+/// Returns the name of an object in the audit log.
 pub fn target(object: &ObjectRef) -> String {
-    let kind = if object.resource.group.is_empty() {
-        object.resource.plural.clone()
-    } else {
-        format!("{}.{}", object.resource.plural, object.resource.group)
-    };
-    match &object.namespace {
-        Some(namespace) => format!("{namespace}/{kind}/{}", object.name),
-        None => format!("{kind}/{}", object.name),
-    }
+    object.audit_name()
 }

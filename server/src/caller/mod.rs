@@ -16,10 +16,11 @@ use portico_assertion::{
     panel_token,
 };
 use portico_domain::{
+    cluster::ClusterRecord,
     identity::{Identity, Project},
     panel::SessionView,
 };
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use url::Url;
 
 const AUDIENCE: &str = "panel";
@@ -121,6 +122,18 @@ impl Caller {
     /// gateway has evaluated the app's rules.
     pub fn app(&self, id: &str) -> Option<AppAccess> {
         self.claims.apps.get(id).copied()
+    }
+
+    /// Returns the namespaces of a cluster in which the user may have rights: those that the gateway
+    /// knows, and the one that the sync creates for the project of the URL.
+    pub fn namespace_candidates(&self, cluster: &ClusterRecord) -> BTreeSet<String> {
+        let format = &cluster.namespace_format;
+        let of_project = self
+            .project()
+            .and_then(|project| format.name_of(&project.id, &project.name, &project.domain.id));
+        let known = self.claims.namespaces.get(&cluster.id);
+        let known = known.into_iter().flatten().cloned();
+        known.chain(of_project).collect()
     }
 
     /// Returns the public reference of the session.

@@ -27,6 +27,7 @@ pub struct Api {
     /// Marked sensitive, so that no debug output prints it. `None`: the client carries a
     /// certificate.
     authorization: Option<HeaderValue>,
+    namespace_candidates: Arc<[String]>,
 }
 
 /// The user who has read something from a cluster, and under which state of the bindings that are made
@@ -108,7 +109,22 @@ impl Api {
             caches,
             client,
             authorization,
+            namespace_candidates: Arc::default(),
         }
+    }
+
+    /// Adds namespaces in which the user may have rights, for users who may not list namespaces.
+    #[must_use]
+    pub fn with_namespace_candidates(self, candidates: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            namespace_candidates: candidates.into_iter().collect(),
+            ..self
+        }
+    }
+
+    /// Returns the namespaces in which the user may have rights, unconfirmed.
+    pub fn namespace_candidates(&self) -> &[String] {
+        &self.namespace_candidates
     }
 
     pub fn cluster(&self) -> Uuid {
@@ -125,19 +141,19 @@ impl Api {
     }
 
     /// Returns the health that this user has read from an object in the last 90 seconds.
-    pub async fn judged(&self, row: &Row) -> Option<Health> {
-        self.caches.judged.get(&self.judged_slot(row)).await
+    pub async fn assessed(&self, row: &Row) -> Option<Health> {
+        self.caches.assessed.get(&self.assessed_slot(row)).await
     }
 
     /// Stores the health that this user has read from an object.
-    pub async fn store_judged(&self, row: &Row, health: Health) {
+    pub async fn store_assessed(&self, row: &Row, health: Health) {
         self.caches
-            .judged
-            .insert(self.judged_slot(row), health)
+            .assessed
+            .insert(self.assessed_slot(row), health)
             .await;
     }
 
-    fn judged_slot(&self, row: &Row) -> (Uuid, SubjectKey, String, String) {
+    fn assessed_slot(&self, row: &Row) -> (Uuid, SubjectKey, String, String) {
         let (uid, version) = (row.uid.clone(), row.resource_version.clone());
         (self.cluster, self.subject, uid, version)
     }

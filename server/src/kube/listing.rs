@@ -59,6 +59,7 @@ impl Merged {
         let ListScope::Namespaces {
             mut listed,
             mut refused,
+            all_known,
         } = scope
         else {
             return scope;
@@ -74,7 +75,11 @@ impl Merged {
             gone.is_none()
         });
         refused.sort_unstable();
-        ListScope::Namespaces { listed, refused }
+        ListScope::Namespaces {
+            listed,
+            refused,
+            all_known,
+        }
     }
 
     pub fn into_rows(self) -> Vec<TableRow> {
@@ -288,6 +293,7 @@ mod tests {
         ListScope::Namespaces {
             listed: owned(listed),
             refused: owned(refused),
+            all_known: true,
         }
     }
 

@@ -1,7 +1,12 @@
 //! The namespaces that a user may see, and the scope over which a kind can be listed.
-use super::{Api, KubeError, api::Call, reviews, table};
+use super::{
+    Api, KubeError,
+    api::Call,
+    reviews::{self, Rule},
+    table,
+};
 use futures::{StreamExt, stream};
-use portico_domain::panel::{ListScope, ResourceKind, ResourceRef};
+use portico_domain::panel::{ListScope, ResourceKind, ResourceRef, VisibleNamespaces};
 
 /// Maximum number of namespaces in one merged list.
 const MAX_NAMESPACES: usize = 2_000;
@@ -37,6 +42,65 @@ pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
     }
 }
 
+/// Returns the namespaces that a user may see: all, if they may list them, else the candidates that
+/// the API server confirms.
+///
+/// # Errors
+/// If the API server does not respond. A user without rights sees no namespace.
+pub async fn visible(api: &Api) -> Result<VisibleNamespaces, KubeError> {
+    match list(api).await {
+        Ok(names) => Ok(VisibleNamespaces {
+            names,
+            all_known: true,
+        }),
+        Err(KubeError::Refused(_)) => Ok(VisibleNamespaces {
+            names: confirmed(api).await?,
+            all_known: false,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+async fn confirmed(api: &Api) -> Result<Vec<String>, KubeError> {
+    let answers: Vec<_> = stream::iter(api.namespace_candidates().iter().cloned())
+        .map(|namespace| async move {
+            let has_rights = has_rights(api, &namespace).await?;
+            Ok::<_, KubeError>(has_rights.then_some(namespace))
+        })
+        .buffered(MAX_CONCURRENT_REVIEWS)
+        .collect()
+        .await;
+    let confirmed: Result<Vec<_>, _> = answers.into_iter().collect();
+    let mut names: Vec<_> = confirmed?.into_iter().flatten().collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// Returns whether a user has any right in a namespace besides the questions about their own rights,
+/// which every user may ask. The namespace need not exist.
+pub async fn has_rights(api: &Api, namespace: &str) -> Result<bool, KubeError> {
+    let rules = reviews::cached_rules(api, namespace).await?;
+    if rules.rules.iter().any(is_of_namespace) {
+        return Ok(true);
+    }
+    if !rules.incomplete {
+        return Ok(false);
+    }
+    // an authorizer such as a webhook does not list its rules
+    let question = reviews::question("list", &ResourceRef::core("pods"), Some(namespace));
+    reviews::allowed(api, &question).await
+}
+
+fn is_of_namespace(rule: &Rule) -> bool {
+    let own_rights = ["authorization.k8s.io", "authentication.k8s.io"];
+    !rule.resources.is_empty()
+        && rule
+            .api_groups
+            .iter()
+            .any(|group| !own_rights.contains(&group.as_str()))
+}
+
 /// Returns the scope over which a kind is listed for this user. Of `namespaces`, if there are several,
 /// it has those that exist and allow it; without any, it is the cluster if that is allowed, else
 /// exactly the namespaces in which it is.
@@ -61,22 +125,24 @@ pub async fn scope(
     if everywhere.allowed {
         return Ok(ListScope::Cluster);
     }
-    let namespaces = list(api).await.map_err(|error| match error {
-        KubeError::Refused(_) => KubeError::Refused(format!(
-            "your roles include neither {} in the whole cluster nor the list of namespaces; open \
-             a namespace by its name",
-            kind.plural
-        )),
-        other => other,
-    })?;
-    let (listed, refused) = permitted(api, &resource, namespaces, verb).await?;
+    let VisibleNamespaces { names, all_known } = visible(api).await?;
+    let (listed, refused) = permitted(api, &resource, names, verb).await?;
     if listed.is_empty() {
-        return Err(KubeError::Refused(format!(
-            "your roles do not include {verb} on {} in any namespace of this cluster",
-            kind.plural
-        )));
+        let plural = &kind.plural;
+        return Err(KubeError::Refused(if all_known {
+            format!("your roles do not include {verb} on {plural} in any namespace of this cluster")
+        } else {
+            format!(
+                "your roles include neither {plural} in the whole cluster nor the list of \
+                 namespaces; open a namespace by its name"
+            )
+        }));
     }
-    Ok(ListScope::Namespaces { listed, refused })
+    Ok(ListScope::Namespaces {
+        listed,
+        refused,
+        all_known,
+    })
 }
 
 /// Returns the scope of several namespaces that the user chose. Those that do not exist count as
@@ -123,7 +189,11 @@ async fn chosen(
             refused.len()
         )));
     }
-    Ok(ListScope::Namespaces { listed, refused })
+    Ok(ListScope::Namespaces {
+        listed,
+        refused,
+        all_known: true,
+    })
 }
 
 /// Splits namespaces by whether `verb` is allowed in them.
@@ -153,4 +223,34 @@ pub async fn permitted(
         }
     }
     Ok((listed, refused))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_that_every_user_has_give_no_right_in_a_namespace() {
+        let rule = |group: &str, resources: &[&str]| Rule {
+            verbs: vec!["create".to_owned()],
+            api_groups: vec![group.to_owned()],
+            resources: resources.iter().map(|&one| one.to_owned()).collect(),
+            ..Rule::default()
+        };
+        for (rule, expected) in [
+            (
+                rule("authorization.k8s.io", &["selfsubjectaccessreviews"]),
+                false,
+            ),
+            (
+                rule("authentication.k8s.io", &["selfsubjectreviews"]),
+                false,
+            ),
+            (rule("", &[]), false),
+            (rule("", &["pods"]), true),
+            (rule("*", &["*"]), true),
+        ] {
+            assert_eq!(is_of_namespace(&rule), expected, "{rule:?}");
+        }
+    }
 }

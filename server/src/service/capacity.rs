@@ -71,7 +71,13 @@ pub async fn capacity(api: &Api, nodes: &[Node]) -> Result<Capacity, ServiceErro
 
 /// Moves a namespace to those that the user may not list. Returns false if it is the only one.
 fn leave_out(scope: &mut ListScope, namespace: Option<&str>) -> bool {
-    let (ListScope::Namespaces { listed, refused }, Some(namespace)) = (scope, namespace) else {
+    let (
+        ListScope::Namespaces {
+            listed, refused, ..
+        },
+        Some(namespace),
+    ) = (scope, namespace)
+    else {
         return false;
     };
     if listed.len() < 2 {
@@ -83,11 +89,15 @@ fn leave_out(scope: &mut ListScope, namespace: Option<&str>) -> bool {
 }
 
 fn limits(scope: &ListScope) -> Option<String> {
-    let ListScope::Namespaces { refused, .. } = scope else {
+    let ListScope::Namespaces {
+        refused, all_known, ..
+    } = scope
+    else {
         return None;
     };
     match refused.as_slice() {
-        [] => None,
+        [] if *all_known => None,
+        [] => Some("in the namespaces that are known to be yours".to_owned()),
         [one] => Some(format!("without the pods of {one}, which you may not list")),
         many => Some(format!(
             "without the pods of {} namespaces that you may not list",
@@ -199,6 +209,7 @@ mod tests {
         let mut scope = ListScope::Namespaces {
             listed: vec!["shop".to_owned(), "web".to_owned()],
             refused: Vec::new(),
+            all_known: true,
         };
         assert!(leave_out(&mut scope, Some("web")));
         assert_eq!(

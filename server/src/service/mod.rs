@@ -76,7 +76,9 @@ impl Services {
                 NotAccepted::Role => "This cluster accepts none of your roles in this project.",
             })
         })?;
-        Ok((self.clusters.api(cluster, token).await?, record))
+        let api = self.clusters.api(cluster, token).await?;
+        let candidates = caller.namespace_candidates(record);
+        Ok((api.with_namespace_candidates(candidates), record))
     }
 
     /// Returns the record of a cluster that the caller's project may see.

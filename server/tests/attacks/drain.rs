@@ -68,8 +68,8 @@ async fn echoes(stream: &mut Raw) {
 async fn rest(mut stream: Raw) -> Vec<u8> {
     let mut rest = Vec::new();
     let read = timeout(Duration::from_secs(15), stream.read_to_end(&mut rest)).await;
-    // what a TLS peer leaves out at the end of an upgraded connection is no loss
-    let _ = read.expect("it goes on");
+    // what a TLS peer leaves out at the end of an upgraded connection is not a loss
+    let _ = read.expect("it continues");
     rest
 }
 
@@ -163,7 +163,7 @@ async fn stops_without_loss(tls: bool) {
         "the machine is too slow"
     );
 
-    // then the door is shut, and streams that would never end are told
+    // then the listener closes, and streams that would never end get the notice
     let events_text = rest(events).await;
     assert!(
         started.elapsed() >= Duration::from_millis(1900),
@@ -205,7 +205,7 @@ async fn stops_without_loss(tls: bool) {
         assert_eq!(text, b"onetwo");
     }
     let over = timeout(Duration::from_secs(5), driver).await;
-    let over = over.expect("the connection goes on").expect("driven");
+    let over = over.expect("the connection stays open").expect("driven");
     assert!(over.is_ok(), "no GOAWAY but {over:?}");
     let ended = Arc::get_mut(&mut program)
         .expect("all others are gone")

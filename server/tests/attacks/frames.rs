@@ -72,7 +72,7 @@ fn string(block: &mut Vec<u8>, text: &[u8]) {
     block.extend(text);
 }
 
-/// What the server said about a stream.
+/// What the server sent about a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamOutcome {
     /// An answer with status 200.

@@ -107,7 +107,7 @@ const TWO_READINGS: &[(&str, &str, &str)] = &[
         "10000000000000000\r\n\r\n",
     ),
     (
-        "a chunk that goes on",
+        "a chunk that continues",
         "Transfer-Encoding: chunked\r\n",
         "1\r\nab\r\n0\r\n\r\n",
     ),
@@ -126,7 +126,10 @@ async fn two_readings(tls: bool) {
         let lines = lines.replace("LENGTH", &body.len().to_string());
         let mut stream = program.connect().await;
         let answer = exchange(&mut stream, format!("{head}{lines}\r\n{body}").as_bytes()).await;
-        assert!(answer.closed, "{name}: the connection goes on: {answer:?}");
+        assert!(
+            answer.closed,
+            "{name}: the connection stays open: {answer:?}"
+        );
         // once the head is over an answer may be under way, and there is nothing to say between
         if lines == "Transfer-Encoding: chunked\r\n" {
             assert!(matches!(answer.status(), 0 | 400), "{name}: {answer:?}");

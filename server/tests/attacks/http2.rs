@@ -33,7 +33,7 @@ impl SignedInProgram {
             program,
             cookie,
         };
-        // what the first requests need is no growth
+        // what the first requests need does not count as growth
         target.others_are_served().await;
         Self {
             memory: target.program.memory(),

@@ -1,4 +1,4 @@
-//! How much one client may have: connections, requests, bodies. Others go on.
+//! How much one client may have: connections, requests, bodies. Others continue.
 use std::time::Duration;
 
 use http::{Method, StatusCode};

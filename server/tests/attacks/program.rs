@@ -231,12 +231,12 @@ impl Program {
         panic!("{open} connections are open, not {count}");
     }
 
-    /// What it has said.
+    /// Its output.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).expect("log")
     }
 
-    /// Waits until it has said something.
+    /// Waits until its output contains a text.
     pub async fn says(&self, words: &str) {
         for _ in 0..400 {
             if self.log().contains(words) {
@@ -244,7 +244,7 @@ impl Program {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never said {words:?}: {}", self.log());
+        panic!("no {words:?} in the output: {}", self.log());
     }
 
     /// Its resident memory in MiB (proc_pid_status(5)).
@@ -266,7 +266,7 @@ impl Program {
     /// Waits for its end.
     pub async fn ended(&mut self) -> ExitStatus {
         let ended = tokio::time::timeout(Duration::from_secs(20), self.child.wait()).await;
-        ended.expect("it goes on").expect("status")
+        ended.expect("it continues").expect("status")
     }
 }
 

@@ -55,11 +55,11 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
     let directory = program.directory.path();
     program.authority.write(directory, "target", &[HOST]);
     let second = is_shown_within(&program, Duration::from_secs(15), &first).await;
-    // who was connected goes on
+    // existing connections stay open
     assert_eq!(exchange(&mut old, request.as_bytes()).await.status(), 200);
     program.says("certificate reloaded").await;
 
-    // what cannot be used changes nothing, and is said
+    // a file that cannot be used changes nothing, and is reported
     std::fs::write(directory.join("target.crt"), "no certificate").expect("written");
     program
         .says("new certificate not usable, the old one stays")
@@ -116,7 +116,7 @@ async fn each_host_has_its_certificate_and_old_tls_is_refused() {
     );
     assert!(trusted("localhost", &main, &[&TLS13]).await);
 
-    // TLS 1.2 unless told so
+    // TLS 1.2 unless configured
     let program = Program::start(Wanted {
         tls: true,
         ..Wanted::default()

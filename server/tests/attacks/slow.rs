@@ -119,7 +119,7 @@ async fn attack_84_bodies_that_stop_are_not_waited_for() {
         assert!(matches!(answer.status(), 400 | 408), "{path}: {answer:?}");
         assert!(answer.closed, "{path}: {answer:?}");
     }
-    // over HTTP/2 the stream is over, and the connection goes on
+    // over HTTP/2 the stream is over, and the connection stays open
     let mut connection = Http2::open(&program).await;
     let authority = program.authority_of_main();
     let fields = [

@@ -251,7 +251,7 @@ async fn attack_97_no_client_renegotiates() {
     assert!(output.contains("HTTP/1.1 200"), "{output}");
 }
 
-/// Whether a second handshake with a client's session goes on from the first, and both answers.
+/// Returns whether a second handshake resumes a client's session, and both responses.
 async fn resumed(program: &Program, connector: &TlsConnector) -> bool {
     let mut last = None;
     for _ in 0..2 {
@@ -276,7 +276,7 @@ async fn attack_98_no_session_of_a_replaced_certificate_is_resumed() {
     for versions in [rustls::ALL_VERSIONS, &[&TLS12][..]] {
         let config = wire::client(&program.authority.pem(), b"http/1.1", versions);
         let connector = TlsConnector::from(std::sync::Arc::new(config));
-        // the control case: with the same certificate sessions go on
+        // the control case: with the same certificate sessions are resumed
         assert!(resumed(&program, &connector).await, "no session is resumed");
         let before = program.log().matches("certificate reloaded").count();
         program

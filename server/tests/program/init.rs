@@ -367,7 +367,7 @@ fn init_unattended_needs_yes_and_names_every_missing_option() {
     }
     let refused = fails(&lab.init(&["--cluster", "name=prod,api-url=https://h"]));
     assert!(refused.contains("project missing"), "{refused}");
-    // what the configuration itself refuses is said before anything is written
+    // what the configuration itself refuses is reported before anything is written
     let refused = fails(&lab.init(&["--store", "mysql://db/portico"]));
     assert!(refused.contains("must start with sqlite"), "{refused}");
     assert!(!lab.out().exists());

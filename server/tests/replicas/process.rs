@@ -136,7 +136,7 @@ impl Process {
         panic!("it is not ready: {}", self.log());
     }
 
-    /// What it has said.
+    /// Its output.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("log")).expect("log")
     }
@@ -167,7 +167,7 @@ impl Process {
         rustix::process::kill_process(id, rustix::process::Signal::HUP).expect("sent");
     }
 
-    /// Waits until it has said something so often.
+    /// Waits until its output contains a text so often.
     pub async fn wait_for_log(&self, text: &str, times: usize) {
         for _ in 0..200 {
             if self.log().matches(text).count() >= times {
@@ -175,7 +175,7 @@ impl Process {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("it never said {text:?} {times} times: {}", self.log());
+        panic!("no {text:?} {times} times in the output: {}", self.log());
     }
 
     /// A browser at this process with the cookies of another's.

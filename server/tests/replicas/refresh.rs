@@ -95,7 +95,7 @@ impl SignedIn {
         tokio::time::sleep(Duration::from_millis(700)).await;
         assert_eq!(self.refreshes().await, 1);
         let events = self.provider.events().await.expect("events");
-        // what a killed process had begun to send is no request
+        // what a killed process had begun to send is not a request
         let refused = events
             .iter()
             .any(|event| event.detail["error"] == "invalid_grant");

@@ -1,4 +1,4 @@
-//! A database that an older version has written: its sessions go on.
+//! A database that an older version has written: its sessions continue.
 use http::StatusCode;
 use portico_testkit::TestEnv;
 use sqlx::{AnyConnection, Connection as _};

@@ -4,6 +4,7 @@ use app::{error::UiErrorKind, ports::Panel};
 use portico_domain::panel::{
     BindingRow, GrantRequest, RevokeRequest, RoleRef, Subject, SubjectKind, WhoCan,
 };
+use portico_testkit::{KeystoneAdmin, TestEnv};
 
 fn request(namespace: &str, user: &str) -> GrantRequest {
     GrantRequest {
@@ -282,5 +283,56 @@ async fn need_31_who_can_names_the_subjects_their_bindings_and_who_could_grant_i
         Ok(view) => assert!(!view.gaps.is_empty(), "{view:?}"),
         Err(error) => assert_eq!(error.kind, UiErrorKind::NotPermitted),
     }
+    own.done().await;
+}
+
+#[tokio::test]
+async fn need_32_a_grant_finds_a_user_by_name_for_those_who_may_look_users_up() {
+    let stack = Stack::open();
+    let own = stack.namespace("by-name").await;
+    let keystone = KeystoneAdmin::sign_in(&TestEnv::load().unwrap())
+        .await
+        .unwrap();
+    let reader = keystone.create_user("users-reader").await.unwrap();
+    let acme = stack.var("PROJECT_ID_ACME");
+    for role in [
+        keystone.role_id("admin").await.unwrap(),
+        stack.var("ROLE_ID_K8S_ADMIN").to_owned(),
+    ] {
+        keystone.grant(&reader.id, acme, &role).await.unwrap();
+    }
+    let panel = stack.panel_of(&reader).await;
+    let preview = async |name: &str| {
+        let grant = request(&own.name, name);
+        panel.preview_grant(stack.acme(), grant).await
+    };
+    let (found, unknown) = (preview("nora").await, preview("no-such-user").await);
+    keystone.delete_user(&reader.id).await.unwrap();
+    let found = found.unwrap();
+    let nora = stack.var("USER_ID_NORA");
+    assert_eq!(found.subject_id, nora);
+    assert_eq!(found.group, format!("portico:user:{nora}"));
+    let Subject::KeystoneUser { name, .. } = &found.subject else {
+        panic!("{:?}", found.subject);
+    };
+    assert_eq!(name.as_deref(), Some("nora"));
+    let unknown = unknown.unwrap_err();
+    assert_eq!(unknown.kind, UiErrorKind::Invalid);
+    assert!(
+        unknown
+            .message
+            .contains("no user with the name no-such-user")
+    );
+
+    // the control case: ada may not look users up, and an ID is not looked up by name
+    let ada = stack.panel("ada").await;
+    let refused = ada
+        .preview_grant(stack.acme(), request(&own.name, "nora"))
+        .await;
+    assert!(refused.unwrap_err().message.contains("does not let you"));
+    let by_id = ada
+        .preview_grant(stack.acme(), request(&own.name, nora))
+        .await;
+    assert_eq!(by_id.unwrap().subject_id, nora);
     own.done().await;
 }

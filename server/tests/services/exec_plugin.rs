@@ -246,7 +246,7 @@ async fn an_outage_of_keystone_and_of_the_gateway_is_survived() {
     let again = fixture.credential().await.token().unwrap();
     assert_ne!(again, token);
     assert!(can_list_pods(&fixture, &again).await);
-    // without any token there is nothing to be had, which is said in one line
+    // without any token there are no clusters, which is reported in one line
     fixture.lose_everything();
     let failed = fixture.credential().await;
     assert_eq!((failed.code, failed.out.as_str()), (69, ""));

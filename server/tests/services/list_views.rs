@@ -180,7 +180,12 @@ async fn a_view_of_other_namespaces_opens_the_list_there() {
     let mut listed = vec![one.name.clone(), two.name.clone()];
     listed.sort();
     let refused = vec!["kube-system".to_owned()];
-    assert_eq!(scope, ListScope::Namespaces { listed, refused });
+    let expected = ListScope::Namespaces {
+        listed,
+        refused,
+        all_known: true,
+    };
+    assert_eq!(scope, expected);
     one.done().await;
     two.done().await;
 }
@@ -476,7 +481,10 @@ async fn finding_s12_a_list_of_more_namespaces_than_are_watched_is_merged_and_st
     let mut found = names(&window);
     found.sort_unstable();
     assert_eq!(found, ["in-the-first", "in-the-last"]);
-    let ListScope::Namespaces { listed, refused } = scope else {
+    let ListScope::Namespaces {
+        listed, refused, ..
+    } = scope
+    else {
         panic!("merged over namespaces: {scope:?}");
     };
     assert_eq!((listed.len(), refused.len()), (many, 0));

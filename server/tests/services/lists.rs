@@ -277,7 +277,10 @@ async fn a_list_of_chosen_namespaces_has_those_that_the_user_may_list() {
             .list(stack.acme(), chosen.clone(), FIRST_ROWS)
             .await
             .unwrap();
-        let ListScope::Namespaces { listed, refused } = &table.scope else {
+        let ListScope::Namespaces {
+            listed, refused, ..
+        } = &table.scope
+        else {
             panic!("{:?}", table.scope);
         };
         assert_eq!(*refused, refuses, "{user}");

@@ -19,6 +19,7 @@ mod kubectl_rows;
 mod list_views;
 mod lists;
 mod manifests;
+mod namespaces;
 mod objects;
 mod own_cloud;
 mod own_namespace;

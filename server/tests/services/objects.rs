@@ -23,7 +23,10 @@ async fn a_viewers_list_is_merged_over_exactly_their_namespaces() {
         .list(stack.acme(), pods.clone(), FIRST_ROWS)
         .await
         .unwrap();
-    let ListScope::Namespaces { listed, refused } = &table.scope else {
+    let ListScope::Namespaces {
+        listed, refused, ..
+    } = &table.scope
+    else {
         panic!("merged, not {:?}", table.scope);
     };
     assert!(listed.contains(&"shop".to_owned()));

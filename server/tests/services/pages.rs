@@ -112,6 +112,7 @@ async fn finding_o5_what_was_done_is_reported_to_the_gateway() {
             cluster: stack.acme(),
             object: object.to_owned(),
             outcome,
+            candidate: None,
         }]
     };
     let reports = read("ada", "namespaces", None, "shop").await;

@@ -366,6 +366,7 @@ async fn a_list_of_several_namespaces_continues_without_one_whose_role_binding_w
         ListScope::Namespaces {
             listed: vec![left.name.clone()],
             refused: vec![lost.name.clone()],
+            all_known: true,
         }
     );
     config_map(&left, "after").await;

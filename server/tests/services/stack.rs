@@ -8,7 +8,7 @@ use k8s_openapi::api::{core::v1::Namespace, rbac::v1::RoleBinding};
 use kube::{Api, Client, api::PostParams};
 use portico_assertion::{
     Claims, PrivateKey, Signer, SigningKey, Verifier,
-    claims::{AppAccess, OpenApps},
+    claims::{AppAccess, Namespaces, OpenApps},
     panel_token,
 };
 use portico_domain::{
@@ -122,7 +122,8 @@ impl Stack {
     /// The headers that the gateway would send for a user in a project.
     pub async fn headers(&self, user: &str, project: &str) -> HeaderMap {
         let password = self.var("DEMO_PASSWORD").to_owned().into();
-        self.headers_with(user, &password, project, None).await
+        self.headers_with(user, &password, project, Special::default())
+            .await
     }
 
     /// The headers that the gateway would have sent so many seconds ago for a user in acme.
@@ -130,20 +131,19 @@ impl Stack {
         let password = self.var("DEMO_PASSWORD").to_owned().into();
         let project = self.var("PROJECT_ID_ACME");
         let issued_at = Timestamp::now().as_second() - seconds;
-        self.headers_at(user, &password, project, None, issued_at)
+        self.headers_at(user, &password, project, Special::default(), issued_at)
             .await
     }
 
-    /// With the apps that are open; those that list a role of the user, if nothing is said.
     async fn headers_with(
         &self,
         user: &str,
         password: &SecretString,
         project: &str,
-        apps: Option<OpenApps>,
+        special: Special,
     ) -> HeaderMap {
         let now = Timestamp::now().as_second();
-        self.headers_at(user, password, project, apps, now).await
+        self.headers_at(user, password, project, special, now).await
     }
 
     async fn headers_at(
@@ -151,7 +151,7 @@ impl Stack {
         user: &str,
         password: &SecretString,
         project: &str,
-        apps: Option<OpenApps>,
+        special: Special,
         issued_at: i64,
     ) -> HeaderMap {
         let answer = reqwest::Client::new()
@@ -178,7 +178,8 @@ impl Stack {
             .parse()
             .unwrap();
         let mut claims = claims(&body["token"], expires_at, issued_at);
-        claims.apps = apps.unwrap_or_else(|| self.listed_apps(&claims));
+        claims.apps = special.apps.unwrap_or_else(|| self.listed_apps(&claims));
+        claims.namespaces = special.namespaces;
         let sealed = panel_token::seal_for_panel(
             self.panel_key.public(),
             &claims.jti,
@@ -240,9 +241,28 @@ impl Stack {
     pub async fn panel_with(&self, user: &str, apps: OpenApps) -> impl Panel + use<> {
         let password = self.var("DEMO_PASSWORD").to_owned().into();
         let project = self.var("PROJECT_ID_ACME");
-        let headers = self
-            .headers_with(user, &password, project, Some(apps))
-            .await;
+        let special = Special {
+            apps: Some(apps),
+            ..Special::default()
+        };
+        let headers = self.headers_with(user, &password, project, special).await;
+        PanelService::new(Arc::clone(&self.services), self.admit(&headers))
+    }
+
+    /// The panel of a user in acme, with namespaces of acme's cluster in which they may have rights.
+    pub async fn panel_with_namespaces(
+        &self,
+        user: &str,
+        namespaces: &[&str],
+    ) -> impl Panel + use<> {
+        let password = self.var("DEMO_PASSWORD").to_owned().into();
+        let project = self.var("PROJECT_ID_ACME");
+        let names = namespaces.iter().map(|&name| name.to_owned()).collect();
+        let special = Special {
+            namespaces: Namespaces::from([(self.acme(), names)]),
+            ..Special::default()
+        };
+        let headers = self.headers_with(user, &password, project, special).await;
         PanelService::new(Arc::clone(&self.services), self.admit(&headers))
     }
 
@@ -260,7 +280,7 @@ impl Stack {
     /// The headers that the gateway would send for a user of the test's own in acme.
     pub async fn headers_of(&self, user: &TestUser) -> HeaderMap {
         let project = self.var("PROJECT_ID_ACME");
-        self.headers_with(&user.name, &user.password, project, None)
+        self.headers_with(&user.name, &user.password, project, Special::default())
             .await
     }
 
@@ -347,6 +367,14 @@ fn metrics_url(env: &BTreeMap<String, String>) -> Url {
         .unwrap()
 }
 
+/// What an assertion has besides the user.
+#[derive(Default)]
+struct Special {
+    /// The apps that are open; those that list a role of the user, by default.
+    apps: Option<OpenApps>,
+    namespaces: Namespaces,
+}
+
 fn public_url() -> Url {
     PUBLIC_URL.parse().unwrap()
 }
@@ -390,6 +418,7 @@ fn claims(token: &Value, expires_at: Timestamp, issued_at: i64) -> Claims {
         projects: vec![project.clone()],
         project: Some(project),
         apps: OpenApps::new(),
+        namespaces: Namespaces::new(),
         csrf: Some(CSRF.to_owned()),
         session_expires_at: expires_at.as_second(),
         auth_methods: vec!["password".to_owned()],

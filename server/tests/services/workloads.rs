@@ -11,7 +11,8 @@ use kube::{
     discovery::ApiResource,
 };
 use portico_domain::panel::{
-    Action, Health, ObjectRef, ObjectView, RelatedView, Relation, ResourceRef, StateChange,
+    Action, DetailCell, Health, ObjectRef, ObjectView, RelatedView, Relation, ResourceRef,
+    StateChange,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -141,6 +142,101 @@ async fn need_28_a_workload_leads_to_what_selects_routes_scales_protects_and_fee
             "{plural}"
         );
     }
+    own.done().await;
+}
+
+/// Returns the texts of a table by its title.
+fn rows<'v>(view: &'v RelatedView, title: &str) -> Vec<Vec<&'v str>> {
+    let table = view.tables.iter().find(|table| table.title == title);
+    let table = table.unwrap_or_else(|| panic!("no table {title} in {:?}", view.tables));
+    let texts = |row: &'v Vec<DetailCell>| row.iter().map(|cell| cell.text.as_str()).collect();
+    table.rows.iter().map(texts).collect()
+}
+
+#[tokio::test]
+async fn need_19_an_ingress_shows_hosts_tls_and_backends_and_a_service_its_endpoints() {
+    let stack = Stack::open();
+    let own = stack.namespace("routes").await;
+    let (client, name) = (&own.client, own.name.as_str());
+    let path = |path: &str, service: &str, port: u16| {
+        json!({"path": path, "pathType": "Prefix",
+            "backend": {"service": {"name": service, "port": {"number": port}}}})
+    };
+    for object in [
+        json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+            "spec": {"ports": [{"name": "http", "port": 80, "targetPort": 8080}]}}),
+        json!({"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "web"}, "subsets": [{
+            "ports": [{"name": "http", "port": 8080}], "addresses": [{"ip": "192.0.2.7"}],
+            "notReadyAddresses": [{"ip": "192.0.2.8"}]}]}),
+        json!({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "shop"},
+        "spec": {
+            "tls": [{"hosts": ["shop.example.org"], "secretName": "shop-tls"}],
+            "rules": [
+                {"host": "shop.example.org", "http": {"paths": [path("/", "web", 80), path("/api", "api", 8000)]}},
+                {"host": "old.example.org", "http": {"paths": [path("/", "web", 80)]}},
+            ]}}),
+    ] {
+        create(client, name, object).await;
+    }
+    let panel = stack.panel("devi").await;
+    let related = async |object: ObjectRef| panel.related(stack.acme(), object).await.unwrap();
+    let ingress = related(object("networking.k8s.io", "v1", "ingresses", name, "shop")).await;
+    assert_eq!(
+        rows(&ingress, "Routes"),
+        [
+            [
+                "https://shop.example.org/",
+                "Prefix",
+                "web",
+                "80",
+                "shop-tls"
+            ],
+            [
+                "https://shop.example.org/api",
+                "Prefix",
+                "api",
+                "8000",
+                "shop-tls"
+            ],
+            ["http://old.example.org/", "Prefix", "web", "80", ""],
+        ]
+    );
+    let service = related(object("", "v1", "services", name, "web")).await;
+    assert_eq!(rows(&service, "Ports"), [["http", "80/TCP", "8080", ""]]);
+    assert_eq!(
+        rows(&service, "Endpoints"),
+        [
+            ["192.0.2.7:8080", "", "Ready"],
+            ["192.0.2.8:8080", "", "Not ready, gets no requests"],
+        ]
+    );
+    own.done().await;
+}
+
+#[tokio::test]
+async fn need_24_a_custom_resource_shows_its_specification_and_status() {
+    let stack = Stack::open();
+    let own = stack.namespace("custom").await;
+    let (client, name) = (&own.client, own.name.as_str());
+    let backup = json!({"apiVersion": "data.example.org/v1", "kind": "Backup", "metadata": {"name": "daily"},
+        "spec": {"source": "orders", "schedule": "0 3 * * *", "keep": 3},
+        "status": {"phase": "Completed", "lastBackup": "orders-17"}});
+    create(client, name, backup).await;
+    let panel = stack.panel("devi").await;
+    let backup = object("data.example.org", "v1", "backups", name, "daily");
+    let view = panel.related(stack.acme(), backup).await.unwrap();
+    assert_eq!(
+        rows(&view, "Specification"),
+        [
+            ["keep", "3"],
+            ["schedule", "0 3 * * *"],
+            ["source", "orders"],
+        ]
+    );
+    assert_eq!(
+        rows(&view, "Status"),
+        [["lastBackup", "orders-17"], ["phase", "Completed"]]
+    );
     own.done().await;
 }
 

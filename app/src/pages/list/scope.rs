@@ -1,8 +1,10 @@
 //! Which namespaces a list is made of, if it is not all of them.
 use crate::{
     components::NameList,
+    context::use_session,
     format,
     hooks::LiveList,
+    routes,
     ui::{Icon, icons},
 };
 use leptos::prelude::*;
@@ -18,10 +20,14 @@ pub fn ScopeNote(
     let failures = StoredValue::new(failures);
     move || {
         let failures = failures.get_value();
-        let (listed, refused) = match list.scope.get() {
-            ListScope::Namespaces { listed, refused } => (listed, refused),
+        let (listed, refused, all_known) = match list.scope.get() {
+            ListScope::Namespaces {
+                listed,
+                refused,
+                all_known,
+            } => (listed, refused, all_known),
             _ if failures.is_empty() => return ().into_any(),
-            _ => (Vec::new(), Vec::new()),
+            _ => (Vec::new(), Vec::new(), true),
         };
         let all = listed.len() + refused.len();
         let text = if all == 0 {
@@ -40,11 +46,27 @@ pub fn ScopeNote(
                     })}
                     {text}
                 </summary>
-                <div class="scope-names">{names(listed, refused, &failures)}</div>
+                <div class="scope-names">{names(listed, refused, &failures)} {others(list, all_known)}</div>
             </details>
         }
         .into_any()
     }
+}
+
+/// Returns the note that other namespaces may exist, with a link to the page that adds one.
+fn others(list: LiveList, all_known: bool) -> Option<AnyView> {
+    let session = use_session();
+    (!all_known).then(|| {
+        let project = session.project.get_untracked();
+        let href = routes::namespaces(&project, list.cluster());
+        view! {
+            <div>
+                "Your roles do not include the list of namespaces: there may be others. "
+                <a href=href>"Add a namespace by its name"</a>
+            </div>
+        }
+        .into_any()
+    })
 }
 
 fn names(listed: Vec<String>, refused: Vec<String>, failures: &[String]) -> AnyView {

@@ -122,6 +122,8 @@ pub struct GrantPreview {
     pub dangers: Vec<String>,
     pub namespaces: String,
     pub subject: Subject,
+    /// The subject's ID; that of the user if the form had a name.
+    pub subject_id: String,
     /// The group that the binding will name.
     pub group: String,
     /// True if the same grant exists already.

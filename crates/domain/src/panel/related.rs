@@ -131,7 +131,7 @@ pub struct RelatedObject {
     pub object: ObjectRef,
     /// As the API spells it: `StatefulSet`.
     pub kind: String,
-    /// `None` if it was not judged.
+    /// `None` if it was not assessed.
     pub health: Option<Health>,
     /// Empty if there is nothing to add to its name.
     pub status: String,

@@ -96,6 +96,21 @@ pub struct ObjectRef {
     pub name: String,
 }
 
+impl ObjectRef {
+    /// Returns the object's name in the audit log: `shop/pods/web-1`, `persistentvolumes/pv-1`.
+    pub fn audit_name(&self) -> String {
+        let kind = if self.resource.group.is_empty() {
+            self.resource.plural.clone()
+        } else {
+            format!("{}.{}", self.resource.plural, self.resource.group)
+        };
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{kind}/{}", self.name),
+            None => format!("{kind}/{}", self.name),
+        }
+    }
+}
+
 /// The query of a list: what it selects, and in which order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ListQuery {
@@ -204,7 +219,20 @@ pub enum ListScope {
     Namespaces {
         listed: Vec<String>,
         refused: Vec<String>,
+        /// Whether the viewer may list namespaces. If not, there may be others in which they have
+        /// rights.
+        all_known: bool,
     },
+}
+
+/// The namespaces of a cluster that the viewer may see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VisibleNamespaces {
+    /// In their order.
+    pub names: Vec<String>,
+    /// Whether the viewer may list namespaces. If not, these are the ones that Portico knows and the
+    /// API server confirms; there may be others.
+    pub all_known: bool,
 }
 
 /// One column of a Table.

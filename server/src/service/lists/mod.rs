@@ -19,6 +19,7 @@ use crate::kube::{
     listing::{self, Merged, Selection as ListSelection},
     namespaces,
 };
+use portico_domain::namespace_format::is_label;
 use portico_domain::panel::{
     BulkTarget, LabelCount, ListQuery, ListScope, MAX_SELECTED, ResourceKind, ResourceRef,
     ResourceTable, RowRange, Selection, label_selector,
@@ -195,7 +196,7 @@ pub fn all_rows(merged: Merged) -> ListRows {
 }
 
 /// Returns the namespaces that a list of this kind can be narrowed to: those that the user may
-/// list, and `None` for a kind whose objects are in no namespace.
+/// see, and `None` for a kind whose objects are in no namespace.
 pub async fn namespaces_for(
     api: &Api,
     resource: &ResourceRef,
@@ -203,10 +204,24 @@ pub async fn namespaces_for(
     if !discovery::kind(api, resource).await?.namespaced {
         return Ok(None);
     }
-    match namespaces::list(api).await {
-        Ok(names) => Ok(Some(names)),
-        // the page still offers the namespaces in its address
-        Err(KubeError::Refused(_)) => Ok(Some(Vec::new())),
-        Err(error) => Err(error.into()),
+    Ok(Some(namespaces::visible(api).await?.names))
+}
+
+/// Checks that the user has any right in a namespace.
+///
+/// # Errors
+/// `Invalid` for a text that is not a namespace's name, `NotPermitted` without a right.
+pub async fn check_namespace(api: &Api, name: &str) -> Result<(), ServiceError> {
+    if !is_label(name) {
+        return Err(ServiceError::invalid(
+            "A namespace's name has up to 63 lower-case letters, digits and hyphens.",
+        ));
     }
+    if namespaces::has_rights(api, name).await? {
+        return Ok(());
+    }
+    Err(ServiceError::not_permitted(format!(
+        "Your roles give you no rights in the namespace {name}, or it does not exist."
+    ))
+    .next("Check the name, or ask an administrator of the namespace for access."))
 }

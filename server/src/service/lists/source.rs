@@ -124,7 +124,10 @@ impl Opened {
             return Ok(());
         };
         loop {
-            if let ListScope::Namespaces { listed, refused } = &mut self.scope {
+            if let ListScope::Namespaces {
+                listed, refused, ..
+            } = &mut self.scope
+            {
                 leave_out_refused(viewers, listed, refused);
             }
             match places_state(viewers) {

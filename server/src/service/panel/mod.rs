@@ -11,22 +11,23 @@ use crate::{
         Caller,
         audit::{self, Outcome},
     },
-    kube::{Api, changes},
+    kube::{Api, changes, namespaces},
 };
 use app::{
     error::{UiError, UiErrorKind},
     ports::Panel,
 };
 use async_trait::async_trait;
+use portico_assertion::audit_report::Candidate;
 use portico_domain::{
     cluster::ClusterRecord,
-    identity::Named,
+    identity::{Named, user_group},
     panel::{
         AccessView, AlertsView, AuthenticationView, BulkAction, BulkOutcome, BulkTarget,
         ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
         LabelCount, Launchpad, ListQuery, RegistryView, ResourceKind, ResourceRef, ResourceTable,
         RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
-        SessionView, UserTest, UserTestRequest, WhoCanView,
+        SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhoCanView,
     },
 };
 use std::sync::Arc;
@@ -62,12 +63,25 @@ impl PanelService {
         target: &str,
         answer: Result<T, ServiceError>,
     ) -> Result<T, UiError> {
+        self.audited_with(action, cluster, target, None, answer)
+    }
+
+    /// Does the same; reports a namespace in which a subject has rights if the change succeeded.
+    fn audited_with<T>(
+        &self,
+        action: &str,
+        cluster: Uuid,
+        target: &str,
+        candidate: Option<Candidate>,
+        answer: Result<T, ServiceError>,
+    ) -> Result<T, UiError> {
         let outcome = match &answer {
             Ok(_) => Outcome::Done,
             Err(error) if error.kind == UiErrorKind::NotPermitted => Outcome::Refused,
             Err(_) => Outcome::Failed,
         };
-        audit::record(&self.caller, action, cluster, target, outcome);
+        let candidate = candidate.filter(|_| outcome == Outcome::Done);
+        audit::record_with(&self.caller, action, cluster, target, outcome, candidate);
         self.ui(answer)
     }
 }
@@ -117,6 +131,22 @@ impl Panel for PanelService {
     ) -> Result<Option<Vec<String>>, UiError> {
         let (api, _) = self.ui(self.api(cluster).await)?;
         self.ui(lists::namespaces_for(&api, &resource).await)
+    }
+
+    async fn visible_namespaces(&self, cluster: Uuid) -> Result<VisibleNamespaces, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(namespaces::visible(&api).await.map_err(ServiceError::from))
+    }
+
+    async fn add_namespace(&self, cluster: Uuid, name: String) -> Result<(), UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let added = lists::check_namespace(&api, &name).await;
+        let candidate = added.is_ok().then(|| Candidate {
+            subject: user_group(&self.caller.identity().user.id),
+            namespace: name.clone(),
+        });
+        let target = name.chars().take(64).collect::<String>();
+        self.audited_with("add_namespace", cluster, &target, candidate, added)
     }
 
     async fn list(
@@ -223,7 +253,11 @@ impl Panel for PanelService {
             grant.subject_id,
             grant.namespace.as_deref().unwrap_or("the cluster")
         );
-        self.audited("grant", cluster, &target, answer)
+        let candidate = grant.namespace.clone().map(|namespace| Candidate {
+            subject: access::group_of(&grant, record, self.caller.identity()),
+            namespace,
+        });
+        self.audited_with("grant", cluster, &target, candidate, answer)
     }
 
     async fn revoke(&self, cluster: Uuid, revoke: RevokeRequest) -> Result<ChangeDone, UiError> {

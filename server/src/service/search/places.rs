@@ -14,13 +14,18 @@ const MAX_CONCURRENT_REVIEWS: usize = 16;
 /// namespace would take a dozen times as many requests. Only what the rules name is searched; it is
 /// listed with the user's own token, which the API server authorizes again.
 #[derive(Default)]
-pub struct Places(OnceCell<Vec<(String, Arc<Rules>)>>);
+pub struct Places(OnceCell<Read>);
+
+struct Read {
+    rules: Vec<(String, Arc<Rules>)>,
+    all_known: bool,
+}
 
 impl Places {
     /// Returns the scope over which a kind is searched.
     ///
     /// # Errors
-    /// `Refused` if the user may list the kind in no namespace, or the namespaces neither.
+    /// `Refused` if the user may list the kind in no namespace that they may see.
     pub async fn scope(&self, api: &Api, kind: &ResourceKind) -> Result<ListScope, KubeError> {
         if !kind.namespaced {
             return Ok(ListScope::Cluster);
@@ -29,8 +34,8 @@ impl Places {
         if reviews::allowed(api, &reviews::question("list", &resource, None)).await? {
             return Ok(ListScope::Cluster);
         }
-        let rules = self.0.get_or_try_init(|| read(api)).await?;
-        let listed = permitted(rules, kind);
+        let read = self.0.get_or_try_init(|| read(api)).await?;
+        let listed = permitted(&read.rules, kind);
         if listed.is_empty() {
             return Err(KubeError::Refused(format!(
                 "your roles do not include list on {} in any namespace of this cluster",
@@ -40,13 +45,15 @@ impl Places {
         Ok(ListScope::Namespaces {
             listed,
             refused: Vec::new(),
+            all_known: read.all_known,
         })
     }
 }
 
-async fn read(api: &Api) -> Result<Vec<(String, Arc<Rules>)>, KubeError> {
-    let names = namespaces::list(api).await?;
-    let read: Vec<_> = names
+async fn read(api: &Api) -> Result<Read, KubeError> {
+    let visible = namespaces::visible(api).await?;
+    let read: Vec<_> = visible
+        .names
         .into_iter()
         .map(|name| async move {
             let rules = reviews::cached_rules(api, &name).await?;
@@ -57,7 +64,10 @@ async fn read(api: &Api) -> Result<Vec<(String, Arc<Rules>)>, KubeError> {
         .buffered(MAX_CONCURRENT_REVIEWS)
         .collect()
         .await;
-    read.into_iter().collect()
+    Ok(Read {
+        rules: read.into_iter().collect::<Result<_, _>>()?,
+        all_known: visible.all_known,
+    })
 }
 
 fn permitted(rules: &[(String, Arc<Rules>)], kind: &ResourceKind) -> Vec<String> {

@@ -38,7 +38,7 @@ async fn finding_o4_doctor_prints_documented_objects_and_lines() {
 }
 
 #[tokio::test]
-async fn finding_o4_doctor_of_one_role_neither_reads_nor_judges_what_is_of_another() {
+async fn finding_o4_doctor_of_one_role_neither_reads_nor_checks_what_is_of_another() {
     let mut place = Place::new().await;
     place.config["gateway"]["public_url"] = json!("https://cloud.example.org/with/a/path");
     place.config["gateway"]["assertion_key_file"] = json!("/nowhere/assertion.pem");

@@ -213,7 +213,7 @@ async fn finding_o4_doctor_finds_foreign_programs_at_each_port() {
         assert_eq!(found["subject"], format!("{section}.listen"));
         place.config = sound;
     }
-    // our own are told from them
+    // our own are distinguished from them
     let gateway = StandIn::start(published(&place)).await;
     place.config["gateway"]["listen"] = json!(gateway.address.to_string());
     let (certificate, key) = (place.path("tls.crt"), place.path("tls.key"));

@@ -146,6 +146,11 @@ pub fn calls(target: &Target) -> Vec<Call> {
             json!({ "cluster": cluster,
                 "resource": { "group": "apps", "version": "v1", "plural": "deployments" } }),
         ),
+        form("/api/namespaces/get", false, &[("cluster", cluster)]),
+        changes(
+            "/api/namespaces/add",
+            json!({ "cluster": cluster, "name": namespace }),
+        ),
         changes(
             "/api/resources/change",
             json!({ "cluster": cluster,
