@@ -333,6 +333,14 @@ pub fn object_tab(project: &str, id: Uuid, reference: &ObjectRef, tab: Tab) -> S
     }
 }
 
+/// Returns the address of the audit log's entries about an object.
+pub fn activity(id: Uuid, object: &ObjectRef) -> String {
+    format!(
+        "/oauth2/audit?cluster={id}&object={}",
+        escaped(&object.audit_name())
+    )
+}
+
 /// Returns the address of a kubeconfig download without a secret.
 pub fn kubeconfig(project: &str, id: Uuid) -> String {
     format!("{}/kubeconfig", cluster(project, id))

@@ -98,6 +98,9 @@ TOML
   if [ "$with_oidc" = yes ]; then providers; fi
   cat <<TOML
 
+[gateway.audit]
+project_admin_roles = ["k8s_admin"]
+
 [gateway.demo]
 password_file = "$state/demo-password"
 users = [

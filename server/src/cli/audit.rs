@@ -53,6 +53,9 @@ pub(super) struct ListArgs {
     /// An action such as session.sign_in, or the start of several: session, app, cluster, panel, cli
     #[arg(long, value_name = "ACTION")]
     action: Option<String>,
+    /// An object of a cluster, as the entries name it: shop/deployments.apps/web
+    #[arg(long, value_name = "OBJECT")]
+    object: Option<String>,
     /// intended, succeeded, denied or failed
     #[arg(long, value_name = "OUTCOME", value_parser = outcome)]
     outcome: Option<Outcome>,
@@ -229,6 +232,7 @@ fn filter(arguments: &ListArgs, names: &HashMap<String, String>) -> AuditFilter 
         project_id: arguments.project.clone(),
         cluster_id,
         action: arguments.action.clone(),
+        target: arguments.object.clone(),
         outcome: arguments.outcome,
         since: arguments.since,
         until: arguments.until,

@@ -91,13 +91,32 @@ impl Trail<'_> {
             @if shown.is_some() || !self.administered.is_empty() {
                 nav.trails aria-label="Whose activity" {
                     ul {
-                        li { (trail_link(None, "Your own", shown)) }
+                        li { (self.trail_link(None, "Your own", shown)) }
                         @for project in self.administered {
-                            li { (trail_link(Some(&project.id), &format!("Project {}", project.name), shown)) }
+                            li { (self.trail_link(Some(&project.id), &format!("Project {}", project.name), shown)) }
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Returns a link to another audit log, which keeps the object of this page.
+    fn trail_link(&self, project: Option<&str>, name: &str, shown: Option<&str>) -> Markup {
+        let query = TrailQuery {
+            project: project.map(str::to_owned),
+            cluster: self.query.cluster.clone(),
+            object: self.query.object.clone(),
+            ..TrailQuery::default()
+        };
+        let query = query.beginning(None);
+        let href = if query.is_empty() {
+            activity::PATH.to_owned()
+        } else {
+            format!("{}?{query}", activity::PATH)
+        };
+        html! {
+            a href=(href) aria-current=[(project == shown).then_some("page")] { (name) }
         }
     }
 
@@ -107,6 +126,7 @@ impl Trail<'_> {
         html! {
             form.filters method="get" action=(activity::PATH) role="search" aria-label="Filter entries" {
                 @if let Some(project) = &query.project { (hidden("project", project)) }
+                @if let Some(cluster) = &query.cluster { (hidden("cluster", cluster)) }
                 @if query.project.is_some() {
                     div {
                         label for="user" { "User name or ID" }
@@ -126,6 +146,12 @@ impl Trail<'_> {
                             option value=(value) selected[value == action] { (name) }
                         }
                     }
+                }
+                div {
+                    label for="object" { "Object" }
+                    input #object type="text" name="object" maxlength="255" autocomplete="off"
+                        autocapitalize="none" spellcheck="false"
+                        value=(query.object.as_deref().unwrap_or_default());
                 }
                 div {
                     label for="outcome" { "Outcome" }
@@ -254,20 +280,6 @@ impl Row {
     }
 }
 
-fn trail_link(project: Option<&str>, name: &str, shown: Option<&str>) -> Markup {
-    let query = TrailQuery {
-        project: project.map(str::to_owned),
-        ..TrailQuery::default()
-    };
-    let href = match project {
-        Some(_) => format!("{}?{}", activity::PATH, query.beginning(None)),
-        None => activity::PATH.to_owned(),
-    };
-    html! {
-        a href=(href) aria-current=[(project == shown).then_some("page")] { (name) }
-    }
-}
-
 fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Intended => "Started",
@@ -319,6 +331,7 @@ fn words(action: &str) -> Option<&'static str> {
         "panel.undo" => "Change undone",
         "panel.yaml" => "YAML opened",
         "panel.exec" => "Terminal opened",
+        "panel.add_namespace" => "Namespace added to the visible ones",
         "panel.test_self" | "panel.test_user" => "Sign-in to the cluster tested",
         "panel.request" => "Change without an answer",
         "audit.read" => "Activity of a project read",

@@ -25,6 +25,10 @@ pub(crate) struct TrailQuery {
     /// A user's name or ID, among the project's entries.
     pub user: Option<String>,
     pub action: Option<String>,
+    /// The ID of a cluster.
+    pub cluster: Option<String>,
+    /// An object of a cluster, as the entries name it: `shop/deployments.apps/web`.
+    pub object: Option<String>,
     pub outcome: Option<Outcome>,
     /// First day, in UTC.
     pub since: Option<Date>,
@@ -54,6 +58,8 @@ impl TrailQuery {
             user: text("user").filter(|_| project.is_some()),
             project,
             action: text("action"),
+            cluster: text("cluster"),
+            object: text("object"),
             outcome: text("outcome")
                 .map(|text| text.parse().map_err(Problem::bad_request))
                 .transpose()?,
@@ -79,6 +85,8 @@ impl TrailQuery {
         AuditFilter {
             user: self.user.clone(),
             action: self.action.clone(),
+            cluster_id: self.cluster.clone(),
+            target: self.object.clone(),
             outcome: self.outcome,
             since: self.since.and_then(start),
             // the last day is included
@@ -111,6 +119,8 @@ impl TrailQuery {
             ("project", self.project.as_deref()),
             ("user", self.user.as_deref()),
             ("action", self.action.as_deref()),
+            ("cluster", self.cluster.as_deref()),
+            ("object", self.object.as_deref()),
             ("outcome", self.outcome.map(Outcome::as_str)),
             ("since", since.as_deref()),
             ("until", until.as_deref()),
@@ -134,7 +144,7 @@ mod tests {
 
     #[test]
     fn audit_query_is_kept_from_page_to_page() {
-        let text = "project=p1&user=ada&action=panel&outcome=denied&since=2026-11-01\
+        let text = "project=p1&user=ada&action=panel&cluster=c1&object=shop%2Fpods%2Fweb&outcome=denied&since=2026-11-01\
                     &until=2026-11-23&before=42";
         let query = read(text).expect("a query");
         assert_eq!(query.beginning(query.before), text);

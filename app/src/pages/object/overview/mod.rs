@@ -15,7 +15,7 @@ use crate::{
     context::use_session,
     format,
     routes::{self, ListState},
-    ui::{Banner, Card, Facts, Icon, Status, TableRegion, Tone, icons},
+    ui::{Banner, Card, DescriptionList, Icon, Status, TableRegion, Tone, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{Condition, ContainerView, Health, ObjectRef, ObjectView, ResourceRef};
@@ -44,7 +44,7 @@ pub fn view(object: &ObjectView, cluster: Uuid, related: Related, dialogs: Dialo
             </div>
         }
     });
-    let details = facts(object);
+    let details = details(object, cluster);
     view! {
         {reason}
         {deleting}
@@ -62,7 +62,7 @@ pub fn view(object: &ObjectView, cluster: Uuid, related: Related, dialogs: Dialo
     .into_any()
 }
 
-fn facts(object: &ObjectView) -> AnyView {
+fn details(object: &ObjectView, cluster: Uuid) -> AnyView {
     let mut rows: Vec<(String, AnyView)> = Vec::new();
     if object.created_at.is_some() {
         let created = view! { <Age at=object.created_at />" ago" }.into_any();
@@ -85,11 +85,16 @@ fn facts(object: &ObjectView) -> AnyView {
     if !object.annotations.is_empty() {
         rows.push(("Annotations".to_owned(), annotations(&object.annotations)));
     }
+    let activity = routes::activity(cluster, &object.reference);
+    rows.push((
+        "Activity".to_owned(),
+        view! { <a href=activity rel="external">"Changes made with Portico"</a> }.into_any(),
+    ));
     rows.push((
         "UID".to_owned(),
         view! { <code>{object.uid.clone()}</code> }.into_any(),
     ));
-    view! { <Facts rows /> }.into_any()
+    view! { <DescriptionList rows /> }.into_any()
 }
 
 fn chip(key: &str, value: &str) -> AnyView {
