@@ -48,7 +48,7 @@ async function fill(page: Page, { place, role, toWhom, id }: Grant) {
   await page.getByLabel("Role", { exact: true }).selectOption({ label: role });
   await page.getByLabel(toWhom).check();
   if (toWhom !== "One Keystone user") await page.getByLabel("Name", { exact: true }).selectOption("other");
-  await page.getByLabel("Keystone ID").fill(id);
+  await page.getByLabel(/^Keystone (user name or )?ID$/).fill(id);
   await page.getByRole("button", { name: "See what this gives" }).click();
 }
 
@@ -107,7 +107,7 @@ test("dangerous grants are red, and require the role's name", async ({ page }) =
   expect(await admin("acme-prod", "get", "rolebindings", "-n", namespace, "-o", "jsonpath={.items[*].roleRef.name}")).not.toContain("cluster-admin");
 });
 
-test("a name instead of an ID is refused, with the way to find the ID", async ({ page }) => {
+test("a name that Keystone does not let one look up is refused, with the way to find the ID", async ({ page }) => {
   await open(page);
   await fill(page, { place: namespace, role: "portico-viewer", toWhom: "One Keystone user", id: "nora" });
   await expect(page.getByRole("alert")).toContainText(/32 digits/);
@@ -238,7 +238,7 @@ test("finding_p17 the preview of a grant to a valid ID shows that it could not b
   await expect(card).not.toContainText("does not know");
   // her own ID needs no looking up
   await page.getByRole("button", { name: "Back" }).click();
-  await page.getByLabel("Keystone ID").fill(userId("ada"));
+  await page.getByLabel(/^Keystone (user name or )?ID$/).fill(userId("ada"));
   await page.getByRole("button", { name: "See what this gives" }).click();
   await expect(card).toContainText("ada");
   await expect(card.getByText("Couldn't verify this ID")).toHaveCount(0);

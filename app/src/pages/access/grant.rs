@@ -172,6 +172,10 @@ fn GrantForm(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoVi
             entries.busy.set(false);
             match outcome {
                 Ok(preview) => {
+                    let request = GrantRequest {
+                        subject_id: preview.subject_id.clone(),
+                        ..request
+                    };
                     entries.typed.set(String::new());
                     entries.preview.set(Some((request, preview)));
                 }
@@ -199,14 +203,21 @@ fn GrantForm(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoVi
                 {move || (entries.kind.get() != SubjectKind::User).then(|| view! {
                     <SelectField id="grant-known" label="Name" value=entries.known choices=known />
                 })}
-                {move || pasting().then(|| view! {
-                    <Field
-                        id="grant-subject"
-                        label="Keystone ID"
-                        value=entries.pasted
-                        required=true
-                        hint="As Keystone shows it, for example with: openstack user show"
-                    />
+                {move || pasting().then(|| {
+                    let (label, hint) = if entries.kind.get() == SubjectKind::User {
+                        ("Keystone user name or ID", "A name is looked up with your own rights")
+                    } else {
+                        ("Keystone ID", "As Keystone shows it, for example with: openstack role show")
+                    };
+                    view! {
+                        <Field
+                            id="grant-subject"
+                            label
+                            value=entries.pasted
+                            required=true
+                            hint
+                        />
+                    }
                 })}
             </div>
             {move || entries.failure.get().map(|error| view! { <InlineError error /> })}

@@ -35,7 +35,38 @@ pub struct ListedProject {
     pub enabled: bool,
 }
 
+/// A user in Keystone's list.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ListedUser {
+    pub id: String,
+    pub name: String,
+    pub domain_id: String,
+}
+
 impl Client {
+    /// Returns the users of a name, which is unique in a domain only.
+    ///
+    /// # Errors
+    /// [`Error::InvalidToken`] if the token is invalid, [`Error::Forbidden`] if its user may not
+    /// list users.
+    pub async fn users_named(
+        &self,
+        token: &SecretString,
+        name: &str,
+    ) -> Result<Vec<ListedUser>, Error> {
+        let query = Serializer::new(String::new())
+            .append_pair("name", name)
+            .finish();
+        let listed: Option<Vec<ListedUser>> =
+            self.list("users_named", "users", query, token).await?;
+        let listed = listed.ok_or(Error::Malformed("404 to a list"))?;
+        // Keystone compares names in any case on some databases
+        Ok(listed
+            .into_iter()
+            .filter(|user| user.name.to_lowercase() == name.to_lowercase())
+            .collect())
+    }
+
     /// Returns the role assignments in a project; `None` if there is no such project.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ mod skew;
 pub mod token;
 mod wire;
 
-pub use assignments::{ListedProject, RoleAssignment};
+pub use assignments::{ListedProject, ListedUser, RoleAssignment};
 pub use client::{BuildError, Client};
 pub use error::Error;
 pub use federation::{Assertion, FederatedProtocol, FederationError};

@@ -10,6 +10,7 @@ use crate::{
 };
 use portico_domain::{
     cluster::ClusterRecord,
+    identity::Identity,
     panel::{BindingRef, ChangeDone, GrantRequest, RevokeRequest, SubjectKind},
 };
 use serde::Deserialize;
@@ -61,6 +62,13 @@ pub fn binding_name(grant: &GrantRequest, group: &str) -> String {
     format!("portico-{role}-{hash}")
 }
 
+/// Returns the group that a grant binds.
+pub fn group_of(grant: &GrantRequest, record: &ClusterRecord, identity: &Identity) -> String {
+    let project = identity.project.as_ref().map(|one| one.id.as_str());
+    let subject_id = grant.subject_id.trim();
+    subjects::group(grant.subject_kind, subject_id, record, project)
+}
+
 /// Creates the binding.
 pub async fn grant(
     api: &Api,
@@ -78,9 +86,7 @@ pub async fn grant(
             dangers.join(", ")
         )));
     }
-    let project = names.identity.project.as_ref().map(|p| p.id.as_str());
-    let subject_id = grant.subject_id.trim();
-    let group = subjects::group(grant.subject_kind, subject_id, record, project);
+    let group = group_of(grant, record, names.identity);
     let name = binding_name(grant, &group);
     let resource = rbac::binding_resource(grant.namespace.as_deref());
     let object = json!({

@@ -8,7 +8,7 @@ mod verification;
 mod view;
 mod who_can;
 
-pub use change::{grant, revoke, take_back};
+pub use change::{grant, group_of, revoke, take_back};
 pub use preview::preview;
 pub use subjects::{Names, bound_group, is_keystone_id, is_keystone_user_id};
 pub use undo::UndoStore;

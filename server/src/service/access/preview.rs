@@ -6,7 +6,7 @@ use crate::{
 };
 use portico_domain::{
     cluster::ClusterRecord,
-    panel::{GainedRule, GrantPreview, GrantRequest},
+    panel::{GainedRule, GrantPreview, GrantRequest, SubjectKind},
 };
 
 /// Reads the role, explains it, and looks the subject up in Keystone.
@@ -17,6 +17,17 @@ pub async fn preview(
     keystone: &KeystoneLookup<'_>,
     grant: &GrantRequest,
 ) -> Result<GrantPreview, ServiceError> {
+    let text = grant.subject_id.trim();
+    let is_name = grant.subject_kind == SubjectKind::User && !subjects::is_keystone_user_id(text);
+    let subject_id = if is_name && !text.is_empty() {
+        keystone.user_id(text).await?
+    } else {
+        text.to_owned()
+    };
+    let grant = &GrantRequest {
+        subject_id: subject_id.clone(),
+        ..grant.clone()
+    };
     let rules = rules(api, grant).await?;
     let project = names.identity.project.as_ref().map(|p| p.id.as_str());
     let group = subjects::group(grant.subject_kind, grant.subject_id.trim(), record, project);
@@ -34,6 +45,7 @@ pub async fn preview(
             |namespace| format!("namespace {namespace} only"),
         ),
         subject,
+        subject_id,
         unverified,
         exists: exists?,
         group,
@@ -98,7 +110,7 @@ fn resources(rule: &Rule) -> Vec<String> {
 }
 
 fn dangers_of(rule: &Rule) -> Vec<&'static str> {
-    // a rule limited to names is judged as if it were not: the named objects are dangerous all the
+    // a rule limited to names is rated as if it were not: the named objects are dangerous all the
     // same
     let rule = &Rule {
         resource_names: Vec::new(),

@@ -1,7 +1,12 @@
 //! Verification that the subject of a grant exists, as far as Keystone shows it to the viewer.
+use crate::service::error::ServiceError;
+use app::error::UiErrorKind;
 use portico_domain::panel::{Subject, SubjectKind};
-use portico_openstack::keystone::{Client, Error};
+use portico_openstack::keystone::{Client, Error, ListedUser};
 use secrecy::SecretString;
+
+/// Maximum number of users in the message about an ambiguous name.
+const MAX_LISTED_USERS: usize = 10;
 
 /// Looks subjects up with the viewer's own token.
 #[derive(Clone, Copy)]
@@ -37,6 +42,65 @@ impl KeystoneLookup<'_> {
         match found {
             Ok(Some(name)) => (with_name(subject, name), None),
             other => (subject, Some(reason(kind, &other))),
+        }
+    }
+}
+
+impl KeystoneLookup<'_> {
+    /// Returns the ID of the user with a name.
+    ///
+    /// # Errors
+    /// `Invalid` if there is none, or if there are several, which are then listed; also if Keystone
+    /// does not let the viewer look users up.
+    pub async fn user_id(&self, name: &str) -> Result<String, ServiceError> {
+        let (Some(client), Some(token)) = (self.client, self.token) else {
+            return Err(needs_id(
+                "This panel is not connected to Keystone, so it cannot look names up.",
+            ));
+        };
+        match client.users_named(token, name).await {
+            Ok(found) => the_one(name, &found),
+            Err(Error::Forbidden) => {
+                Err(needs_id("Keystone does not let you look up users by name."))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a user could not be looked up by name");
+                Err(ServiceError::new(
+                    UiErrorKind::Unavailable,
+                    "Keystone did not respond, so the name could not be looked up.",
+                )
+                .next("Try again in a moment, or enter the user's ID."))
+            }
+        }
+    }
+}
+
+fn needs_id(why: &str) -> ServiceError {
+    ServiceError::invalid(format!(
+        "{why} Enter the user's ID: 32 digits and letters a to f."
+    ))
+    .next("`openstack user show NAME` prints the ID.")
+}
+
+fn the_one(name: &str, found: &[ListedUser]) -> Result<String, ServiceError> {
+    match found {
+        [one] => Ok(one.id.clone()),
+        [] => Err(
+            ServiceError::invalid(format!("Keystone has no user with the name {name}."))
+                .next("Check it for a typing error, or enter the user's ID."),
+        ),
+        several => {
+            let all: Vec<_> = several
+                .iter()
+                .take(MAX_LISTED_USERS)
+                .map(|user| format!("{} in domain {}", user.id, user.domain_id))
+                .collect();
+            Err(ServiceError::invalid(format!(
+                "Keystone has {} users with the name {name}: {}.",
+                several.len(),
+                all.join(", ")
+            ))
+            .next("Enter the ID of one of them."))
         }
     }
 }
@@ -102,6 +166,22 @@ mod tests {
             assert!(!unsure.contains("has no user"), "{unsure}");
         }
         assert!(text(Ok(None)).contains("Keystone has no user with this ID"));
+    }
+
+    #[test]
+    fn need_32_a_name_belongs_to_one_user_or_is_refused_with_the_reason() {
+        let user = |id: &str, domain: &str| ListedUser {
+            id: id.to_owned(),
+            name: "ada".to_owned(),
+            domain_id: domain.to_owned(),
+        };
+        let one = [user("u1", "default")];
+        assert_eq!(the_one("ada", &one).unwrap(), "u1");
+        let text = |found: &[ListedUser]| the_one("ada", found).unwrap_err().message;
+        assert!(text(&[]).contains("no user with the name ada"));
+        let several = text(&[user("u1", "default"), user("u2", "d2")]);
+        assert!(several.contains("2 users"), "{several}");
+        assert!(several.contains("u2 in domain d2"), "{several}");
     }
 
     #[tokio::test]

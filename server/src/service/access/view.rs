@@ -121,10 +121,10 @@ impl Rights {
                 reviews::question(verb, &resource, place.as_deref())
             })
             .collect();
-        let verdicts = reviews::review_all(api, questions.clone()).await;
+        let results = reviews::review_all(api, questions.clone()).await;
         let mut known = BTreeMap::new();
-        for ((slot, question), verdict) in needed.into_iter().zip(questions).zip(verdicts) {
-            known.insert(slot, (verdict?.allowed, question));
+        for ((slot, question), result) in needed.into_iter().zip(questions).zip(results) {
+            known.insert(slot, (result?.allowed, question));
         }
         Ok(Self(known))
     }
