@@ -248,6 +248,36 @@ test("need_26 statuses have their numbers, and filter", async ({ page }) => {
   await expect(page).not.toHaveURL(/status=/);
 });
 
+test("need_25 a view is saved under a name, opened from it and deleted", async ({ page }) => {
+  await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+  await live(page);
+  await page.getByRole("searchbox", { name: "Search by name, namespace or column" }).fill("checkout");
+  await expect(page).toHaveURL(/q=checkout/);
+  const button = page.getByRole("button", { name: /^Saved views/ });
+  await button.click();
+  await page.getByLabel("Name of the view").fill("Checkout");
+  await page.getByLabel("Name of the view").press("Enter");
+  const view = page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Checkout" });
+  await expect(view).toHaveAttribute("aria-current", "true");
+
+  // it is there after a reload, on the list without filters, and for this kind only
+  await page.goto(path.list("core/v1/pods"));
+  await live(page);
+  await button.click();
+  await view.click();
+  await expect(page).toHaveURL(/namespace=shop&q=checkout$/);
+  await expect(rows(page).first()).toContainText("checkout");
+  await page.goto(path.list("apps/v1/deployments"));
+  await live(page);
+  await button.click();
+  await expect(page.getByText("No saved views yet.")).toBeVisible();
+  await page.goto(path.list("core/v1/pods"));
+  await live(page);
+  await button.click();
+  await page.getByRole("button", { name: "Delete the view Checkout" }).click();
+  await expect(page.getByText("No saved views yet.")).toBeVisible();
+});
+
 test("a field selector is marked while it is wrong, and the list stays", async ({ page }) => {
   await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
   await live(page);
@@ -262,7 +292,7 @@ test("a field selector is marked while it is wrong, and the list stays", async (
   await expect(page.getByRole("link", { name: /^checkout-/ })).toHaveCount(0);
 });
 
-test("several namespaces can be chosen by keyboard", async ({ page }) => {
+test("need_08 several namespaces can be chosen by keyboard", async ({ page }) => {
   await signIn(page, "vera", path.list("core/v1/pods"));
   await live(page);
   const button = page.getByRole("button", { name: /^Namespace: / });

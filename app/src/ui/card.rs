@@ -26,10 +26,10 @@ pub fn Card(
 
 /// Pairs of a name and a value.
 #[component]
-pub fn Facts(rows: Vec<(String, AnyView)>) -> impl IntoView {
+pub fn DescriptionList(rows: Vec<(String, AnyView)>) -> impl IntoView {
     let rows = rows
         .into_iter()
         .map(|(name, value)| view! { <dt>{name}</dt><dd>{value}</dd> })
         .collect_view();
-    view! { <dl class="facts">{rows}</dl> }.into_any()
+    view! { <dl class="description-list">{rows}</dl> }.into_any()
 }

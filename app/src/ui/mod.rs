@@ -19,7 +19,7 @@ mod tabs;
 
 pub use banner::Banner;
 pub use button::{Button, ButtonKind, Why};
-pub use card::{Card, Facts};
+pub use card::{Card, DescriptionList};
 pub use code::{CodeBlock, CopyButton};
 pub use dialog::Dialog;
 pub use field::{Choice, Field, SelectField};

@@ -13,6 +13,7 @@ mod selection;
 mod states;
 mod table;
 mod toolbar;
+mod views;
 
 use crate::{
     api::resources::{list_resources, namespaces_for},

@@ -117,6 +117,17 @@ impl ListPage {
         self.base.get_value()
     }
 
+    /// Returns the query of the list's address without the place.
+    pub fn view_query(self) -> String {
+        self.state.with(|state| {
+            let first = ListState {
+                offset: 0,
+                ..state.clone()
+            };
+            first.query()
+        })
+    }
+
     /// Returns the address of the list as it would be after a change.
     pub fn href(self, change: impl FnOnce(&mut ListState)) -> String {
         let mut state = self.state.get();

@@ -1,7 +1,7 @@
 //! The one row above a list: a plain GET form, which scripts make immediate.
 use super::{
     columns::ColumnsMenu, facets::StatusFacet, labels::LabelFilter, namespaces::NamespaceSelect,
-    page::ListPage,
+    page::ListPage, views::ViewsMenu,
 };
 use crate::{
     hooks::{LiveList, Timer},
@@ -48,6 +48,7 @@ pub fn Toolbar(
                 </noscript>
             </form>
             <div class="list-tools">
+                <ViewsMenu page />
                 {list.map(|list| view! { <ColumnsMenu page list namespaced /> })}
                 {end}
             </div>
