@@ -92,42 +92,60 @@ function whyClosed(code, word) {
   return "Closed: the server is restarting. Connect again in a moment.";
 }
 
-class PorticoTerminal extends HTMLElement {
-  connectedCallback() {
-    if (this.terminal) return;
+/** A shell in a container: a terminal with its connection. It can be moved from one place of the page to another. */
+class TerminalSession {
+  constructor(path) {
+    this.path = path;
+    this.status = "";
+    this.onstatus = () => {};
+    this.onleave = () => {};
+  }
+
+  /** Shows the terminal in an element; the first time, it connects. */
+  attach(host) {
+    if (this.terminal) {
+      host.append(this.terminal.element);
+    } else {
+      this.open(host);
+    }
+    this.observer?.disconnect();
+    this.observer = new ResizeObserver(() => this.fit.fit());
+    this.observer.observe(host);
+    this.fit.fit();
+    this.terminal.focus();
+  }
+
+  open(host) {
     this.terminal = new Terminal({
-      fontFamily: getComputedStyle(this).getPropertyValue("--font-code") || "monospace",
+      fontFamily: getComputedStyle(host).getPropertyValue("--font-code") || "monospace",
       fontSize: 13,
       scrollback: 5000,
       cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches,
       screenReaderMode: true,
       minimumContrastRatio: 4.5,
-      theme: theme(this),
+      theme: theme(host),
     });
     this.fit = new FitAddon();
     this.terminal.loadAddon(this.fit);
-    withConstructedStyles(() => this.terminal.open(this));
+    withConstructedStyles(() => this.terminal.open(host));
     this.terminal.textarea?.setAttribute("aria-label", "Terminal input");
     this.terminal.attachCustomKeyEventHandler((event) => {
       const leave = event.ctrlKey && event.shiftKey && event.key === "Escape";
       if (leave && event.type === "keydown") {
         this.terminal.blur();
-        document.getElementById("terminal-container")?.focus();
+        this.onleave();
       }
       return !leave;
     });
     this.terminal.onData((text) => this.send(new TextEncoder().encode(text)));
     this.terminal.onBinary((text) => this.send(Uint8Array.from(text, (c) => c.charCodeAt(0))));
     this.terminal.onResize(() => this.resized());
-    this.observer = new ResizeObserver(() => this.fit.fit());
-    this.observer.observe(this);
     this.fit.fit();
     this.followTheme();
     this.connect();
-    this.terminal.focus();
   }
 
-  disconnectedCallback() {
+  dispose() {
     this.observer?.disconnect();
     this.unfollowTheme?.();
     this.close();
@@ -138,7 +156,7 @@ class PorticoTerminal extends HTMLElement {
   /** Takes the colours again when the chosen appearance or the system's changes. */
   followTheme() {
     const update = () => {
-      this.terminal.options.theme = theme(this);
+      this.terminal.options.theme = theme(this.terminal.element.parentElement);
     };
     const chosen = new MutationObserver(update);
     chosen.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
@@ -153,15 +171,15 @@ class PorticoTerminal extends HTMLElement {
   connect() {
     this.close();
     this.terminal.reset();
-    this.say("Connecting");
+    this.report("Connecting");
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}${this.dataset.path}`);
+    const socket = new WebSocket(`${scheme}://${location.host}${this.path}`);
     let reason = "";
     let opened = false;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       opened = true;
-      this.say("Connected");
+      this.report("Connected");
       this.resized();
     };
     socket.onmessage = ({ data }) => {
@@ -176,7 +194,7 @@ class PorticoTerminal extends HTMLElement {
       if (this.socket !== socket) return;
       this.socket = undefined;
       const refused = "No terminal was opened. The container may not run, or your rights may have changed.";
-      this.say(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused));
+      this.report(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused));
     };
     this.socket = socket;
   }
@@ -199,10 +217,137 @@ class PorticoTerminal extends HTMLElement {
     this.socket.send(JSON.stringify({ type: "resize", columns, rows }));
   }
 
-  say(text) {
-    const status = document.getElementById(this.dataset.status);
-    if (status) status.textContent = text;
-    this.dataset.state = text === "Connected" ? "connected" : "off";
+  report(text) {
+    this.status = text;
+    this.onstatus(text);
+  }
+}
+
+/** The terminal of an object's page. It ends with the page, unless it was moved to the dock. */
+class PorticoTerminal extends HTMLElement {
+  connectedCallback() {
+    if (this.session) return;
+    this.session = new TerminalSession(this.dataset.path);
+    this.session.onstatus = (text) => {
+      const status = document.getElementById(this.dataset.status);
+      if (status) status.textContent = text;
+      this.dataset.state = text === "Connected" ? "connected" : "off";
+    };
+    this.session.onleave = () => document.getElementById("terminal-container")?.focus();
+    this.session.attach(this);
+  }
+
+  disconnectedCallback() {
+    this.session?.dispose();
+    this.session = undefined;
+  }
+
+  connect() {
+    this.session?.connect();
+  }
+
+  /** Moves the terminal, with its shell, to the dock. */
+  dock(name) {
+    const session = this.session;
+    this.session = undefined;
+    if (session) dock().add(session, name);
+  }
+}
+
+/** The dock at the foot of the window, which is outside of the pages and stays when one leaves them. */
+function dock() {
+  let found = document.querySelector("portico-terminal-dock");
+  if (!found) {
+    found = document.createElement("portico-terminal-dock");
+    document.body.append(found);
+  }
+  return found;
+}
+
+function button(text, action) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.className = "btn btn-small";
+  made.textContent = text;
+  made.addEventListener("click", action);
+  return made;
+}
+
+class TerminalDock extends HTMLElement {
+  sessions = [];
+
+  connectedCallback() {
+    if (this.tabs) return;
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", "Terminals");
+    const head = document.createElement("div");
+    head.className = "dock-head";
+    this.tabs = document.createElement("div");
+    this.tabs.className = "dock-tabs";
+    this.tabs.setAttribute("role", "group");
+    this.tabs.setAttribute("aria-label", "Open terminals");
+    this.state = document.createElement("span");
+    this.state.className = "dock-status";
+    this.state.setAttribute("role", "status");
+    this.minimize = button("Minimize", () => this.fold(!this.classList.contains("is-minimized")));
+    this.maximize = button("Full screen", () => this.fill(!this.classList.contains("is-fullscreen")));
+    head.append(
+      this.tabs,
+      this.state,
+      button("Connect again", () => this.shown?.session.connect()),
+      this.maximize,
+      this.minimize,
+      button("Close terminal", () => this.shown && this.drop(this.shown)),
+    );
+    this.host = document.createElement("div");
+    this.host.className = "terminal-host";
+    this.append(head, this.host);
+  }
+
+  add(session, name) {
+    const tab = button(name, () => this.show(entry));
+    const entry = { session, tab };
+    session.onstatus = () => this.update();
+    session.onleave = () => tab.focus();
+    this.sessions.push(entry);
+    this.tabs.append(tab);
+    this.show(entry);
+  }
+
+  show(entry) {
+    this.shown = entry;
+    this.fold(false);
+    this.host.replaceChildren();
+    entry.session.attach(this.host);
+    this.update();
+  }
+
+  drop(entry) {
+    entry.session.dispose();
+    entry.tab.remove();
+    this.sessions = this.sessions.filter((one) => one !== entry);
+    const next = this.sessions.at(-1);
+    this.shown = undefined;
+    if (next) this.show(next);
+    else this.remove();
+  }
+
+  fold(on) {
+    this.classList.toggle("is-minimized", on);
+    if (on) this.fill(false);
+    this.minimize.textContent = on ? "Restore" : "Minimize";
+    this.minimize.setAttribute("aria-expanded", String(!on));
+  }
+
+  fill(on) {
+    this.classList.toggle("is-fullscreen", on);
+    this.maximize.setAttribute("aria-pressed", String(on));
+    this.maximize.textContent = on ? "Leave full screen" : "Full screen";
+  }
+
+  update() {
+    this.state.textContent = this.shown?.session.status ?? "";
+    for (const { tab } of this.sessions) tab.setAttribute("aria-pressed", String(tab === this.shown?.tab));
   }
 }
 
@@ -216,4 +361,5 @@ function parsed(text) {
 
 if (!customElements.get("portico-terminal")) {
   customElements.define("portico-terminal", PorticoTerminal);
+  customElements.define("portico-terminal-dock", TerminalDock);
 }

@@ -131,6 +131,40 @@ test.describe("the terminal", () => {
     await expect(page.locator("#terminal-status")).toContainText(/ended|closed/i);
   });
 
+  test("need_16 fills the screen, and continues in a dock on every page", async ({ page }) => {
+    await open(page, "devi", "checkout", "terminal");
+    const screen = page.locator("portico-terminal");
+    await expect(screen).toContainText("$", { timeout: 15_000 });
+    await page.getByRole("button", { name: "Full screen" }).click();
+    const box = (await screen.boundingBox())!;
+    const { width, height } = page.viewportSize()!;
+    expect(box.width).toBeGreaterThan(width - 40);
+    expect(box.height).toBeGreaterThan(height - 160);
+    await page.getByRole("button", { name: "Leave full screen" }).click();
+    await screen.click();
+    await page.keyboard.type("WORD=dock; echo set-$((40 + 2))\n");
+    await expect(screen).toContainText("set-42");
+
+    // the shell continues, with what it knows
+    await page.getByRole("button", { name: "Move to dock" }).click();
+    const dock = page.getByRole("region", { name: "Terminals" });
+    await expect(dock).toContainText("set-42");
+    await page.getByRole("navigation", { name: "Cluster" }).getByRole("link", { name: "Deployments", exact: true }).click();
+    await expect(page).toHaveURL(/\/deployments/);
+    await expect(dock.getByRole("status")).toHaveText("Connected");
+    await dock.locator(".terminal-host").click();
+    await page.keyboard.type("echo in-the-$WORD\n");
+    await expect(dock).toContainText("in-the-dock");
+    await dock.getByRole("button", { name: "Minimize" }).click();
+    await expect(dock.locator(".terminal-host")).toBeHidden();
+    await dock.getByRole("button", { name: "Restore" }).click();
+    await dock.getByRole("button", { name: "Full screen" }).click();
+    expect((await dock.boundingBox())!.height).toBeGreaterThan(height - 2);
+    await dock.getByRole("button", { name: "Leave full screen" }).click();
+    await dock.getByRole("button", { name: "Close terminal" }).click();
+    await expect(dock).toHaveCount(0);
+  });
+
   test("is refused to vera, with the reason", async ({ page }) => {
     await open(page, "vera", "checkout", "terminal");
     await expect(page.locator("[data-state=not-permitted]")).toContainText(/pods\/exec/);

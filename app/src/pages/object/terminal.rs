@@ -73,9 +73,48 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         object.reference.namespace.clone().unwrap_or_default(),
         object.reference.name,
     );
+    let name = pod.clone();
     let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
+    let is_fullscreen = RwSignal::new(false);
+    let is_docked = RwSignal::new(false);
+    let fullscreen_label = Signal::derive(move || {
+        let label = if is_fullscreen.get() {
+            "Leave full screen"
+        } else {
+            "Full screen"
+        };
+        label.to_owned()
+    });
+    let dock = move |_| {
+        call("dock", &format!("{name}/{}", container.get_untracked()));
+        is_fullscreen.set(false);
+        is_docked.set(true);
+    };
+    let host = move || {
+        if is_docked.get() {
+            return view! {
+                <div class="card-body">
+                    <p>"This terminal is in the dock at the foot of the window; it stays open on every page."</p>
+                    <Button
+                        label="Open another one here"
+                        on_click=move |_| is_docked.set(false)
+                    />
+                </div>
+            }
+            .into_any();
+        }
+        let address = address.clone();
+        view! {
+            <div class="terminal-host">
+                {move || view! {
+                    <portico-terminal data-path=address() data-status="terminal-status"></portico-terminal>
+                }}
+            </div>
+        }
+        .into_any()
+    };
     view! {
-        <section class="card" aria-label="Terminal">
+        <section class="card" class:is-fullscreen=move || is_fullscreen.get() aria-label="Terminal">
             <div class="console-head">
                 <div class="w-44">
                     <SelectField
@@ -89,20 +128,22 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
                 <span id="terminal-status" class="text-muted self-end pb-1" role="status">
                     "Connecting"
                 </span>
-                <span class="ml-auto self-end">
+                <div class="console-actions" hidden=move || is_docked.get()>
                     <Button
                         label="Connect again"
                         icon=icons::REFRESH
                         kind=ButtonKind::Quiet
-                        on_click=move |_| reconnect()
+                        on_click=move |_| call("connect", "")
                     />
-                </span>
+                    <Button label="Move to dock" kind=ButtonKind::Quiet on_click=dock />
+                    <Button
+                        label=fullscreen_label
+                        kind=ButtonKind::Quiet
+                        on_click=move |_| is_fullscreen.update(|on| *on = !*on)
+                    />
+                </div>
             </div>
-            <div class="terminal-host">
-                {move || view! {
-                    <portico-terminal data-path=address() data-status="terminal-status"></portico-terminal>
-                }}
-            </div>
+            {host}
         </section>
         <p class="text-faint mt-2">
             "Everything typed here runs in the container as you. Ctrl+Shift+Escape leaves the terminal with the keyboard."
@@ -111,13 +152,14 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         .into_any()
 }
 
-fn reconnect() {
+/// Calls a method of the terminal's element.
+fn call(method: &str, argument: &str) {
     let Some(element) = document().query_selector("portico-terminal").ok().flatten() else {
         return;
     };
-    if let Ok(method) = js_sys::Reflect::get(&element, &JsValue::from_str("connect"))
-        && let Ok(method) = method.dyn_into::<js_sys::Function>()
+    if let Ok(found) = js_sys::Reflect::get(&element, &JsValue::from_str(method))
+        && let Ok(found) = found.dyn_into::<js_sys::Function>()
     {
-        let _ = method.call0(&element);
+        let _ = found.call1(&element, &JsValue::from_str(argument));
     }
 }
