@@ -25,7 +25,7 @@ export default defineConfig({
   // tests wait for most of their time; files run side by side, the tests of one file in order
   workers: 2,
   fullyParallel: false,
-  // a test that passes on its retry is reported as flaky; the suite goes on to the projects that depend on it
+  // a test that passes on its retry is reported as flaky; the suite continues with the projects that depend on it
   retries: 1,
   forbidOnly: true,
   // upper bounds for a busy machine; none of them measures anything

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh start|stop|status|code: everything on this machine, from nothing to a URL. Start again goes on where it was, or does
+# demo.sh start|stop|status|code: everything on this machine, from nothing to a URL. A second start continues where the first stopped, or does
 # nothing; stop keeps what was built and the state.
 set -euo pipefail
 export PORTICO_PROFILE=demo

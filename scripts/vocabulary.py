@@ -29,6 +29,7 @@ NAMES = {
     "Driven": "InlineConnection",
     "FromElsewhere": "CrossOrigin",
     "Holdup": "StalledSide",
+    "Judgement": "Assessment",
     "Kept": "what is stored, such as ConnectionPool or CachedToken",
     "LastLines": "LogFlushGuard",
     "Lingers": "LingeringClose",
@@ -55,6 +56,8 @@ NAMES = {
     "is_from_elsewhere": "is_cross_origin",
     "is_of_a_program": "is_bearer_request",
     "judge": "assess, authorize",
+    "judged": "assessed",
+    "verdict": "result, decision",
     "kept_form": "saved_form",
     "lets_pages_elsewhere": "allows_cross_origin",
     "runs_in_circles": "is_redirect_loop",
@@ -78,8 +81,6 @@ RIGHT_MODULES = {
 }
 # names of the list that are right there
 RIGHT_NAMES = {
-    # the component of a list of names and values
-    ("app", "Facts"),
     # rounds of a benchmark
     ("bench", "Rounds"),
 }

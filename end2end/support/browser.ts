@@ -1,4 +1,4 @@
-// Browser contexts that keep what was served to them and what their console said. `test` watches the context of each test;
+// Browser contexts that record their responses and console messages. `test` watches the context of each test;
 // further ones are made with `newContext`.
 import { test as base, expect, type Browser, type BrowserContext, type BrowserContextOptions, type Response } from "@playwright/test";
 import { record, recordBody } from "./secrets";
@@ -42,7 +42,7 @@ export function watch(context: BrowserContext): BrowserContext {
   return context;
 }
 
-/** What consoles said at levels warning and error since the last call, Content Security Policy reports among it. */
+/** Console messages at levels warning and error since the last call, Content Security Policy reports among it. */
 export function takeComplaints(context: BrowserContext): string[] {
   return complaints.get(context)?.splice(0) ?? [];
 }

@@ -17,7 +17,7 @@ const nowhere = "00000000-0000-4000-8000-000000000000";
 const unknownCluster = `${path.project()}/clusters/${nowhere}`;
 const full = (user: Viewer, address: string): Case => ({ state: "full", user, path: address });
 
-/** By the names of the program's route table; `pod` stands for a pod that runs. */
+/** By the names of the program's route table; `pod` means a running pod. */
 export const casesOf = (pod: string): Record<string, Case[]> => ({
   start: [full("devi", "/"), { state: "empty", user: "without-role", path: "/" }],
   launchpad: [
@@ -34,7 +34,7 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
   ],
   namespaces: [
     full("ada", `${path.clusterPage()}/namespaces`),
-    { state: "not-permitted", user: "nora", path: `${path.clusterPage()}/namespaces` },
+    full("nora", `${path.clusterPage()}/namespaces`),
     { state: "error", user: "ada", path: `${unknownCluster}/namespaces` },
   ],
   kinds: [

@@ -5,7 +5,7 @@ import { porticoUrl, projectId, type ProjectName } from "./env";
 import { send, type Answer } from "./http";
 import { cookieHeader } from "./sign-in";
 
-export interface Question {
+export interface AccessQuery {
   verb: string;
   group: string;
   resource: string;
@@ -15,7 +15,7 @@ export interface Question {
 }
 
 export interface RightAnswer {
-  question: Question;
+  question: AccessQuery;
   allowed: boolean;
   reason: string;
 }

@@ -29,7 +29,7 @@ async function lured(page: Page) {
   takeComplaints(page.context());
 }
 
-test("cannot read the panel with its visitor's cookies", async ({ page }) => {
+test("cannot read the panel with its user's cookies", async ({ page }) => {
   await lured(page);
   const answers = await page.evaluate(
     async (targets) =>
@@ -206,7 +206,7 @@ test("flaw_04 a page of another origin with a live session opens no stream, log,
   expect(own).toBe("opened");
 });
 
-test("cannot sign its visitor out or another user in", async ({ page }) => {
+test("cannot sign its user out or another user in", async ({ page }) => {
   await lured(page);
   await page.evaluate(async (origin) => {
     for (const target of ["/oauth2/sign_out", "/oauth2/sign_in", "/oauth2/project"]) {

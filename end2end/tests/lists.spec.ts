@@ -76,6 +76,20 @@ test("finding_p2 an event that happens takes its place at the top, without a rel
   await remove(namespace);
 });
 
+test("need_11 events of all namespaces are searched by reason, and lead to what they are about", async ({ page }) => {
+  const [one, two] = await Promise.all([createNamespace("events"), createNamespace("events")]);
+  const name = unique("seen");
+  await Promise.all([createPod(one, name), createPod(two, name)]);
+  await signIn(page, "ada", path.list("core/v1/events", `q=Scheduled+${name}`));
+  const rows = main(page).locator("tbody tr[data-uid]");
+  for (const namespace of [one, two]) {
+    const row = rows.filter({ hasText: namespace }).first();
+    await expect(row).toContainText("Scheduled");
+    await expect(row.getByRole("link", { name, exact: true })).toHaveAttribute("href", new RegExp(`/namespaces/${namespace}/core/v1/pods/`));
+  }
+  await Promise.all([remove(one), remove(two)]);
+});
+
 test("finding_p8 a kind whose objects are in no namespace has no filter for one", async ({ page }) => {
   await signIn(page, "ada", path.list("core/v1/nodes"));
   for (const kind of ["core/v1/nodes", "core/v1/persistentvolumes", "apiextensions.k8s.io/v1/customresourcedefinitions"]) {

@@ -10,7 +10,7 @@ const viewers = new Viewers();
 // as in pages.spec.ts
 test.use({ trace: "off" });
 
-/** Opens a page that scripts have taken over, and goes on from it by a link, without loading another document. */
+/** Opens a page that scripts have taken over, and follows a link on it, without loading another document. */
 async function follow(page: Page, path: string) {
   await page.goto(`${projectPath()}/apps/registry`);
   const help = page.getByRole("dialog");

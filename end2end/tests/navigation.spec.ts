@@ -225,6 +225,18 @@ test.describe("the command palette", () => {
     await other.context().close();
   });
 
+  test("finds a cluster with its state, on a page without one", async ({ page }) => {
+    await signIn(page, "vera");
+    await openPalette(page);
+    await page.keyboard.type("acme-pr");
+    const found = palette(page).getByRole("group", { name: "Clusters" }).getByRole("option");
+    await expect(found).toHaveCount(1);
+    await expect(found).toContainText(/acme-prod.*(Ready|Degraded)/);
+    await expect(active(page)).toContainText("acme-prod");
+    await page.keyboard.press("Enter");
+    await expect(page).toHaveURL(path.clusterPage());
+  });
+
   test("need_09 finds an object by its name, and only those of a named kind", async ({ page }) => {
     const namespace = await createNamespace("palette");
     const name = unique("needle");

@@ -5,7 +5,7 @@ import { person, type Person } from "../support/cli";
 import { cluster, grants, homeCluster, homeProject, roleId, type ClusterName, type UserName } from "../support/env";
 import { send } from "../support/http";
 import { admin } from "../support/kubectl";
-import { PanelApi, type Question, type RightAnswer } from "../support/panel-api";
+import { PanelApi, type AccessQuery, type RightAnswer } from "../support/panel-api";
 import * as path from "../support/paths";
 import { shell } from "../support/socket";
 import { canI, question, spelled, triples, type Triple } from "../support/triples";
@@ -78,7 +78,7 @@ test.describe("a refused request that is sent anyway", () => {
   }
 });
 
-function standsFor(event: AuditEvent, user: UserName, asked: Pick<Question, "resource" | "subresource" | "namespace">, verb: string): boolean {
+function standsFor(event: AuditEvent, user: UserName, asked: Pick<AccessQuery, "resource" | "subresource" | "namespace">, verb: string): boolean {
   return (
     event.user.username === `${user}@Default` &&
     event.verb === verb &&
@@ -92,7 +92,7 @@ interface Attempt {
   /** What the API server is asked, and refuses. */
   verb: string;
   /** Where that is something else than the triple names. */
-  asked?: Pick<Question, "resource" | "subresource" | "namespace">;
+  asked?: Pick<AccessQuery, "resource" | "subresource" | "namespace">;
   send(api: PanelApi): Promise<number>;
 }
 

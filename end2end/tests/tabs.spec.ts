@@ -29,7 +29,7 @@ test("several tabs that were sent to sign-in at once all arrive where they were 
     await expect(tab, `tab ${n}`).not.toHaveURL(away, { timeout: 20_000 });
     expect(new URL(tab.url()).pathname, `tab ${n}`).toBe(new URL(targets[n]!, tab.url()).pathname);
   }
-  // whichever came last, one session is left, and every tab goes on with it
+  // whichever came last, one session is left, and every tab continues with it
   for (const tab of tabs) {
     await tab.reload();
     await expect(tab).not.toHaveURL(away);

@@ -50,7 +50,7 @@ async function deployed(modes = ["one"], replicas = 1): Promise<string> {
 }
 
 test.describe("the page of a deployment", () => {
-  test("shows its pods, its revisions and what it belongs with, as links", async ({ page }) => {
+  test("need_04 shows its pods, its revisions and what it belongs with, as links", async ({ page }) => {
     const name = await deployed(["one", "two"], 2);
     await signIn(page, "vera", path.deployment(namespace, name));
     await expect(part(page, "rollout")).toContainText("Complete: 2 of 2 replicas run the newest revision and are available.");

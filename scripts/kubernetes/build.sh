@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh: Kubernetes 1.20.2 compiled from Debian's source package, and what runs beside it from Debian's binary packages
 # (etcd, containerd, runc, CNI plugins), all below $cache/kubernetes: bin/, cni/, images/. Nothing is installed. Run again it
-# does nothing; interrupted, it goes on with what the compiler had finished.
+# does nothing; after an interruption, it continues with what the compiler had finished.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 . "$here/../lib/stack.sh"

@@ -4,7 +4,7 @@
 #   steps_finish                        waits for all begun; on a failure ends the others and the run
 #   step TITLE USUAL COMMAND...         both
 #
-# A step's output goes to $state/log/steps/. Ctrl-C ends the steps; services they have started stay, and the next run goes on.
+# A step's output goes to $state/log/steps/. Ctrl-C ends the steps; services they have started stay, and the next run continues.
 
 step_pids=()
 step_titles=()

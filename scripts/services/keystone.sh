@@ -16,7 +16,7 @@ dashboards() {
   done | sort -u
 }
 
-# Federation by header: whatever reaches this port may say who somebody is (WSGI sees the header OIDC-CLAIM-EMAIL as
+# Federation by header: any client that reaches this port can set the identity of a user (WSGI sees the header OIDC-CLAIM-EMAIL as
 # HTTP_OIDC_CLAIM_EMAIL), as behind a web server that does the sign-in. So the port is this machine's only.
 federation() {
   [ "$with_federation" = yes ] || return 0
@@ -45,7 +45,7 @@ methods = external,password,token,mapped,application_credential,totp$federated
 [token]
 provider = fernet
 expiration = ${KEYSTONE_TOKEN_SECONDS:-3600}
-# with several threads Keystone may go on using a cached token after a role was taken away, for up to ten minutes
+# with several threads Keystone may continue to use a cached token after a role was taken away, for up to ten minutes
 caching = false
 cache_on_issue = false
 [fernet_tokens]
@@ -114,7 +114,7 @@ start() {
   keep_secret "$state/demo-password"
   bootstrap
   # threads that read requests, one of which is answered at a time: with a single thread, a connection that a client has
-  # opened and not used yet would keep everybody else waiting
+  # opened and not used yet would keep all other clients waiting
   if ! running keystone; then
     (
       cd "$dir"

@@ -16,7 +16,7 @@ pub fn HelpDialog(open: RwSignal<bool>) -> impl IntoView {
     view! {
         <Dialog open id="help-title" title="Keyboard shortcuts">
             <div class="dialog-body">
-                <dl class="facts">
+                <dl class="description-list">
                     {SHORTCUTS
                         .iter()
                         .map(|(keys, what)| {

@@ -103,6 +103,10 @@ impl LiveList {
         list
     }
 
+    pub fn cluster(self) -> Uuid {
+        self.cluster
+    }
+
     /// Returns the query of the view that was requested last.
     pub fn query(self) -> Option<ListQuery> {
         self.asked.try_with_value(|asked| asked.query.clone())
@@ -130,7 +134,7 @@ impl LiveList {
         self.ask(|_| {});
     }
 
-    /// Keeps the list as it is, or lets it go on.
+    /// Pauses or resumes the updates of the list.
     pub fn pause(self, paused: bool) {
         self.paused.set(paused);
         self.pending.set(0);

@@ -117,7 +117,7 @@ impl Stream {
     ) -> u32 {
         let id = self.next_id();
         let handler = move |text: &str| {
-            // an unknown message of a newer server is no reason to disconnect
+            // an unknown message of a newer server does not close the connection
             if let Ok(message) = serde_json::from_str(text) {
                 handler(message);
             }

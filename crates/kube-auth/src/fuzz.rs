@@ -164,9 +164,9 @@ fn fuzz_policies() {
                 return;
             };
             for attributes in &asked {
-                let verdict = policy.decide(attributes);
-                assert_eq!(policy.decide(attributes), verdict);
-                if let Some(rule) = verdict.allowed_by {
+                let decision = policy.decide(attributes);
+                assert_eq!(policy.decide(attributes), decision);
+                if let Some(rule) = decision.allowed_by {
                     // an explanation names the rule that allowed it; rules are counted from one
                     assert!(!policy.describe(rule - 1).is_empty());
                 }

@@ -149,7 +149,7 @@ server.listen(Number(port), '127.0.0.1', async () => {
       },
       revocation: { enabled: true },
       clientCredentials: { enabled: true },
-      // whoever asks for a token for an API gets a JWT (RFC 9068)
+      // a client that requests a token for an API gets a JWT (RFC 9068)
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: async (ctx, resource) => ({

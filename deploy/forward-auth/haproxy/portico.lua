@@ -1,15 +1,15 @@
--- Asks Portico about each request (http-request lua.portico): says yes in the variable
--- txn.portico_says and who it is in the request's headers, or answers with Portico's own words.
--- Without either it is an outage, for which the configuration has a page.
+-- Sends each request to Portico for authorization (http-request lua.portico): sets the variable
+-- txn.portico_allowed and the identity headers of the request, or sends Portico's response to the
+-- client. Without either it is an outage, for which the configuration has a page.
 local portico = os.getenv("PORTICO") or error("PORTICO is not set")
 
--- what the app is told, and what no client may say
+-- headers that the app receives and that no client may set
 local identity = {
   "x-auth-request-user", "x-auth-request-preferred-username", "x-auth-request-email",
   "x-auth-request-groups", "portico-assertion", "authorization", "cookie",
 }
--- of one connection only, or written anew
-local hop = {
+-- headers of one connection (RFC 9110, section 7.6.1), and those that HAProxy writes itself
+local hop_by_hop = {
   ["connection"] = true, ["keep-alive"] = true, ["transfer-encoding"] = true,
   ["content-length"] = true, ["upgrade"] = true, ["te"] = true, ["trailer"] = true,
   ["expect"] = true, ["proxy-connection"] = true,
@@ -18,7 +18,7 @@ local hop = {
 local function answer(txn, status, headers, body)
   local reply = txn:reply({ status = status })
   for name, values in pairs(headers) do
-    if not hop[name] then
+    if not hop_by_hop[name] then
       for _, value in pairs(values) do reply:add_header(name, value) end
     end
   end
@@ -29,7 +29,7 @@ end
 core.register_action("portico", { "http-req" }, function(txn)
   local headers = {}
   for name, values in pairs(txn.http:req_get_headers()) do
-    if not hop[name] then
+    if not hop_by_hop[name] then
       headers[name] = {}
       for _, value in pairs(values) do table.insert(headers[name], value) end
     end
@@ -43,7 +43,7 @@ core.register_action("portico", { "http-req" }, function(txn)
     url = portico .. "/oauth2/auth/redirect", headers = headers, timeout = 10000,
   })
   if not asked or not response or not response.headers then return end
-  -- HAProxy itself says 503 where nobody answers; every answer of Portico's has this header
+  -- HAProxy returns 503 itself if Portico does not respond; every response of Portico has this header
   if not response.headers["x-request-id"] then return end
   if response.status ~= 200 then
     return answer(txn, response.status, response.headers, response.body)
@@ -54,5 +54,5 @@ core.register_action("portico", { "http-req" }, function(txn)
       if value ~= "" then txn.http:req_add_header(name, value) end
     end
   end
-  txn:set_var("txn.portico_says", "yes")
+  txn:set_var("txn.portico_allowed", "yes")
 end, 0)

@@ -69,7 +69,7 @@ impl Again<'_> {
             @if !self.keystone.websso.is_empty() {
                 form method="post" action="/oauth2/websso/start" {
                     (self.hidden_fields())
-                    (hidden("again", "1"))
+                    (hidden("reauthenticate", "1"))
                     @for way in &self.keystone.websso {
                         button.submit type="submit" name="way" value=(way.id) {
                             "Confirm with " (way.label)

@@ -144,7 +144,7 @@ async fn attack_99_no_forged_or_misdirected_logout_token_ends_a_session() {
         ("no events", good(json!({ "events": null }))),
         ("another event", good(json!({ "events": { "x": {} } }))),
         (
-            "an event that is no object",
+            "an event that is not an object",
             good(json!({ "events": { EVENT: true } })),
         ),
         ("a nonce: an ID token", good(json!({ "nonce": "n" }))),

@@ -117,7 +117,10 @@ async fn attack_105_no_token_of_ours_is_a_bearer_at_an_app() {
                 page.body
             );
             assert_eq!(page.json()["error"], "invalid_bearer", "{what}");
-            assert!(!page.body.contains(secret.as_str()), "{what} is told back");
+            assert!(
+                !page.body.contains(secret.as_str()),
+                "{what} is in the page"
+            );
         }
     }
     assert_eq!(running.stack.app.asked(), asked, "the app was asked");

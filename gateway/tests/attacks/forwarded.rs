@@ -84,7 +84,7 @@ async fn attack_09_a_path_that_the_client_sends_decides_nothing() {
         assert_eq!(page.status, StatusCode::OK, "{name}");
         assert_eq!(page.json()["target"], "/adm", "{name}");
         assert!(!page.body.contains(name), "{name} was passed on");
-        // to the endpoint that would read it: this peer is no trusted proxy
+        // to the endpoint that would read it: this peer is not a trusted proxy
         let answer = ask(&client, AUTH, APP_HOST, &[(name, "/a/%2e%2e/open")]).await;
         assert_eq!(answer.status, StatusCode::ACCEPTED, "{name} was read");
     }
@@ -159,7 +159,7 @@ async fn attack_09_a_host_that_the_client_sends_opens_no_other_app() {
     }
 }
 
-/// The address that a request was judged by, from the list of sessions.
+/// The address that a request was authorized with, from the list of sessions.
 async fn address_of_the_newest_session(stack: &Stack) -> String {
     let now = jiff::Timestamp::now();
     let sessions = stack.store.sessions().list_of_user("u1", now).await;

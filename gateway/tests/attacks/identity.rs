@@ -1,4 +1,4 @@
-//! 15 to 22: what a client may say about itself, and what an app is told in its place.
+//! 15 to 22: identity headers that a client sends, and those that an app receives instead.
 use http::{Method, StatusCode};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};

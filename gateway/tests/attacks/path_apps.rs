@@ -24,7 +24,7 @@ async fn at_grafana(app: Value) -> Stack {
     .await
 }
 
-/// The claims of the assertion that an upstream has told back, and whether it got a token.
+/// The claims of the assertion that an upstream has returned, and whether it got a token.
 fn identity(echo: &Value) -> (Value, bool) {
     let headers = echo["headers"].as_array().expect("headers");
     let value = |name: &str| {

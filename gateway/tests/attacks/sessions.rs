@@ -82,7 +82,7 @@ async fn attack_74_a_session_ends_while_its_stream_is_open() {
         let began = Instant::now();
         let (mut browser, mut open) = stream_of(&stack, ends).await;
         let next = tokio::time::timeout(Duration::from_secs(10), open.body_mut().frame()).await;
-        let next = next.expect("the stream goes on after the session's end");
+        let next = next.expect("the stream continues after the session's end");
         assert!(
             next.is_none_or(|part| part.is_err()),
             "{ends:?}: more of it"
@@ -123,7 +123,10 @@ async fn attack_75_a_revoked_session_opens_nothing_and_leaves_nothing_open() {
     assert_eq!(page.status, StatusCode::OK);
     let next = tokio::time::timeout(Duration::from_secs(1), open.body_mut().frame()).await;
     let next = next.expect("still open after a second");
-    assert!(next.is_none_or(|part| part.is_err()), "the stream goes on");
+    assert!(
+        next.is_none_or(|part| part.is_err()),
+        "the stream continues"
+    );
     for path in ["/projects/p1", "/oauth2/userinfo", "/oauth2/auth"] {
         let answer = thief.call(Method::GET, &format!("{MAIN}{path}"), "").await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");

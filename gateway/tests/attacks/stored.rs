@@ -116,7 +116,7 @@ async fn attack_73_no_damaged_row_crashes_or_opens_anything() {
     assert_eq!(
         page.status,
         StatusCode::OK,
-        "the control case: others go on"
+        "the control case: others continue"
     );
 }
 

@@ -64,7 +64,7 @@ async fn attack_56_every_spelling_of_a_name_counts_as_one() {
         assert!((1..=60).contains(&wait), "a lock of {wait} seconds");
     }
     let page = enter(&mut browser, "/", "otto", running.password()).await;
-    assert_eq!(page.status, StatusCode::SEE_OTHER, "others go on");
+    assert_eq!(page.status, StatusCode::SEE_OTHER, "others continue");
 }
 
 #[tokio::test]

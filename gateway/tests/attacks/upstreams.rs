@@ -58,7 +58,7 @@ fn raw_get(target: &str, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn attack_31_what_is_left_of_a_rewritten_path_is_judged_like_what_came() {
+async fn attack_31_what_is_left_of_a_rewritten_path_is_authorized_like_the_original() {
     let echo = Echo::start().await;
     let (stack, browser) = behind(&echo.url(), json!({ "strip_prefix": "/app" })).await;
     for (target, status) in [
@@ -106,7 +106,7 @@ async fn attack_80_a_request_behind_an_upgrade_stays_with_the_gateway() {
         assert!(!seen.contains("smuggled"), "{upgrade}: {seen}");
         assert!(!seen.contains("internal"), "{upgrade}: {seen}");
     }
-    // the control case: what follows a plain request is a request, and is judged as one
+    // the control case: what follows a plain request is a request, and is authorized as one
     let twice = raw_get("/first", "") + &raw_get("/second", "Connection: close\r\n");
     let answer = exchange(&stack, &browser, &twice).await;
     assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");

@@ -103,7 +103,7 @@ pub async fn socket(stack: &Stack, browser: &Browser) -> TcpStream {
     stream
 }
 
-/// Why the server closed a WebSocket on which nothing else was said.
+/// Why the server closed a WebSocket without any other message.
 pub async fn close_reason(stream: &mut TcpStream) -> String {
     let mut frame = Vec::new();
     stream.read_to_end(&mut frame).await.expect("readable");

@@ -179,7 +179,7 @@ async fn attack_111_a_sign_out_here_leaves_no_token_that_is_fetched_there() {
             }
         };
         let over = tokio::time::timeout(Duration::from_secs(2), over).await;
-        assert!(over.is_ok(), "the session goes on at the other replica");
+        assert!(over.is_ok(), "the session continues at the other replica");
         // and no token is left: neither usable nor waiting to be revoked, nor good at Keystone
         let tokens = || pair.other.store.keystone_tokens();
         let gone = async {

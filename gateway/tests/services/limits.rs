@@ -182,14 +182,14 @@ async fn finding_s4_guesses_from_many_networks_slow_the_account_and_not_its_owne
     assert!((1..=60).contains(&wait_of(&slowed)), "no lock");
     assert!(slowed.body.contains("Too many attempts failed. Wait"));
 
-    // the browser that its owner has signed in with goes on, and learns of it
+    // the browser that its owner has signed in with stays signed in, and shows it
     let page = signs_in(&mut own, &user).await;
     let link = page.location();
     let page = reported(&mut own, &link).await;
     let message = "24 failed attempts to sign in since";
     assert!(page.body.contains(message), "{}", page.body);
     assert!(page.body.contains("href=\"/projects/x\""), "{}", page.body);
-    // another session shows nothing of it, and once it was said it is over
+    // another session shows nothing of it, and it is shown once
     let mut stranger = Browser::new(running.stack.address);
     enter(&mut stranger, "/", "ada", running.password()).await;
     let elsewhere = stranger.open(link.as_str()).await;

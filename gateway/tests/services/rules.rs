@@ -87,7 +87,7 @@ async fn prometheus_answers_questions_and_only_an_administrator_changes_it() {
             answer.body
         );
     }
-    // an administrator is told by Prometheus itself that it is switched off
+    // Prometheus itself shows an administrator that it is switched off
     for (path, says) in [
         ("/api/v1/admin/tsdb/clean_tombstones", "admin APIs disabled"),
         ("/-/reload", "not enabled"),

@@ -108,7 +108,7 @@ async fn an_application_credential_opens_its_project_and_no_other() {
     let page = browser.open(&format!("{MAIN}/projects/{globex}")).await;
     assert!(!page.body.contains("portico-token"));
 
-    // it goes on with the credential, and only with it
+    // it continues with the credential, and only with it
     let page = browser
         .open(&format!("{MAIN}/oauth2/reauthenticate?rd={path}"))
         .await;

@@ -91,7 +91,7 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
     let auth = format!("{MAIN}/oauth2/auth?app=prometheus");
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
 
-    // what has crossed the browser is no good any more, and its reference was for once
+    // the token that crossed the browser is revoked, and its reference was valid once
     let admin = portico_testkit::KeystoneAdmin::sign_in(&running.env).await;
     let admin = admin.expect("admin");
     let good = admin.token_is_good(&token.as_str().into()).await;
@@ -99,7 +99,7 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
     let again = finish(&mut browser, MAIN, &code).await;
     assert!(again.location().as_str().contains("reason=ended"));
 
-    // it goes on through the same provider, in the same session
+    // it continues through the same provider, in the same session
     let before = browser.cookie(MAIN_HOST, "portico").map(str::to_owned);
     let page = browser
         .open(&format!("{MAIN}/oauth2/reauthenticate?rd={path}"))

@@ -45,7 +45,7 @@ remove_cgroups() {
     left=no
     while read -r hierarchy; do
       [ -d "$hierarchy/$cgroup" ] || continue
-      # until the last process has gone: tried again below, and told when it stays
+      # until the last process has gone: retried below, and reported if it stays
       find "$hierarchy/$cgroup" -depth -type d -exec rmdir {} + 2> /dev/null || true
       [ ! -d "$hierarchy/$cgroup" ] || left=yes
     done < <(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts)
@@ -124,7 +124,7 @@ volumePluginDir: $node_dir/volume-plugins
 YAML
 }
 
-# A kubelet refuses a loopback --node-ip, but one told that an outside provider knows the addresses keeps those that the
+# A kubelet refuses a loopback --node-ip, but with an external cloud provider it keeps those that the
 # Node object has: so the object is made first. (Without a capacity this kubelet would write into a map that isn't there.)
 register_node() {
   ! kubectl_admin get node "$node" > /dev/null 2>&1 || return 0

@@ -93,14 +93,14 @@ fn explain(arguments: &ExplainArgs) -> Result<ExitCode, CliError> {
             format_args!("rule {} ({rule}) {what}", index + 1),
         );
     }
-    let verdict = policy.decide(&attributes);
-    let outcome = match verdict.allowed_by {
+    let decision = policy.decide(&attributes);
+    let outcome = match decision.allowed_by {
         Some(rule) => format!("allowed by rule {rule}"),
         None => "no opinion: the cluster's other authorizers, usually RBAC, decide".to_owned(),
     };
     line(&mut text, format_args!("{attributes}: {outcome}"));
     print(&text)?;
-    Ok(code(!verdict.allowed()))
+    Ok(code(!decision.allowed()))
 }
 
 fn test(file: &Path, cases: &Path) -> Result<ExitCode, CliError> {
@@ -109,12 +109,12 @@ fn test(file: &Path, cases: &Path) -> Result<ExitCode, CliError> {
     let mut text = String::new();
     let mut failed = 0;
     for case in &cases {
-        let verdict = policy.decide(&case.attributes());
-        if verdict.allowed() == case.allowed {
+        let decision = policy.decide(&case.attributes());
+        if decision.allowed() == case.allowed {
             continue;
         }
         failed += 1;
-        let found = match verdict.allowed_by {
+        let found = match decision.allowed_by {
             Some(rule) => format!("allowed by rule {rule}"),
             None => "not allowed".to_owned(),
         };

@@ -53,7 +53,7 @@ pub struct Caches {
     /// Names of kinds that a user could not find to be custom resources.
     pub(super) unknown_resources: Cache<(Uuid, SubjectKey, String), ()>,
     /// Health that was read from an object itself, by its UID and version.
-    pub(super) judged: Cache<(Uuid, SubjectKey, String, String), Health>,
+    pub(super) assessed: Cache<(Uuid, SubjectKey, String, String), Health>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
     pub(super) rights_epoch: watch::Sender<u64>,
 }
@@ -85,7 +85,7 @@ impl Default for Caches {
                 .max_capacity(10_000)
                 .time_to_live(Duration::from_secs(60))
                 .build(),
-            judged: Cache::builder()
+            assessed: Cache::builder()
                 .max_capacity(20_000)
                 .time_to_live(Duration::from_secs(90))
                 .build(),

@@ -267,11 +267,11 @@ fn node_rows(nodes: &[Node]) -> Vec<NodeRow> {
 }
 
 fn node_row(node: &Node) -> NodeRow {
-    let judgement = health::node(node);
+    let assessment = health::node(node);
     NodeRow {
         name: node.metadata.name.clone().unwrap_or_default(),
-        health: judgement.health,
-        status: judgement.status,
+        health: assessment.health,
+        status: assessment.status,
         problems: health::node_problems(node),
         version: node
             .status

@@ -1,7 +1,7 @@
 //! What a user may do in a cluster, in plain words.
 use super::error::ServiceError;
 use crate::kube::{
-    Api, KubeError, namespaces,
+    Api, namespaces,
     reviews::{self, Rule, Rules},
 };
 use futures::{StreamExt, stream};
@@ -16,15 +16,15 @@ pub async fn answer(
     api: &Api,
     questions: Vec<RightQuestion>,
 ) -> Result<Vec<RightAnswer>, ServiceError> {
-    let verdicts = reviews::review_all(api, questions.clone()).await;
+    let results = reviews::review_all(api, questions.clone()).await;
     questions
         .into_iter()
-        .zip(verdicts)
-        .map(|(question, verdict)| {
-            let verdict = verdict?;
+        .zip(results)
+        .map(|(question, result)| {
+            let result = result?;
             Ok(RightAnswer {
-                allowed: verdict.allowed,
-                reason: if verdict.allowed {
+                allowed: result.allowed,
+                reason: if result.allowed {
                     String::new()
                 } else {
                     refusal(&question)
@@ -84,11 +84,11 @@ pub async fn summaries(api: &Api) -> Result<Vec<RightsSummary>, ServiceError> {
             not: Vec::new(),
         }]);
     }
-    let (names, hidden) = match namespaces::list(api).await {
-        Ok(names) => (names, false),
-        Err(KubeError::Refused(_)) => (vec!["default".to_owned()], true),
-        Err(error) => return Err(error.into()),
-    };
+    let visible = namespaces::visible(api).await?;
+    let (mut names, hidden) = (visible.names, !visible.all_known);
+    if names.is_empty() {
+        names.push("default".to_owned());
+    }
     let left_out = names.len().saturating_sub(MAX_NAMESPACES);
     let answers: Vec<_> = stream::iter(names.into_iter().take(MAX_NAMESPACES))
         .map(|name| async move {

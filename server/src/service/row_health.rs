@@ -1,4 +1,4 @@
-//! Rows of a list whose cells do not show the health of their objects: these are judged as on their
+//! Rows of a list whose cells do not show the health of their objects: these are assessed as on their
 //! own pages. The cells of a workload do not show that replicas were requested only just now, and a
 //! pod between two crashes looks healthy in its cells.
 use super::{object, restarts};
@@ -60,7 +60,7 @@ impl RowHealth {
     pub async fn apply(&self, api: &Api, rows: &mut [Row]) -> bool {
         let mut is_left = false;
         for row in rows.iter_mut().filter(|row| self.is_uncertain(row)) {
-            match api.judged(row).await {
+            match api.assessed(row).await {
                 Some(health) => row.health = Some(health),
                 None => is_left = true,
             }
@@ -72,7 +72,7 @@ impl RowHealth {
     pub async fn assess(&self, api: &Api, rows: &mut [Row]) {
         let mut unknown = Vec::new();
         for row in rows.iter().filter(|row| self.is_uncertain(row)) {
-            if api.judged(row).await.is_none() {
+            if api.assessed(row).await.is_none() {
                 unknown.push(row.clone());
             }
         }
@@ -102,7 +102,7 @@ impl RowHealth {
                     Err(_) => row.health,
                 };
                 if let Some(health) = health {
-                    api.store_judged(&row, health).await;
+                    api.store_assessed(&row, health).await;
                 }
             })
             .collect();

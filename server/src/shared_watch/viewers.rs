@@ -32,7 +32,7 @@ struct Entries {
 struct Entry {
     confirmation: Confirmation,
     changed: Arc<Notify>,
-    /// The API server refused the list or watch to this viewer, whatever the reviews said.
+    /// The API server refused the list or watch to this viewer, whatever the reviews returned.
     refused: Option<KubeError>,
     /// Set when the viewer has left: until when the watch may still use its token.
     grace_until: Option<Instant>,

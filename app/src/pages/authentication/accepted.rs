@@ -26,11 +26,11 @@ pub fn card(page: &AuthenticationView) -> AnyView {
     } else {
         format!("Also accepted here: {}.", kinds.join(", "))
     };
-    let verdict = verdict(&page.own_token);
+    let own_token = acceptance(&page.own_token);
     view! {
         <Card title="Who is accepted">
             <div class="grid grid-cols-1 gap-4">
-                {verdict}
+                {own_token}
                 <TableRegion label="Allow-list">
                     <thead>
                         <tr>
@@ -54,7 +54,7 @@ pub fn card(page: &AuthenticationView) -> AnyView {
 }
 
 /// Returns whether a token is accepted, with the reason.
-pub fn verdict(acceptance: &Acceptance) -> AnyView {
+pub fn acceptance(acceptance: &Acceptance) -> AnyView {
     let tone = if acceptance.accepted {
         Tone::Ok
     } else {

@@ -53,16 +53,16 @@ pub fn SelfTestCard(cluster: Uuid, last: Option<SelfTest>) -> impl IntoView {
 
 /// Returns the outcome in a few words, for screen readers; users can read the rest in the page.
 fn spoken(test: &SelfTest) -> Option<String> {
-    let verdict = if test.passed {
+    let result = if test.passed {
         "The test has passed."
     } else {
         "The test has failed; the reason is below."
     };
-    Some(verdict.to_owned())
+    Some(result.to_owned())
 }
 
 fn shown(test: &SelfTest) -> AnyView {
-    let (tone, verdict) = if test.passed {
+    let (tone, result) = if test.passed {
         (Tone::Ok, "Passed")
     } else {
         (Tone::Bad, "Failed")
@@ -81,7 +81,7 @@ fn shown(test: &SelfTest) -> AnyView {
         <div class="grid grid-cols-1 gap-4" data-test=if test.passed { "passed" } else { "failed" }>
             <Banner tone>
                 <p class="font-semibold">
-                    {format!("{verdict} at {at}")}
+                    {format!("{result} at {at}")}
                 </p>
                 <p>{answer}{took}</p>
                 {next_step.map(|step| view! { <p>{step}</p> })}

@@ -2,7 +2,7 @@
 use crate::{
     format,
     pages::access::subject::Words,
-    ui::{CopyButton, Facts, Icon, TableRegion, icons},
+    ui::{CopyButton, DescriptionList, Icon, TableRegion, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{KubernetesGroup, KubernetesUser};
@@ -39,7 +39,7 @@ pub fn view(user: &KubernetesUser, label: &'static str) -> AnyView {
         .collect();
     view! {
         <div class="grid grid-cols-1 gap-4">
-            <Facts rows />
+            <DescriptionList rows />
             <TableRegion label=format!("Groups of {label}")>
                 <thead>
                     <tr>

@@ -309,7 +309,7 @@ fn shown(test: &UserTest) -> AnyView {
                 <span class="text-muted">{format::moment(test.at)}</span>
             </p>
             <p class="text-muted">{roles}</p>
-            {accepted::verdict(acceptance)}
+            {accepted::acceptance(acceptance)}
             {table}
             {user::folded(user, "this user", "Asked about")}
         </div>

@@ -11,8 +11,8 @@ use crate::{
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{
-        Badge, Banner, Card, Facts, Icon, Meter, SkeletonPage, StateMessage, Status, TableRegion,
-        Tone, icons,
+        Badge, Banner, Card, DescriptionList, Icon, Meter, SkeletonPage, StateMessage, Status,
+        TableRegion, Tone, icons,
     },
 };
 use leptos::prelude::*;
@@ -114,7 +114,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
                 {terminal}
             </Card>
             <Card title="Details">
-                <Facts rows=vec![
+                <DescriptionList rows=vec![
                     ("Cluster ID".to_owned(), view! { <code>{cluster.to_string()}</code> }.into_any()),
                     ("API server".to_owned(), view! { <code>{data.api_url}</code> }.into_any()),
                 ] />

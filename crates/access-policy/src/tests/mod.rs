@@ -281,7 +281,7 @@ proptest! {
 }
 
 #[test]
-fn attack_31_a_rewritten_path_is_judged_before_and_after() {
+fn attack_31_a_rewritten_path_is_authorized_before_and_after() {
     let mut app = app(
         members(),
         json!([

@@ -316,7 +316,7 @@ async fn attack_51_without_kube_auth_nothing_is_allowed_that_it_would_have_to() 
     })
     .await;
     lab.served = None;
-    // the API server still knows the token for a while: what RBAC allows goes on
+    // the API server still knows the token for a while: what RBAC allows stays allowed
     eventually("the policy's rights have ended", async || {
         viewer.get(by_policy).await.unwrap().0 != 200
     })

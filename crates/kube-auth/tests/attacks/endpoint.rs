@@ -201,7 +201,7 @@ async fn attack_32_large_slow_endless_and_packed_bodies_are_turned_away() {
     let answer = served.answer_to(Some(&identity), chunked.as_bytes()).await;
     assert_eq!(status(&answer), 413);
 
-    // packed: it is not unpacked, and so is no JSON
+    // packed: it is not decompressed, and so is not JSON
     let packed = format!("{JSON}content-encoding: gzip\r\n");
     let bytes = request("POST", &path, &packed, "\u{1f}\u{8b}\u{8}\0\0\0\0\0");
     assert_eq!(
@@ -350,7 +350,7 @@ async fn attack_34_wrong_kinds_versions_methods_and_types_are_reported_as_such()
 
 const CANARY: &str = "gAAAAABcanary-token-of-somebody";
 
-/// Reviews the canary at a Keystone that gives this answer; whatever is told of it is checked.
+/// Reviews the canary at a Keystone that gives this answer; checks all that the response contains.
 async fn reply_to_the_canary(answer: Response<Body>, expected: u16) -> String {
     let (parts, body) = answer.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();

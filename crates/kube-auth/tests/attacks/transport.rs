@@ -126,7 +126,7 @@ async fn a_new_certificate_counts_within_seconds_and_cuts_no_client_off() {
         );
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    // a connection of before goes on
+    // an existing connection stays open
     let answer = WebhookServer::answer_on(kept, &bytes).await;
     assert_eq!(status(&answer), 200);
 }

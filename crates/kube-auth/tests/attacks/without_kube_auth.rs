@@ -32,7 +32,7 @@ async fn the_root_certificate_opens_a_cluster_while_kube_auth_is_away() {
     world.end().await;
 }
 
-/// A provider as an operator would write one: it stands for theirs, and knows one token.
+/// A provider as an operator would write one, in place of theirs; it knows one token.
 async fn own_provider() -> String {
     let review = |Json(review): Json<Value>| async move {
         let status = if review["spec"]["token"] == "token-of-our-own" {

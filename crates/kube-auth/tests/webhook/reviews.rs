@@ -24,7 +24,7 @@ fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 
-/// A cluster token around something that is no Keystone token.
+/// A cluster token around something that is not a Keystone token.
 fn sealed(key: &PublicKey, cluster: u128, issued: Timestamp) -> String {
     let end = issued + SignedDuration::from_hours(1);
     let token = cluster_token::seal(key, id(cluster), &"gAAAA-inner".into(), end, issued).unwrap();

@@ -46,7 +46,7 @@ const MAX_TOKEN_BYTES: usize = 8 * 1024;
 /// Replaces the return path once a token has arrived.
 const POST_LOGIN_MARKER: &str = "websso";
 /// Prefixes the return path of a flow that reauthenticates a session.
-const REAUTHENTICATION_PREFIX: &str = "again:";
+const REAUTHENTICATION_PREFIX: &str = "reauthenticate:";
 /// Limits the tokens that one network may send, valid or not.
 const POST_LOGIN_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
 
@@ -73,7 +73,7 @@ where
         let sign_in: Arc<SignIn> = Arc::from_ref(state);
         let answer = |response| Err(Interrupt::Answer(Box::new(response)));
         let return_path = ReturnPath::from_query(fields.optional("rd"));
-        let reauthentication = fields.get("again") == "1";
+        let reauthentication = fields.get("reauthenticate") == "1";
         if reauthentication {
             let Ok(caller) = sign_in.authentication.lookup(&headers, None).await? else {
                 return answer(see_other("/oauth2/sign_in?reason=ended"));

@@ -36,7 +36,7 @@ fn alert(name: &str, severity: &str, labels: &[(&str, &str)]) -> Alert {
     }
 }
 
-/// A row about a pod of the Deployment `web`, which stands for a second one.
+/// A row about a pod of the Deployment `web`, which includes a second one.
 fn web_pod(cluster: &str) -> Trouble {
     let key = |plural: &str, name: &str| TroubleKey::new(plural, Some("shop"), name);
     Trouble {
@@ -153,7 +153,7 @@ fn finding_p10_a_pod_and_its_alerts_are_one_row() {
         vec![web_pod(ACME_PROD)],
         vec![
             alert("PodNotReady", "warning", &labels("web-5c9-a")),
-            // the second pod that the row stands for, its workload, and no cluster label
+            // the second pod that the row includes, its workload, and no cluster label
             alert("PodSlow", "warning", &labels("web-5c9-b")),
             alert(
                 "KubeDeploymentReplicasMismatch",

@@ -1,7 +1,7 @@
 //! The attention list: what needs attention in a cluster, worst first, with the reason.
 pub mod alerts;
 
-use super::{health::Judgement, object, restarts};
+use super::{health::Assessment, object, restarts};
 use crate::kube::{
     Api, KubeError, discovery,
     listing::{self, Selection},
@@ -102,7 +102,7 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
         match result {
             Ok(mut found) => {
                 if jobs_are_known {
-                    found.objects.retain(|judged| !judged.of_a_job());
+                    found.objects.retain(|assessed| !assessed.of_a_job());
                 }
                 if !found.refused.is_empty() {
                     refused
@@ -175,21 +175,21 @@ pub fn worst_first(a: &Attention, b: &Attention) -> std::cmp::Ordering {
 
 #[derive(Default)]
 struct Found {
-    objects: Vec<Judged>,
+    objects: Vec<Assessed>,
     refused: Vec<String>,
 }
 
-struct Judged {
+struct Assessed {
     object: ObjectRef,
     row: TableRow,
-    judgement: Judgement,
+    assessment: Assessment,
     /// Names of others of the same owner that this row covers.
     others: Vec<String>,
     /// Whether a pod has failed permanently.
     ended: bool,
 }
 
-impl Judged {
+impl Assessed {
     /// Returns whether this is a failed attempt of a job: the job retries, has succeeded since, or
     /// reports its failure itself.
     fn of_a_job(&self) -> bool {
@@ -231,9 +231,9 @@ async fn unhealthy(
         .buffered(MAX_CONCURRENT_READS)
         .collect()
         .await;
-    objects.retain(|judged| {
+    objects.retain(|assessed| {
         matches!(
-            judged.judgement.health,
+            assessed.assessment.health,
             Health::Failed | Health::Warning | Health::Unknown
         )
     });
@@ -284,13 +284,13 @@ fn one_of_each_owner(rows: Vec<TableRow>) -> Vec<(TableRow, Vec<String>)> {
     kept
 }
 
-async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<String>) -> Judged {
+async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<String>) -> Assessed {
     let reference = ObjectRef {
         resource: resource.clone(),
         namespace: row.row.namespace.clone(),
         name: row.row.name.clone(),
     };
-    let (judgement, ended) = match objects::get(api, &reference).await {
+    let (assessment, ended) = match objects::get(api, &reference).await {
         // replicas requested only just now need no attention
         Ok(value) => (
             object::assess(api, &reference, &value).await,
@@ -299,13 +299,16 @@ async fn read(api: &Api, resource: &ResourceRef, row: TableRow, others: Vec<Stri
         Err(error) => {
             let health = row.row.health.unwrap_or(Health::Unknown);
             let reason = format!("The reason could not be read. {}", error.sentence());
-            (Judgement::new(health, "Not healthy").because(reason), false)
+            (
+                Assessment::new(health, "Not healthy").because(reason),
+                false,
+            )
         }
     };
-    Judged {
+    Assessed {
         object: reference,
         row,
-        judgement,
+        assessment,
         others,
         ended,
     }
@@ -317,38 +320,38 @@ fn merge(
     cluster: &Named,
     explained: &mut BTreeSet<(String, String)>,
 ) {
-    for judged in found.objects {
-        let place = judged.object.namespace.clone().unwrap_or_default();
-        if judged.object.resource.plural == "pods" {
-            let names = workloads(&judged.row).map(|(_, name)| (place.clone(), name));
+    for assessed in found.objects {
+        let place = assessed.object.namespace.clone().unwrap_or_default();
+        if assessed.object.resource.plural == "pods" {
+            let names = workloads(&assessed.row).map(|(_, name)| (place.clone(), name));
             explained.extend(names);
-        } else if explained.contains(&(place, judged.object.name.clone())) {
+        } else if explained.contains(&(place, assessed.object.name.clone())) {
             // the rows of its pods have a better reason
             continue;
         }
-        troubles.push(trouble(judged, cluster));
+        troubles.push(trouble(assessed, cluster));
     }
 }
 
-fn trouble(judged: Judged, cluster: &Named) -> Trouble {
-    let mut keys = vec![TroubleKey::of(&judged.object)];
-    if judged.object.resource.plural == "pods" {
-        let namespace = judged.object.namespace.as_deref();
-        let others = judged.others.iter();
+fn trouble(assessed: Assessed, cluster: &Named) -> Trouble {
+    let mut keys = vec![TroubleKey::of(&assessed.object)];
+    if assessed.object.resource.plural == "pods" {
+        let namespace = assessed.object.namespace.as_deref();
+        let others = assessed.others.iter();
         keys.extend(others.map(|name| TroubleKey::new("pods", namespace, name)));
-        let owners = workloads(&judged.row);
+        let owners = workloads(&assessed.row);
         keys.extend(owners.map(|(plural, name)| TroubleKey::new(&plural, namespace, &name)));
     }
     Trouble {
         keys,
         attention: Attention {
-            health: judged.judgement.health,
-            title: judged.judgement.status,
-            reason: judged.judgement.reason.unwrap_or_default(),
+            health: assessed.assessment.health,
+            title: assessed.assessment.status,
+            reason: assessed.assessment.reason.unwrap_or_default(),
             cluster: Some(cluster.clone()),
-            object: Some(judged.object),
-            since: judged.row.row.created_at,
-            count: u32::try_from(judged.others.len()).unwrap_or(u32::MAX),
+            object: Some(assessed.object),
+            since: assessed.row.row.created_at,
+            count: u32::try_from(assessed.others.len()).unwrap_or(u32::MAX),
             alerts: Vec::new(),
         },
     }

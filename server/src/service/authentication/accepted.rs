@@ -41,7 +41,7 @@ pub fn own(names: &Names<'_>, record: &ClusterRecord, services: &Services) -> Ac
         .project
         .as_ref()
         .map_or("(none)", |project| project.name.as_str());
-    match verdict(identity, record) {
+    match acceptance(identity, record) {
         Ok(why) => yes(format!(
             "Your token for project {project} is accepted: {why}."
         )),
@@ -76,7 +76,7 @@ fn accepted_roles(names: &Names<'_>, record: &ClusterRecord) -> Vec<String> {
 
 /// Returns whether the token of another user would be accepted.
 pub fn other(identity: &Identity, record: &ClusterRecord) -> Acceptance {
-    match verdict(identity, record) {
+    match acceptance(identity, record) {
         Ok(why) => yes(format!("A token like this would be accepted: {why}.")),
         Err(lacks) => Acceptance {
             accepted: false,
@@ -122,7 +122,7 @@ impl Lacks {
     }
 }
 
-fn verdict(identity: &Identity, record: &ClusterRecord) -> Result<String, Lacks> {
+fn acceptance(identity: &Identity, record: &ClusterRecord) -> Result<String, Lacks> {
     record.accepts(identity).map_err(|lacks| match lacks {
         NotAccepted::Project => Lacks::Project,
         NotAccepted::Role => Lacks::Role,
@@ -178,7 +178,7 @@ mod tests {
             (&["p2"], &[], &[], Err(Lacks::Project)),
             (&["p1"], &[], &["r9"], Err(Lacks::Role)),
         ] {
-            let found = verdict(&identity(&["r1"]), &record(projects, domains, roles));
+            let found = acceptance(&identity(&["r1"]), &record(projects, domains, roles));
             assert_eq!(
                 found,
                 expected.map(str::to_owned),
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn without_any_role_there_is_no_token() {
         assert_eq!(
-            verdict(&identity(&[]), &record(&["p1"], &[], &[])),
+            acceptance(&identity(&[]), &record(&["p1"], &[], &[])),
             Err(Lacks::AnyRole)
         );
         assert!(!other(&identity(&[]), &record(&["p1"], &[], &[])).accepted);

@@ -38,8 +38,8 @@ pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRec
     let asked = reviews::review_now(&api, &question).await;
     test.milliseconds = u64::try_from(started.elapsed().as_millis()).ok();
     match asked {
-        Ok(verdict) => {
-            let may = if verdict.allowed { "yes" } else { "no" };
+        Ok(result) => {
+            let may = if result.allowed { "yes" } else { "no" };
             test.answer = format!(
                 "The API server knows you, and answered a SelfSubjectAccessReview (may you list \
                  pods in the whole cluster?) with {may}."

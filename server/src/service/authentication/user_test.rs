@@ -353,12 +353,12 @@ async fn ask(
     questions: Vec<(&'static str, RightQuestion)>,
 ) -> Result<Vec<UserTestAnswer>, ServiceError> {
     let asked = questions.into_iter().map(|(what, question)| async move {
-        let verdict = reviews::review_of(api, subject, &question).await?;
+        let result = reviews::review_of(api, subject, &question).await?;
         Ok(UserTestAnswer {
             what: what.to_owned(),
             question,
-            allowed: verdict.allowed,
-            reason: verdict.reason,
+            allowed: result.allowed,
+            reason: result.reason,
         })
     });
     // a handful, and the user waits for all of them

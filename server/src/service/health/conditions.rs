@@ -1,5 +1,5 @@
 //! Conditions of any kind, and kinds without rules of their own.
-use super::{Judgement, sentence};
+use super::{Assessment, sentence};
 use jiff::Timestamp;
 use portico_domain::panel::{Condition, Health};
 use serde_json::Value;
@@ -78,10 +78,10 @@ fn health(kind: &str, status: &str) -> Health {
     }
 }
 
-/// Judges a kind without rules of its own: deletion, conditions, then its phase.
-pub fn generic(object: &Value) -> Judgement {
+/// Assesses a kind without rules of its own: deletion, conditions, then its phase.
+pub fn generic(object: &Value) -> Assessment {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
-        return Judgement::new(Health::Progressing, "Being deleted");
+        return Assessment::new(Health::Progressing, "Being deleted");
     }
     let worst = conditions(object)
         .into_iter()
@@ -98,15 +98,15 @@ pub fn generic(object: &Value) -> Judgement {
         } else {
             condition.message
         };
-        return Judgement::new(condition.health, status).because(sentence(&reason));
+        return Assessment::new(condition.health, status).because(sentence(&reason));
     }
     let phase = object.pointer("/status/phase").and_then(Value::as_str);
     match phase {
-        Some("Terminating") => Judgement::new(Health::Progressing, "Terminating"),
-        Some("Failed" | "Error") => Judgement::new(Health::Failed, "Failed"),
-        Some("Pending") => Judgement::new(Health::Warning, "Pending"),
-        Some(phase) => Judgement::ok(phase),
-        None => Judgement::ok(EXISTS),
+        Some("Terminating") => Assessment::new(Health::Progressing, "Terminating"),
+        Some("Failed" | "Error") => Assessment::new(Health::Failed, "Failed"),
+        Some("Pending") => Assessment::new(Health::Warning, "Pending"),
+        Some(phase) => Assessment::ok(phase),
+        None => Assessment::ok(EXISTS),
     }
 }
 
@@ -117,16 +117,16 @@ mod tests {
 
     #[test]
     fn a_custom_resource_is_judged_by_its_worst_condition() {
-        let judgement = generic(&json!({"status": {"conditions": [
+        let assessment = generic(&json!({"status": {"conditions": [
             {"type": "Ready", "status": "False", "message": "no endpoints"},
             {"type": "Synced", "status": "True"}]}}));
-        assert_eq!(judgement.status, "Not Ready");
-        assert_eq!(judgement.reason.as_deref(), Some("no endpoints."));
+        assert_eq!(assessment.status, "Not Ready");
+        assert_eq!(assessment.reason.as_deref(), Some("no endpoints."));
     }
 
     #[test]
     fn what_has_no_status_is_simply_there() {
-        assert_eq!(generic(&json!({"data": {}})), Judgement::ok("Present"));
+        assert_eq!(generic(&json!({"data": {}})), Assessment::ok("Present"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 /// The health of an object with its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judgement {
+pub struct Assessment {
     pub health: Health,
     /// A short status.
     pub status: String,
@@ -30,7 +30,7 @@ pub struct Judgement {
     pub not_ready: Option<i32>,
 }
 
-impl Judgement {
+impl Assessment {
     pub fn new(health: Health, status: impl Into<String>) -> Self {
         Self {
             health,
@@ -52,7 +52,7 @@ impl Judgement {
 }
 
 /// Assesses any object; kinds without rules of their own by their conditions.
-pub fn assess(resource: &ResourceRef, object: &Value) -> Judgement {
+pub fn assess(resource: &ResourceRef, object: &Value) -> Assessment {
     let known = match (resource.group.as_str(), resource.plural.as_str()) {
         ("", "pods") => typed(object, pod),
         ("apps", "deployments") => typed(object, deployment),
@@ -68,7 +68,7 @@ pub fn assess(resource: &ResourceRef, object: &Value) -> Judgement {
     known.unwrap_or_else(|| generic(object))
 }
 
-fn typed<T: DeserializeOwned>(object: &Value, assess: fn(&T) -> Judgement) -> Option<Judgement> {
+fn typed<T: DeserializeOwned>(object: &Value, assess: fn(&T) -> Assessment) -> Option<Assessment> {
     T::deserialize(object).ok().map(|object| assess(&object))
 }
 

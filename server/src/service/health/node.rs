@@ -1,27 +1,27 @@
 //! Nodes: ready or not, under pressure, or closed for new pods.
-use super::{Judgement, sentence};
+use super::{Assessment, sentence};
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::panel::Health;
 
-pub fn node(node: &Node) -> Judgement {
+pub fn node(node: &Node) -> Assessment {
     let problems = node_problems(node);
     let cordoned = node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true);
     let ready = condition(node, "Ready").map(|(status, _)| status);
-    let judgement = match ready.as_deref() {
-        Some("True") if problems.is_empty() => Judgement::ok("Ready"),
-        Some("True") => Judgement::new(Health::Warning, "Ready"),
-        Some("False") => Judgement::new(Health::Failed, "Not ready"),
-        _ => Judgement::new(Health::Failed, "No answer"),
+    let assessment = match ready.as_deref() {
+        Some("True") if problems.is_empty() => Assessment::ok("Ready"),
+        Some("True") => Assessment::new(Health::Warning, "Ready"),
+        Some("False") => Assessment::new(Health::Failed, "Not ready"),
+        _ => Assessment::new(Health::Failed, "No answer"),
     };
-    let mut judgement = if problems.is_empty() {
-        judgement
+    let mut assessment = if problems.is_empty() {
+        assessment
     } else {
-        judgement.because(problems.join(" "))
+        assessment.because(problems.join(" "))
     };
     if cordoned {
-        judgement.status.push_str(", cordoned");
+        assessment.status.push_str(", cordoned");
     }
-    judgement
+    assessment
 }
 
 /// Returns the node's problems, one sentence each.
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn with(conditions: Value, unschedulable: bool) -> Judgement {
+    fn with(conditions: Value, unschedulable: bool) -> Assessment {
         let object = json!({"metadata": {}, "spec": {"unschedulable": unschedulable},
             "status": {"conditions": conditions}});
         node(&serde_json::from_value(object).unwrap())
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn nodes_are_judged_by_their_conditions() {
         let ready = json!({"type": "Ready", "status": "True"});
-        assert_eq!(with(json!([ready]), false), Judgement::ok("Ready"));
+        assert_eq!(with(json!([ready]), false), Assessment::ok("Ready"));
         let cordoned = with(json!([ready]), true);
         assert_eq!(cordoned.status, "Ready, cordoned");
         assert_eq!(cordoned.health, Health::Warning);

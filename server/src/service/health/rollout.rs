@@ -1,6 +1,6 @@
 //! Replicas that are not ready because they are new: they count as progress until their deadline
 //! has passed.
-use super::{Judgement, counted, pod as assess_pod};
+use super::{Assessment, counted, pod as assess_pod};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::Health;
@@ -12,9 +12,14 @@ pub(super) const PROGRESS_DEADLINE: SignedDuration = SignedDuration::from_secs(6
 
 /// Assesses a workload whose replicas are not all ready again, by its pods: while all of those that
 /// are not ready are younger than the deadline and none has failed, the workload is progressing.
-pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Timestamp) -> Judgement {
-    let Some(not_ready) = judgement.not_ready else {
-        return judgement;
+pub fn starting(
+    assessment: Assessment,
+    workload: &Value,
+    pods: &[Pod],
+    now: Timestamp,
+) -> Assessment {
+    let Some(not_ready) = assessment.not_ready else {
+        return assessment;
     };
     let deadline = workload
         .pointer("/spec/progressDeadlineSeconds")
@@ -38,7 +43,7 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
         })
     };
     if !progressing {
-        return judgement;
+        return assessment;
     }
     let replicas = counted(i64::from(not_ready), "replica");
     let (verb, they) = if not_ready == 1 {
@@ -46,9 +51,9 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
     } else {
         ("are", "they are")
     };
-    Judgement::new(
+    Assessment::new(
         Health::Progressing,
-        format!("Starting, {}", judgement.status),
+        format!("Starting, {}", assessment.status),
     )
     .because(format!(
         "{replicas} {verb} starting. If {they} not ready after {}, this becomes a warning.",
@@ -56,15 +61,15 @@ pub fn starting(judgement: Judgement, workload: &Value, pods: &[Pod], now: Times
     ))
 }
 
-/// Judges a rollout again by its pods: one of which a pod fails is not progressing well.
-pub fn failing(judgement: Judgement, pods: &[Pod]) -> Judgement {
+/// Assesses a rollout again by its pods: one of which a pod fails is not progressing well.
+pub fn failing(assessment: Assessment, pods: &[Pod]) -> Assessment {
     let failed: Vec<_> = pods
         .iter()
         .map(assess_pod)
         .filter(|pod| pod.health == Health::Failed)
         .collect();
     let Some(first) = failed.first() else {
-        return judgement;
+        return assessment;
     };
     let count = counted(i64::try_from(failed.len()).unwrap_or(i64::MAX), "pod");
     let verb = if failed.len() == 1 { "fails" } else { "fail" };
@@ -72,9 +77,9 @@ pub fn failing(judgement: Judgement, pods: &[Pod]) -> Judgement {
         "{count} of the rollout {verb}: {}. See the log of the pod, or roll back.",
         first.status
     );
-    Judgement {
+    Assessment {
         health: Health::Warning,
-        ..judgement
+        ..assessment
     }
     .because(reason)
 }
@@ -122,7 +127,7 @@ mod tests {
             "status": {"observedGeneration": 2, "readyReplicas": 2, "updatedReplicas": 3}})
     }
 
-    fn judged(deployment: &Value, pods: &[Value]) -> Judgement {
+    fn assessed(deployment: &Value, pods: &[Value]) -> Assessment {
         let pods: Vec<Pod> = pods
             .iter()
             .map(|pod| serde_json::from_value(pod.clone()).unwrap())
@@ -144,7 +149,7 @@ mod tests {
         let creating = json!({"waiting": {"reason": "ContainerCreating"}});
         let old = pod("2026-11-20T10:00:00Z", true, json!({"running": {}}));
         let at = |created: &str| {
-            judged(
+            assessed(
                 &deployment(),
                 &[old.clone(), pod(created, false, creating.clone())],
             )
@@ -165,41 +170,41 @@ mod tests {
         );
         let mut hasty = deployment();
         hasty["spec"]["progressDeadlineSeconds"] = json!(20);
-        let over = judged(&hasty, &[pod("2026-11-21T10:19:30Z", false, creating)]);
+        let over = assessed(&hasty, &[pod("2026-11-21T10:19:30Z", false, creating)]);
         assert_eq!(over.health, Health::Warning);
     }
 
     #[test]
     fn finding_p19_a_young_replica_that_has_failed_is_not_progress() {
         let crashing = json!({"waiting": {"reason": "CrashLoopBackOff"}});
-        let judgement = judged(
+        let assessment = assessed(
             &deployment(),
             &[pod("2026-11-21T10:19:30Z", false, crashing)],
         );
-        assert_eq!(judgement.health, Health::Warning);
+        assert_eq!(assessment.health, Health::Warning);
     }
 
     #[test]
     fn finding_p19_replicas_that_are_not_made_yet_are_progress_while_the_scale_is_new() {
-        assert_eq!(judged(&deployment(), &[]).health, Health::Warning);
+        assert_eq!(assessed(&deployment(), &[]).health, Health::Warning);
         let mut scaled = deployment();
         scaled["metadata"]["generation"] = json!(3);
-        assert_eq!(judged(&scaled, &[]).health, Health::Progressing);
+        assert_eq!(assessed(&scaled, &[]).health, Health::Progressing);
         let mut new = deployment();
         new["metadata"]["creationTimestamp"] = json!("2026-11-21T10:19:59Z");
-        assert_eq!(judged(&new, &[]).health, Health::Progressing);
+        assert_eq!(assessed(&new, &[]).health, Health::Progressing);
     }
 
     #[test]
     fn a_rollout_of_which_a_pod_crashes_needs_attention_and_names_the_state() {
-        let judgement = Judgement::new(Health::Progressing, "Rolling out, 2 of 2 ready");
+        let assessment = Assessment::new(Health::Progressing, "Rolling out, 2 of 2 ready");
         let of = |state: Value| -> Pod {
             serde_json::from_value(pod("2026-11-21T10:19:30Z", false, state)).unwrap()
         };
         let creating = of(json!({"waiting": {"reason": "ContainerCreating"}}));
-        assert_eq!(failing(judgement.clone(), &[creating]), judgement);
+        assert_eq!(failing(assessment.clone(), &[creating]), assessment);
         let crashing = of(json!({"waiting": {"reason": "CrashLoopBackOff"}}));
-        let worse = failing(judgement, &[crashing]);
+        let worse = failing(assessment, &[crashing]);
         assert_eq!(worse.health, Health::Warning);
         assert_eq!(
             worse.reason.as_deref(),
@@ -215,7 +220,7 @@ mod tests {
         stuck["status"]["conditions"] = json!([{"type": "Progressing", "status": "False",
             "reason": "ProgressDeadlineExceeded"}]);
         let creating = json!({"waiting": {"reason": "ContainerCreating"}});
-        let judgement = judged(&stuck, &[pod("2026-11-21T10:19:30Z", false, creating)]);
-        assert_eq!(judgement.health, Health::Failed);
+        let assessment = assessed(&stuck, &[pod("2026-11-21T10:19:30Z", false, creating)]);
+        assert_eq!(assessment.health, Health::Failed);
     }
 }

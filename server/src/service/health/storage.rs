@@ -1,16 +1,16 @@
 //! The health of volumes and volume claims.
-use super::{Judgement, sentence};
+use super::{Assessment, sentence};
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use portico_domain::panel::Health;
 
-pub fn claim(claim: &PersistentVolumeClaim) -> Judgement {
+pub fn claim(claim: &PersistentVolumeClaim) -> Assessment {
     let phase = claim
         .status
         .as_ref()
         .and_then(|status| status.phase.as_deref());
     match phase.unwrap_or("Pending") {
-        "Bound" => Judgement::ok("Bound"),
-        "Lost" => Judgement::new(Health::Failed, "Lost")
+        "Bound" => Assessment::ok("Bound"),
+        "Lost" => Assessment::new(Health::Failed, "Lost")
             .because("Its volume no longer exists; what was on it cannot be reached here."),
         phase => {
             let spec = claim.spec.clone().unwrap_or_default();
@@ -30,13 +30,13 @@ pub fn claim(claim: &PersistentVolumeClaim) -> Judgement {
                      make none by itself, or waits for the first pod that uses the claim"
                 ),
             };
-            Judgement::new(Health::Warning, phase)
+            Assessment::new(Health::Warning, phase)
                 .because(format!("It waits for a volume{size}. {class}."))
         }
     }
 }
 
-pub fn volume(volume: &PersistentVolume) -> Judgement {
+pub fn volume(volume: &PersistentVolume) -> Assessment {
     let status = volume.status.clone().unwrap_or_default();
     let policy = volume
         .spec
@@ -44,21 +44,21 @@ pub fn volume(volume: &PersistentVolume) -> Judgement {
         .and_then(|spec| spec.persistent_volume_reclaim_policy.as_deref())
         .unwrap_or("Retain");
     match status.phase.as_deref().unwrap_or("Pending") {
-        phase @ ("Available" | "Bound") => Judgement::ok(phase),
-        "Released" => Judgement::new(Health::Warning, "Released").because(if policy == "Retain" {
+        phase @ ("Available" | "Bound") => Assessment::ok(phase),
+        "Released" => Assessment::new(Health::Warning, "Released").because(if policy == "Retain" {
             "Its claim is gone. The data is kept, and no other claim gets the volume until an \
              administrator clears it."
                 .to_owned()
         } else {
             format!("Its claim is gone; it is being cleared away (reclaim policy {policy}).")
         }),
-        "Failed" => Judgement::new(Health::Failed, "Failed").because(sentence(
+        "Failed" => Assessment::new(Health::Failed, "Failed").because(sentence(
             status
                 .message
                 .as_deref()
                 .unwrap_or("It could not be cleared away"),
         )),
-        phase => Judgement::new(Health::Progressing, phase),
+        phase => Assessment::new(Health::Progressing, phase),
     }
 }
 
@@ -71,8 +71,8 @@ mod tests {
     fn a_claim_without_a_volume_names_what_it_waits_for() {
         let object = json!({"metadata": {}, "spec": {"storageClassName": "fast",
             "resources": {"requests": {"storage": "10Gi"}}}, "status": {"phase": "Pending"}});
-        let judgement = claim(&serde_json::from_value(object).unwrap());
-        let reason = judgement.reason.unwrap();
+        let assessment = claim(&serde_json::from_value(object).unwrap());
+        let reason = assessment.reason.unwrap();
         assert!(
             reason.contains("10Gi") && reason.contains("fast"),
             "{reason}"
@@ -83,8 +83,8 @@ mod tests {
     fn a_released_volume_keeps_its_data() {
         let object = json!({"metadata": {}, "spec": {"persistentVolumeReclaimPolicy": "Retain"},
             "status": {"phase": "Released"}});
-        let judgement = volume(&serde_json::from_value(object).unwrap());
-        assert_eq!(judgement.health, Health::Warning);
-        assert!(judgement.reason.unwrap().contains("kept"));
+        let assessment = volume(&serde_json::from_value(object).unwrap());
+        assert_eq!(assessment.health, Health::Warning);
+        assert!(assessment.reason.unwrap().contains("kept"));
     }
 }

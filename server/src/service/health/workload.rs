@@ -1,12 +1,12 @@
 //! The health of workloads: the number of ready replicas, and the reason for the others.
-use super::{Judgement, counted, sentence};
+use super::{Assessment, counted, sentence};
 use k8s_openapi::api::{
     apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet},
     batch::v1::Job,
 };
 use portico_domain::panel::Health;
 
-pub fn deployment(deployment: &Deployment) -> Judgement {
+pub fn deployment(deployment: &Deployment) -> Assessment {
     let status = deployment.status.clone().unwrap_or_default();
     let spec = deployment.spec.as_ref();
     let condition = |kind: &str, value: &str| {
@@ -16,34 +16,34 @@ pub fn deployment(deployment: &Deployment) -> Judgement {
             .flatten()
             .find(|condition| condition.type_ == kind && condition.status == value)
     };
-    let mut judgement = replicas(&Counts {
+    let mut assessment = replicas(&Counts {
         desired: spec.and_then(|spec| spec.replicas).unwrap_or(1),
         ready: status.ready_replicas.unwrap_or(0),
         updated: status.updated_replicas.unwrap_or(0),
     });
     if let Some(failure) = condition("ReplicaFailure", "True") {
-        judgement.health = Health::Failed;
-        judgement.not_ready = None;
-        judgement.reason = Some(format!(
+        assessment.health = Health::Failed;
+        assessment.not_ready = None;
+        assessment.reason = Some(format!(
             "Its pods cannot be made: {}",
             sentence(failure.message.as_deref().unwrap_or("no reason given"))
         ));
     } else if condition("Progressing", "False")
         .is_some_and(|c| c.reason.as_deref() == Some("ProgressDeadlineExceeded"))
     {
-        judgement.health = Health::Failed;
-        judgement.not_ready = None;
-        judgement.reason =
+        assessment.health = Health::Failed;
+        assessment.not_ready = None;
+        assessment.reason =
             Some("The rollout exceeded its progress deadline; see its newest pods.".to_owned());
     } else if spec.and_then(|spec| spec.paused) == Some(true) {
-        judgement.status.push_str(", paused");
-        judgement.reason =
+        assessment.status.push_str(", paused");
+        assessment.reason =
             Some("Its rollout is paused: changes take effect when it is resumed.".to_owned());
     }
-    judgement
+    assessment
 }
 
-pub fn stateful_set(set: &StatefulSet) -> Judgement {
+pub fn stateful_set(set: &StatefulSet) -> Assessment {
     let status = set.status.clone().unwrap_or_default();
     let desired = set
         .spec
@@ -62,14 +62,14 @@ pub fn stateful_set(set: &StatefulSet) -> Judgement {
     })
 }
 
-pub fn replica_set(set: &ReplicaSet) -> Judgement {
+pub fn replica_set(set: &ReplicaSet) -> Assessment {
     let status = set.status.clone().unwrap_or_default();
     let desired = set
         .spec
         .as_ref()
         .and_then(|spec| spec.replicas)
         .unwrap_or(1);
-    let mut judgement = replicas(&Counts {
+    let mut assessment = replicas(&Counts {
         desired,
         ready: status.ready_replicas.unwrap_or(0),
         updated: desired,
@@ -80,19 +80,19 @@ pub fn replica_set(set: &ReplicaSet) -> Judgement {
         .flatten()
         .find(|condition| condition.type_ == "ReplicaFailure" && condition.status == "True")
     {
-        judgement.health = Health::Failed;
-        judgement.not_ready = None;
-        judgement.reason = Some(format!(
+        assessment.health = Health::Failed;
+        assessment.not_ready = None;
+        assessment.reason = Some(format!(
             "Its pods cannot be made: {}",
             sentence(failure.message.as_deref().unwrap_or("no reason given"))
         ));
     }
-    judgement
+    assessment
 }
 
-pub fn daemon_set(set: &DaemonSet) -> Judgement {
+pub fn daemon_set(set: &DaemonSet) -> Assessment {
     let status = set.status.clone().unwrap_or_default();
-    let mut judgement = replicas(&Counts {
+    let mut assessment = replicas(&Counts {
         desired: status.desired_number_scheduled,
         ready: status.number_ready,
         updated: status
@@ -100,10 +100,10 @@ pub fn daemon_set(set: &DaemonSet) -> Judgement {
             .unwrap_or(status.desired_number_scheduled),
     });
     if status.desired_number_scheduled == 0 {
-        "No node matches".clone_into(&mut judgement.status);
-        judgement.reason = Some("No node matches its selector, so it runs nowhere.".to_owned());
+        "No node matches".clone_into(&mut assessment.status);
+        assessment.reason = Some("No node matches its selector, so it runs nowhere.".to_owned());
     }
-    judgement
+    assessment
 }
 
 struct Counts {
@@ -112,7 +112,7 @@ struct Counts {
     updated: i32,
 }
 
-fn replicas(counts: &Counts) -> Judgement {
+fn replicas(counts: &Counts) -> Assessment {
     let Counts {
         desired,
         ready,
@@ -120,9 +120,9 @@ fn replicas(counts: &Counts) -> Judgement {
     } = *counts;
     if desired == 0 {
         return if ready == 0 {
-            Judgement::ok("Scaled to zero")
+            Assessment::ok("Scaled to zero")
         } else {
-            Judgement::new(
+            Assessment::new(
                 Health::Progressing,
                 format!("Scaling to zero, {ready} left"),
             )
@@ -130,10 +130,10 @@ fn replicas(counts: &Counts) -> Judgement {
     }
     let status = format!("{ready} of {desired} ready");
     if ready >= desired && updated >= desired {
-        return Judgement::ok(status);
+        return Assessment::ok(status);
     }
     if updated < desired {
-        return Judgement::new(Health::Progressing, format!("Rolling out, {status}")).because(
+        return Assessment::new(Health::Progressing, format!("Rolling out, {status}")).because(
             format!(
                 "{updated} of {} already {} the newest version.",
                 counted(i64::from(desired), "replica"),
@@ -146,7 +146,7 @@ fn replicas(counts: &Counts) -> Judgement {
     } else {
         Health::Warning
     };
-    let judgement = Judgement::new(health, status).because(format!(
+    let assessment = Assessment::new(health, status).because(format!(
         "{} not ready; see {}.",
         if desired - ready == 1 {
             "1 replica is".to_owned()
@@ -159,13 +159,13 @@ fn replicas(counts: &Counts) -> Judgement {
             "its pods' pages and events"
         }
     ));
-    Judgement {
+    Assessment {
         not_ready: Some(desired - ready),
-        ..judgement
+        ..assessment
     }
 }
 
-pub fn job(job: &Job) -> Judgement {
+pub fn job(job: &Job) -> Assessment {
     let status = job.status.clone().unwrap_or_default();
     let wanted = job
         .spec
@@ -194,24 +194,24 @@ pub fn job(job: &Job) -> Judgement {
             Some("DeadlineExceeded") => "It ran longer than its deadline and was ended.".to_owned(),
             _ => sentence(failure.message.as_deref().unwrap_or("No reason given")),
         };
-        return Judgement::new(Health::Failed, "Failed").because(reason);
+        return Assessment::new(Health::Failed, "Failed").because(reason);
     }
     if condition("Complete").is_some() {
-        return Judgement::ok("Complete");
+        return Assessment::ok("Complete");
     }
     if condition("Suspended").is_some() {
-        return Judgement::ok("Suspended");
+        return Assessment::ok("Suspended");
     }
     let active = status.active.unwrap_or(0);
-    let judgement = Judgement::new(
+    let assessment = Assessment::new(
         Health::Progressing,
         format!("{succeeded} of {wanted} complete"),
     );
     match status.failed.unwrap_or(0) {
-        0 => judgement.because(format!("{} at work.", counted(i64::from(active), "pod"))),
-        failed => Judgement {
+        0 => assessment.because(format!("{} at work.", counted(i64::from(active), "pod"))),
+        failed => Assessment {
             health: Health::Warning,
-            ..judgement
+            ..assessment
         }
         .because(format!(
             "{} failed so far; it tries again.",
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn deployed(replicas: i32, status: Value) -> Judgement {
+    fn deployed(replicas: i32, status: Value) -> Assessment {
         let object = json!({"metadata": {}, "status": status,
             "spec": {"replicas": replicas, "selector": {}, "template": {}}});
         deployment(&serde_json::from_value(object).unwrap())
@@ -260,9 +260,9 @@ mod tests {
             ),
             (0, json!({}), Health::Ok, "Scaled to zero"),
         ] {
-            let judgement = deployed(replicas, status);
+            let assessment = deployed(replicas, status);
             assert_eq!(
-                (judgement.health, judgement.status.as_str()),
+                (assessment.health, assessment.status.as_str()),
                 (health, words)
             );
         }
@@ -270,21 +270,21 @@ mod tests {
 
     #[test]
     fn pods_that_admission_refuses_are_the_deployments_trouble() {
-        let judgement = deployed(
+        let assessment = deployed(
             1,
             json!({"conditions": [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
                 "message": "pods \"web\" is forbidden: PodSecurityPolicy: unable to admit pod"}]}),
         );
-        assert_eq!(judgement.health, Health::Failed);
-        assert!(judgement.reason.unwrap().contains("PodSecurityPolicy"));
+        assert_eq!(assessment.health, Health::Failed);
+        assert!(assessment.reason.unwrap().contains("PodSecurityPolicy"));
     }
 
     #[test]
     fn a_job_that_gave_up_shows_how_often_it_tried() {
         let object = json!({"metadata": {}, "spec": {"template": {}}, "status": {"failed": 4,
             "conditions": [{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded"}]}});
-        let judgement = job(&serde_json::from_value(object).unwrap());
-        assert_eq!(judgement.status, "Failed");
-        assert!(judgement.reason.unwrap().contains("4 times"));
+        let assessment = job(&serde_json::from_value(object).unwrap());
+        assert_eq!(assessment.status, "Failed");
+        assert!(assessment.reason.unwrap().contains("4 times"));
     }
 }

@@ -82,7 +82,7 @@ pub async fn plan_edit(
     Ok(plan)
 }
 
-/// Saves an edit; returns whether anything was changed. A change of the status in between is no conflict.
+/// Saves an edit; returns whether anything was changed. A change of the status in between is not a conflict.
 pub async fn save(api: &Api, object: &ObjectRef, edited: &EditText) -> Result<bool, ServiceError> {
     let mut tries = 0;
     loop {

@@ -19,13 +19,13 @@ pub async fn states(
     kind: &ResourceKind,
 ) -> Result<Vec<ActionState>, KubeError> {
     let (actions, questions): (Vec<_>, Vec<_>) = questions(object, kind).into_iter().unzip();
-    let verdicts = reviews::review_all(api, questions.clone()).await;
+    let results = reviews::review_all(api, questions.clone()).await;
     actions
         .into_iter()
         .zip(questions)
-        .zip(verdicts)
-        .map(|((action, question), verdict)| {
-            let allowed = verdict?.allowed;
+        .zip(results)
+        .map(|((action, question), result)| {
+            let allowed = result?.allowed;
             Ok(ActionState {
                 action,
                 allowed,

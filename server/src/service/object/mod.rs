@@ -14,7 +14,7 @@ pub use actions::{confirm_replicas, restartable, scalable};
 
 use super::{
     error::ServiceError,
-    health::{self, Judgement},
+    health::{self, Assessment},
 };
 use crate::kube::{Api, discovery, events, objects};
 use jiff::Timestamp;
@@ -34,7 +34,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
     );
     let value = value?;
     let catalog = discovery::catalog(api).await?;
-    let (judgement, deletion_note) = tokio::join!(
+    let (assessment, deletion_note) = tokio::join!(
         assess(api, object, &value),
         related::deletion_note(api, &catalog, object, &value)
     );
@@ -47,9 +47,9 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         labels: pairs(&value, "/metadata/labels"),
         annotations: annotations(&value),
         owners: owners(&value, object, &catalog),
-        health: judgement.health,
-        status: judgement.status,
-        reason: judgement.reason,
+        health: assessment.health,
+        status: assessment.status,
+        reason: assessment.reason,
         conditions: health::conditions(&value),
         fields: object_fields::fields(&object.resource, &value),
         containers: containers(&object.resource, &value),
@@ -64,7 +64,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
 
 /// Assesses an object as its page does: a workload by its pods too, so that replicas requested only
 /// just now are progress until their deadline.
-pub async fn assess(api: &Api, object: &ObjectRef, value: &Value) -> Judgement {
+pub async fn assess(api: &Api, object: &ObjectRef, value: &Value) -> Assessment {
     let first = health::assess(&object.resource, value);
     replicas::settle(api, object, value, first).await
 }

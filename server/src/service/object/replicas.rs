@@ -2,7 +2,7 @@
 use super::selector;
 use crate::{
     kube::{Api, path},
-    service::health::{self, Judgement},
+    service::health::{self, Assessment},
 };
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -13,9 +13,9 @@ use serde_json::Value;
 /// Maximum number of pods that are read; a workload with more keeps the health of its counts.
 const MAX_PODS: &str = "500";
 
-/// Judges a workload again by its pods if replicas are not ready. Without a response, or the right
-/// to list pods, the first judgement stays.
-pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Judgement) -> Judgement {
+/// Assesses a workload again by its pods if replicas are not ready. Without a response, or the right
+/// to list pods, the first assessment stays.
+pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Assessment) -> Assessment {
     let is_rolling_out = first.health == Health::Progressing && first.not_ready.is_none();
     if first.not_ready.is_none() && !is_rolling_out {
         return first;

@@ -44,7 +44,7 @@ pub(super) struct Screen {
     reading: JoinSet<()>,
     next_reading: Instant,
     /// Whether rows were sent whose health is still to be read.
-    has_unjudged: bool,
+    has_unassessed: bool,
     /// Whether the health of all uncertain rows is to be read again.
     reads_again: bool,
 }
@@ -71,7 +71,7 @@ impl Screen {
             next_count: now,
             reading: JoinSet::new(),
             next_reading: now,
-            has_unjudged: false,
+            has_unassessed: false,
             reads_again: false,
         };
         screen.freeze_or_thaw()?;
@@ -210,12 +210,12 @@ impl Screen {
     async fn window(&mut self, follower: &Follower) -> NewWindow {
         let columns = Arc::clone(&self.arranged.source.columns);
         let mut window = self.arranged.window(self.view.range);
-        self.has_unjudged = false;
+        self.has_unassessed = false;
         if let Some(health) = self.health()
             && window.rows.iter().any(|row| health.is_uncertain(row))
             && let Ok(api) = follower.api().await
         {
-            self.has_unjudged = health.apply(&api, &mut window.rows).await;
+            self.has_unassessed = health.apply(&api, &mut window.rows).await;
         }
         NewWindow {
             columns,
@@ -236,7 +236,7 @@ impl Screen {
 
     /// Starts to read the health of rows that do not show it, unless the list is paused.
     pub(super) async fn read_health(&mut self, follower: &Follower) {
-        let is_wanted = self.has_unjudged || self.reads_again;
+        let is_wanted = self.has_unassessed || self.reads_again;
         if !is_wanted
             || self.is_paused()
             || !self.reading.is_empty()
@@ -249,11 +249,12 @@ impl Screen {
         };
         let mut rows: Vec<Row> = Vec::new();
         for row in self.arranged.window(self.view.range).rows {
-            if health.is_uncertain(&row) && (self.reads_again || api.judged(&row).await.is_none()) {
+            if health.is_uncertain(&row) && (self.reads_again || api.assessed(&row).await.is_none())
+            {
                 rows.push(row);
             }
         }
-        self.has_unjudged = false;
+        self.has_unassessed = false;
         self.reads_again = false;
         self.next_reading = Instant::now() + MIN_HEALTH_INTERVAL;
         if !rows.is_empty() {

@@ -139,7 +139,7 @@ fn a_window_with_other_columns_or_another_start_is_sent_whole() {
 }
 
 #[test]
-fn finding_p19_a_row_whose_health_was_judged_again_is_sent_again() {
+fn finding_p19_a_row_whose_health_was_assessed_again_is_sent_again() {
     let mut unready = row("web", "1");
     unready.health = Some(Health::Warning);
     let mut sent = sent(&[unready.clone(), row("db", "1")]);

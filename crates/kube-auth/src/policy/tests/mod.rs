@@ -50,8 +50,8 @@ fn user(roles: &[&str], project_id: &str, project_name: &str) -> User {
 fn check(policy: &str, user: &User, cases: &[(&str, bool)]) {
     let policy = Policy::parse(policy).unwrap();
     for (text, allowed) in cases {
-        let verdict = policy.decide(&request(user, text));
-        assert_eq!(verdict.allowed(), *allowed, "{text}");
+        let decision = policy.decide(&request(user, text));
+        assert_eq!(decision.allowed(), *allowed, "{text}");
     }
 }
 

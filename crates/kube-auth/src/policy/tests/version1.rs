@@ -154,7 +154,7 @@ fn finding_s10_an_empty_value_that_every_user_matches_is_refused() {
             "{error}"
         );
     }
-    // the control case: all users, said plainly
+    // the control case: all users, written explicitly
     let all_users = policy(r#"[{"type": "user", "values": ["*"]}]"#);
     check(
         &all_users,

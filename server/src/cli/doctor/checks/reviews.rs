@@ -113,13 +113,13 @@ async fn known(
 /// Signs in with the `OS_*` variables, revokes that token, and measures how long the API server
 /// still accepts it.
 pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
-    vec![judged(
+    vec![finding(
         format!("revocation at {name}"),
         measured(config, name).await,
     )]
 }
 
-fn judged(subject: String, took: anyhow::Result<Duration>) -> Finding {
+fn finding(subject: String, took: anyhow::Result<Duration>) -> Finding {
     match took {
         Ok(took) if took <= REVOCATION_BOUND => Finding::ok(
             subject,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn doctor_finds_a_revoked_token_that_works_for_longer_than_promised() {
-        let of = |took| judged("revocation at prod".to_owned(), took);
+        let of = |took| finding("revocation at prod".to_owned(), took);
         let slow = of(Ok(REVOCATION_BOUND + Duration::from_millis(100)));
         assert_eq!(slow.fault, Some(Fault::RevocationSlow));
         assert_eq!(

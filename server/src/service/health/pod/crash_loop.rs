@@ -1,7 +1,7 @@
 //! Crash loops. A container in one alternates between waiting, running and terminated; the
-//! judgement stays the same meanwhile. It is derived from the pod's own status, so that every
+//! assessment stays the same meanwhile. It is derived from the pod's own status, so that every
 //! replica returns the same result.
-use super::{Judgement, ending, times};
+use super::{Assessment, ending, times};
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
@@ -17,8 +17,12 @@ pub(super) fn waiting(pod: &Pod, status: &ContainerStatus) -> String {
     )
 }
 
-/// Returns the same judgement for a container that runs or has just terminated, between two waits.
-pub(super) fn remembered(pod: &Pod, status: &ContainerStatus, now: Timestamp) -> Option<Judgement> {
+/// Returns the same assessment for a container that runs or has just terminated, between two waits.
+pub(super) fn remembered(
+    pod: &Pod,
+    status: &ContainerStatus,
+    now: Timestamp,
+) -> Option<Assessment> {
     let current_end = status.state.as_ref()?.terminated.as_ref();
     // the first restart is without a wait: one crash is not a loop
     let (ended, restarts) = match current_end {
@@ -39,7 +43,7 @@ pub(super) fn remembered(pod: &Pod, status: &ContainerStatus, now: Timestamp) ->
         "It runs at the moment, and counts as crashing until it has run for ten minutes."
     };
     Some(
-        Judgement::new(Health::Failed, "CrashLoopBackOff").because(format!(
+        Assessment::new(Health::Failed, "CrashLoopBackOff").because(format!(
             "{} {state} Look at the previous log.",
             crashes(pod, status, Some(ended))
         )),

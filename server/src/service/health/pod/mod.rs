@@ -6,27 +6,27 @@ mod not_started;
 pub use containers::containers;
 pub use not_started::not_started;
 
-use super::{Judgement, counted, rollout::PROGRESS_DEADLINE, scheduling, sentence};
+use super::{Assessment, counted, rollout::PROGRESS_DEADLINE, scheduling, sentence};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
 
-/// Judges a pod by its phase, conditions and containers, the most significant first.
-pub fn pod(pod: &Pod) -> Judgement {
+/// Assesses a pod by its phase, conditions and containers, the most significant first.
+pub fn pod(pod: &Pod) -> Assessment {
     pod_at(pod, Timestamp::now())
 }
 
-/// Does the same for a given time: a container that crashes repeatedly is judged as crashing for
+/// Does the same for a given time: a container that crashes repeatedly is assessed as crashing for
 /// some minutes after each crash, and a new replica as progress until its deadline.
-fn pod_at(pod: &Pod, now: Timestamp) -> Judgement {
-    let judgement = by_status(pod, now);
-    if judgement.health == Health::Warning && is_new_replica(pod, now) {
-        return Judgement {
+fn pod_at(pod: &Pod, now: Timestamp) -> Assessment {
+    let assessment = by_status(pod, now);
+    if assessment.health == Health::Warning && is_new_replica(pod, now) {
+        return Assessment {
             health: Health::Progressing,
-            ..judgement
+            ..assessment
         };
     }
-    judgement
+    assessment
 }
 
 /// Returns whether a controller made the pod only recently, and none of its containers has
@@ -54,46 +54,46 @@ fn has_ended(container: &ContainerStatus) -> bool {
     container.restart_count > 0 || state.is_some_and(|state| state.terminated.is_some())
 }
 
-fn by_status(pod: &Pod, now: Timestamp) -> Judgement {
+fn by_status(pod: &Pod, now: Timestamp) -> Assessment {
     let status = pod.status.clone().unwrap_or_default();
     let phase = status.phase.as_deref().unwrap_or("Unknown");
     if pod.metadata.deletion_timestamp.is_some() {
-        return Judgement::new(Health::Progressing, "Terminating")
+        return Assessment::new(Health::Progressing, "Terminating")
             .because("It has been asked to end and has not ended yet.");
     }
-    if let Some(judgement) = unschedulable(pod) {
-        return judgement;
+    if let Some(assessment) = unschedulable(pod) {
+        return assessment;
     }
     let init = status.init_container_statuses.unwrap_or_default();
     let main = status.container_statuses.unwrap_or_default();
     if phase != "Succeeded" {
         for (containers, before) in [(&init, true), (&main, false)] {
-            if let Some(judgement) = containers
+            if let Some(assessment) = containers
                 .iter()
                 .find_map(|container| trouble(pod, container, before))
             {
-                return judgement;
+                return assessment;
             }
         }
         let mut containers = init.iter().chain(&main);
-        if let Some(judgement) =
+        if let Some(assessment) =
             containers.find_map(|container| crash_loop::remembered(pod, container, now))
         {
-            return judgement;
+            return assessment;
         }
     }
     match phase {
-        "Succeeded" => Judgement::ok("Completed"),
+        "Succeeded" => Assessment::ok("Completed"),
         "Failed" => failed(status.reason.as_deref(), status.message.as_deref(), &main),
         "Running" => running(&main),
         "Pending" => pending(&init, &main),
-        "Unknown" => Judgement::new(Health::Unknown, "Unknown")
+        "Unknown" => Assessment::new(Health::Unknown, "Unknown")
             .because("The pod's node does not answer, so the pod's state is unknown."),
-        other => Judgement::new(Health::Unknown, other),
+        other => Assessment::new(Health::Unknown, other),
     }
 }
 
-fn unschedulable(pod: &Pod) -> Option<Judgement> {
+fn unschedulable(pod: &Pod) -> Option<Assessment> {
     let conditions = pod.status.as_ref()?.conditions.as_ref()?;
     let condition = conditions.iter().find(|condition| {
         condition.type_ == "PodScheduled"
@@ -104,7 +104,7 @@ fn unschedulable(pod: &Pod) -> Option<Judgement> {
     if let Some(asks) = requests(pod) {
         reason.push_str(&asks);
     }
-    Some(Judgement::new(Health::Failed, "Unschedulable").because(reason))
+    Some(Assessment::new(Health::Failed, "Unschedulable").because(reason))
 }
 
 /// Returns the pod's requests, so that a request that is too large is visible.
@@ -127,14 +127,14 @@ fn requests(pod: &Pod) -> Option<String> {
 }
 
 /// Returns the problem of a container that keeps the pod from working.
-fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement> {
+fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Assessment> {
     let state = status.state.as_ref()?;
     let name = &status.name;
     if let Some(waiting) = &state.waiting {
         let why = waiting.reason.as_deref()?;
         let message = waiting.message.as_deref().unwrap_or_default();
         let prefix = if init { "Init:" } else { "" };
-        let failed = Judgement::new(Health::Failed, format!("{prefix}{why}"));
+        let failed = Assessment::new(Health::Failed, format!("{prefix}{why}"));
         return match why {
             "CrashLoopBackOff" => Some(failed.because(crash_loop::waiting(pod, status))),
             "ImagePullBackOff" | "ErrImagePull" | "ErrImageNeverPull" | "InvalidImageName" => {
@@ -155,7 +155,7 @@ fn trouble(pod: &Pod, status: &ContainerStatus, init: bool) -> Option<Judgement>
         && ended.exit_code != 0
     {
         return Some(
-            Judgement::new(Health::Failed, "Init:Error").because(format!(
+            Assessment::new(Health::Failed, "Init:Error").because(format!(
                 "Init container {name} {}; the other containers wait for it. Look at its log.",
                 ending(pod, name, ended)
             )),
@@ -235,9 +235,9 @@ fn failed(
     reason: Option<&str>,
     message: Option<&str>,
     containers: &[ContainerStatus],
-) -> Judgement {
+) -> Assessment {
     if reason == Some("Evicted") {
-        return Judgement::new(Health::Failed, "Evicted").because(format!(
+        return Assessment::new(Health::Failed, "Evicted").because(format!(
             "The node evicted it: {}",
             sentence(message.unwrap_or("it ran short of a resource"))
         ));
@@ -249,30 +249,30 @@ fn failed(
     match (ended, message) {
         (Some((container, ended)), _) => {
             let status = ended.reason.clone().unwrap_or_else(|| "Error".to_owned());
-            Judgement::new(Health::Failed, status).because(format!(
+            Assessment::new(Health::Failed, status).because(format!(
                 "Container {} {} and is not started again. Look at its log.",
                 container.name,
                 ending(&Pod::default(), &container.name, ended)
             ))
         }
         (None, Some(message)) => {
-            Judgement::new(Health::Failed, reason.unwrap_or("Failed")).because(sentence(message))
+            Assessment::new(Health::Failed, reason.unwrap_or("Failed")).because(sentence(message))
         }
-        (None, None) => Judgement::new(Health::Failed, reason.unwrap_or("Failed")),
+        (None, None) => Assessment::new(Health::Failed, reason.unwrap_or("Failed")),
     }
 }
 
-fn running(containers: &[ContainerStatus]) -> Judgement {
+fn running(containers: &[ContainerStatus]) -> Assessment {
     let total = containers.len();
     let unready: Vec<_> = containers
         .iter()
         .filter(|container| !container.ready)
         .collect();
     let Some(first) = unready.first() else {
-        let judgement = Judgement::ok("Running");
+        let assessment = Assessment::ok("Running");
         return match restarted(containers) {
-            Some(note) => judgement.because(note),
-            None => judgement,
+            Some(note) => assessment.because(note),
+            None => assessment,
         };
     };
     let ready = total - unready.len();
@@ -292,7 +292,7 @@ fn running(containers: &[ContainerStatus]) -> Judgement {
             first.name
         ),
     };
-    Judgement::new(
+    Assessment::new(
         Health::Warning,
         format!(
             "Running, {ready} of {} ready",
@@ -316,7 +316,7 @@ fn restarted(containers: &[ContainerStatus]) -> Option<String> {
     ))
 }
 
-fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
+fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Assessment {
     let done = init
         .iter()
         .filter(|container| {
@@ -327,7 +327,7 @@ fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
         })
         .count();
     if !init.is_empty() && done < init.len() {
-        return Judgement::new(Health::Progressing, format!("Init:{done}/{}", init.len()))
+        return Assessment::new(Health::Progressing, format!("Init:{done}/{}", init.len()))
             .because("Its init containers run first, one after the other.");
     }
     let creating = main
@@ -335,9 +335,9 @@ fn pending(init: &[ContainerStatus], main: &[ContainerStatus]) -> Judgement {
         .filter_map(|container| container.state.as_ref()?.waiting.as_ref()?.reason.clone())
         .next();
     match creating {
-        Some(reason) => Judgement::new(Health::Progressing, reason)
+        Some(reason) => Assessment::new(Health::Progressing, reason)
             .because("The node pulls images and prepares volumes; the events show the progress."),
-        None => Judgement::new(Health::Warning, "Pending")
+        None => Assessment::new(Health::Warning, "Pending")
             .because("It is not scheduled to a node yet; see the events."),
     }
 }

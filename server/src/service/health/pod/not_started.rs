@@ -14,10 +14,10 @@ pub fn not_started(pod: &Pod, container: &str) -> String {
     if let Some(before) = init_container_before(pod, container) {
         return format!("init container {before} has to end first.");
     }
-    let judgement = assess(pod);
-    match judgement.reason {
+    let assessment = assess(pod);
+    match assessment.reason {
         Some(reason) => lower_first(&reason),
-        None => format!("its pod is in the state {}.", judgement.status),
+        None => format!("its pod is in the state {}.", assessment.status),
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::{Value, json};
 
-fn judged(status: Value) -> Judgement {
+fn assessed(status: Value) -> Assessment {
     let object = json!({
         "metadata": {"name": "web-1"},
         "spec": {"containers": [{"name": "web", "image": "web:1",
@@ -18,34 +18,34 @@ fn container(state: Value, last: Value, restarts: i32) -> Value {
 
 #[test]
 fn a_crash_loop_names_the_last_exit_code() {
-    let judgement = judged(json!({"phase": "Running", "containerStatuses": container(
+    let assessment = assessed(json!({"phase": "Running", "containerStatuses": container(
         json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting"}}),
         json!({"terminated": {"exitCode": 3, "reason": "Error"}}), 7)}));
-    assert_eq!(judgement.health, Health::Failed);
-    assert_eq!(judgement.status, "CrashLoopBackOff");
-    let reason = judgement.reason.unwrap();
+    assert_eq!(assessment.health, Health::Failed);
+    assert_eq!(assessment.status, "CrashLoopBackOff");
+    let reason = assessment.reason.unwrap();
     assert!(reason.contains("exit code 3"), "{reason}");
     assert!(reason.contains("7 times"), "{reason}");
 }
 
 #[test]
 fn running_out_of_memory_names_the_limit() {
-    let judgement = judged(json!({"phase": "Running", "containerStatuses": container(
+    let assessment = assessed(json!({"phase": "Running", "containerStatuses": container(
         json!({"waiting": {"reason": "CrashLoopBackOff"}}),
         json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}}), 2)}));
-    assert!(judgement.reason.unwrap().contains("limit of 64Mi"));
+    assert!(assessment.reason.unwrap().contains("limit of 64Mi"));
 }
 
 #[test]
 fn an_unschedulable_pod_shows_the_reason_and_its_requests() {
-    let judgement = judged(
+    let assessment = assessed(
         json!({"phase": "Pending", "conditions": [{"type": "PodScheduled",
         "status": "False", "reason": "Unschedulable",
         "message": "0/2 nodes are available: 2 Insufficient memory."}]}),
     );
-    assert_eq!(judgement.status, "Unschedulable");
+    assert_eq!(assessment.status, "Unschedulable");
     assert_eq!(
-        judgement.reason.unwrap(),
+        assessment.reason.unwrap(),
         "No node can take it: all 2 nodes have too little free memory. It asks for 900Gi memory for web."
     );
 }
@@ -61,9 +61,9 @@ fn an_image_that_cannot_be_pulled_is_reported_with_the_cause() {
         ),
         ("Back-off pulling image", "see the events"),
     ] {
-        let judgement = judged(json!({"phase": "Pending", "containerStatuses": container(
+        let assessment = assessed(json!({"phase": "Pending", "containerStatuses": container(
             json!({"waiting": {"reason": "ImagePullBackOff", "message": message}}), json!({}), 0)}));
-        assert!(judgement.reason.unwrap().contains(words), "{message}");
+        assert!(assessment.reason.unwrap().contains(words), "{message}");
     }
 }
 
@@ -91,9 +91,9 @@ fn phases_without_trouble_are_distinguished() {
             Health::Warning,
         ),
     ] {
-        let judgement = judged(status);
-        assert_eq!(judgement.status, expected);
-        assert_eq!(judgement.health, health, "{expected}");
+        let assessment = assessed(status);
+        assert_eq!(assessment.status, expected);
+        assert_eq!(assessment.health, health, "{expected}");
     }
 }
 
@@ -114,7 +114,7 @@ fn ended(from: i64, to: i64, code: i32) -> Value {
         "startedAt": at(from), "finishedAt": at(to)}})
 }
 
-fn judged_at_now(policy: &str, containers: Value) -> Judgement {
+fn judged_at_now(policy: &str, containers: Value) -> Assessment {
     let pod: Pod = serde_json::from_value(json!({
         "metadata": {"name": "web-1"},
         "spec": {"restartPolicy": policy, "containers": [{"name": "web", "image": "web:1"}]},
@@ -144,10 +144,10 @@ fn finding_p11_a_crash_loop_is_the_same_in_each_of_its_states() {
         container(ended(5, 1, 3), last.clone(), 4),
         container(ended(5, 1, 3), json!({}), 1),
     ] {
-        let judgement = judged_at_now("Always", containers.clone());
-        assert_eq!(judgement.health, Health::Failed, "{containers}");
-        assert_eq!(judgement.status, "CrashLoopBackOff", "{containers}");
-        let reason = judgement.reason.unwrap();
+        let assessment = judged_at_now("Always", containers.clone());
+        assert_eq!(assessment.health, Health::Failed, "{containers}");
+        assert_eq!(assessment.status, "CrashLoopBackOff", "{containers}");
+        let reason = assessment.reason.unwrap();
         assert!(reason.contains("exit code 3"), "{reason}");
     }
 }
@@ -167,8 +167,8 @@ fn finding_p11_what_is_not_a_crash_loop_is_not_shown_as_one() {
             container(running.clone(), ended(86_460, 60, 3), 4),
         ),
     ] {
-        let judgement = judged_at_now("Always", containers);
-        assert_ne!(judgement.status, "CrashLoopBackOff", "{what}");
+        let assessment = judged_at_now("Always", containers);
+        assert_ne!(assessment.status, "CrashLoopBackOff", "{what}");
     }
     let succeeded = container(running, ended(70, 60, 0), 4);
     let of_a_job = judged_at_now("OnFailure", succeeded);

@@ -101,7 +101,7 @@ pub async fn add_used(reader: &Reader<'_>, found: &mut Groups, spec: &Value) {
             .flatten()
             .find(|value| value["metadata"]["name"] == name.as_str());
         let related = match read {
-            Some(value) => groups::judged(reader, object, value),
+            Some(value) => groups::assessed(reader, object, value),
             None if list.is_some() && is_required => groups::missing(reader, object),
             None => groups::named(reader, object),
         };

@@ -32,7 +32,7 @@ impl Groups {
     ) {
         for value in values {
             if let Some(object) = reader.reference_of(group, plural, value) {
-                self.add(relation, judged(reader, object, value));
+                self.add(relation, assessed(reader, object, value));
             }
         }
     }
@@ -77,14 +77,14 @@ fn key(related: &RelatedObject) -> (u8, &str, &str) {
 }
 
 /// Describes an object that was read.
-pub fn judged(reader: &Reader<'_>, object: ObjectRef, value: &Value) -> RelatedObject {
-    let judgement = health::assess(&object.resource, value);
+pub fn assessed(reader: &Reader<'_>, object: ObjectRef, value: &Value) -> RelatedObject {
+    let assessment = health::assess(&object.resource, value);
     // of an object without conditions nothing is known but that it exists
-    let has_status = judgement.health != Health::Unknown && judgement.status != health::EXISTS;
+    let has_status = assessment.health != Health::Unknown && assessment.status != health::EXISTS;
     RelatedObject {
-        health: has_status.then_some(judgement.health),
+        health: has_status.then_some(assessment.health),
         status: if has_status {
-            judgement.status
+            assessment.status
         } else {
             String::new()
         },

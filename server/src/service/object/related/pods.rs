@@ -1,7 +1,7 @@
 //! The pods of an object, in a few words each.
 use super::reader::{Reader, Select};
 use crate::service::{
-    health::{self, Judgement},
+    health::{self, Assessment},
     object::selector,
 };
 use k8s_openapi::api::core::v1::Pod;
@@ -58,7 +58,7 @@ pub fn summarize(reader: &Reader<'_>, pods: &[Value]) -> PodList {
 }
 
 fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
-    let Judgement { health, status, .. } = health::pod(pod);
+    let Assessment { health, status, .. } = health::pod(pod);
     let spec = pod.spec.as_ref();
     let statuses = pod
         .status

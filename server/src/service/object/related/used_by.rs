@@ -80,7 +80,7 @@ pub async fn of_ingress(reader: &Reader<'_>, found: &mut Groups, value: &Value) 
             .into_iter()
             .find(|service| service["metadata"]["name"] == name.as_str());
         let related = match read {
-            Some(service) => groups::judged(reader, object, service),
+            Some(service) => groups::assessed(reader, object, service),
             None if services.is_some() => groups::missing(reader, object),
             None => groups::named(reader, object),
         };
