@@ -11,6 +11,8 @@ use portico_domain::panel::{ListScope, ResourceKind, ResourceRef, VisibleNamespa
 /// Maximum number of namespaces in one merged list.
 const MAX_NAMESPACES: usize = 2_000;
 const MAX_CONCURRENT_REVIEWS: usize = 12;
+/// A namespace that does not exist: the rules there are those of all namespaces.
+const NO_NAMESPACE: &str = "portico-no-such-namespace";
 
 /// Returns the names of all namespaces, if the user may list them.
 pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
@@ -77,28 +79,32 @@ async fn confirmed(api: &Api) -> Result<Vec<String>, KubeError> {
     Ok(names)
 }
 
-/// Returns whether a user has any right in a namespace besides the questions about their own rights,
-/// which every user may ask. The namespace need not exist.
+/// Returns whether a user may read anything in a namespace that they may not read in all namespaces,
+/// or list pods there. The namespace need not exist.
 pub async fn has_rights(api: &Api, namespace: &str) -> Result<bool, KubeError> {
-    let rules = reviews::cached_rules(api, namespace).await?;
-    if rules.rules.iter().any(is_of_namespace) {
+    let (here, everywhere) = futures::try_join!(
+        reviews::cached_rules(api, namespace),
+        reviews::cached_rules(api, NO_NAMESPACE)
+    )?;
+    if gives_more(&here.rules, &everywhere.rules) {
         return Ok(true);
     }
-    if !rules.incomplete {
-        return Ok(false);
-    }
-    // an authorizer such as a webhook does not list its rules
+    // a right in all namespaces, or of an authorizer that does not list its rules, such as a webhook
     let question = reviews::question("list", &ResourceRef::core("pods"), Some(namespace));
     reviews::allowed(api, &question).await
 }
 
-fn is_of_namespace(rule: &Rule) -> bool {
-    let own_rights = ["authorization.k8s.io", "authentication.k8s.io"];
-    !rule.resources.is_empty()
-        && rule
-            .api_groups
-            .iter()
-            .any(|group| !own_rights.contains(&group.as_str()))
+/// Returns whether rules permit to read something that others do not name. Rules that all users have
+/// are in every namespace, such as those about their own rights.
+fn gives_more(rules: &[Rule], others: &[Rule]) -> bool {
+    let reads = |rule: &Rule| {
+        let reading = ["get", "list", "watch", "*"];
+        let mut verbs = rule.verbs.iter();
+        !rule.resources.is_empty() && verbs.any(|verb| reading.contains(&verb.as_str()))
+    };
+    rules
+        .iter()
+        .any(|rule| reads(rule) && !others.contains(rule))
 }
 
 /// Returns the scope over which a kind is listed for this user. Of `namespaces`, if there are several,
@@ -231,26 +237,25 @@ mod tests {
 
     #[test]
     fn rules_that_every_user_has_give_no_right_in_a_namespace() {
-        let rule = |group: &str, resources: &[&str]| Rule {
-            verbs: vec!["create".to_owned()],
-            api_groups: vec![group.to_owned()],
+        let rule = |verb: &str, resources: &[&str]| Rule {
+            verbs: vec![verb.to_owned()],
             resources: resources.iter().map(|&one| one.to_owned()).collect(),
             ..Rule::default()
         };
+        let everywhere = [
+            rule("create", &["selfsubjectaccessreviews"]),
+            rule("get", &["nodes"]),
+        ];
         for (rule, expected) in [
-            (
-                rule("authorization.k8s.io", &["selfsubjectaccessreviews"]),
-                false,
-            ),
-            (
-                rule("authentication.k8s.io", &["selfsubjectreviews"]),
-                false,
-            ),
-            (rule("", &[]), false),
-            (rule("", &["pods"]), true),
+            (rule("create", &["selfsubjectaccessreviews"]), false),
+            (rule("use", &["podsecuritypolicies"]), false),
+            (rule("get", &["nodes"]), false),
+            (rule("get", &[]), false),
+            (rule("list", &["configmaps"]), true),
             (rule("*", &["*"]), true),
         ] {
-            assert_eq!(is_of_namespace(&rule), expected, "{rule:?}");
+            let rules = [everywhere[0].clone(), rule];
+            assert_eq!(gives_more(&rules, &everywhere), expected, "{rules:?}");
         }
     }
 }
