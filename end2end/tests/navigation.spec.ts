@@ -231,7 +231,7 @@ test.describe("the command palette", () => {
     await page.keyboard.type("acme-pr");
     const found = palette(page).getByRole("group", { name: "Clusters" }).getByRole("option");
     await expect(found).toHaveCount(1);
-    await expect(found).toContainText(/acme-prod.*(Ready|Degraded)/);
+    await expect(found).toContainText(/acme-prod\s*(Ready|Degraded)/);
     await expect(active(page)).toContainText("acme-prod");
     await page.keyboard.press("Enter");
     await expect(page).toHaveURL(path.clusterPage());

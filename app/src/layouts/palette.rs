@@ -6,7 +6,7 @@ use crate::{
     palette::{Palette, option_id},
     ui::{Icon, icons},
 };
-use leptos::{ev::KeyboardEvent, html, prelude::*};
+use leptos::{ev::KeyboardEvent, html, prelude::*, task::spawn_local};
 
 #[component]
 pub fn PaletteDialog(palette: Palette) -> impl IntoView {
@@ -26,6 +26,16 @@ pub fn PaletteDialog(palette: Palette) -> impl IntoView {
             }
         } else if !open && dialog.open() {
             dialog.close();
+        }
+    });
+    // not a Suspense: one that is closed and opened again while it loads can stay empty
+    let is_loaded = RwSignal::new(false);
+    Effect::new(move |_| {
+        if palette.open.get() && !is_loaded.get_untracked() {
+            spawn_local(async move {
+                lazy::load_palette().await;
+                let _ = is_loaded.try_set(true);
+            });
         }
     });
     let keydown = move |event: KeyboardEvent| {
@@ -93,11 +103,11 @@ pub fn PaletteDialog(palette: Palette) -> impl IntoView {
                     "Close"
                 </button>
             </div>
-            <Show when=move || palette.open.get()>
-                <Suspense fallback=loading>
-                    {move || Suspend::new(lazy::palette(palette))}
-                </Suspense>
-            </Show>
+            {move || palette.open.get().then(|| {
+                let is_loaded = is_loaded.get();
+                let results = is_loaded.then(|| untrack(|| lazy::palette(palette))).flatten();
+                results.unwrap_or_else(loading)
+            })}
             <p class="palette-foot">
                 <span><kbd>"↑"</kbd>" "<kbd>"↓"</kbd>" choose"</span>
                 <span><kbd>"Enter"</kbd>" open"</span>

@@ -4,6 +4,7 @@
 //! The pages on which users begin are in the main file: start, launchpad and the overview of a cluster.
 //! What the command palette and the cluster's menu load when they are opened is in the group for
 //! browsing; the form that continues a session is in the group for administration.
+use futures::FutureExt as _;
 use leptos::{lazy, prelude::*};
 use leptos_router::LazyRoute;
 use uuid::Uuid;
@@ -83,9 +84,15 @@ fn object(page: ObjectPart) -> AnyView {
     }
 }
 
-/// Loads the options of the command palette.
-pub async fn palette(palette: Palette) -> AnyView {
-    browse(Browse::Palette(palette)).await
+/// Loads the code of the command palette's options.
+pub async fn load_palette() {
+    #[cfg(target_arch = "wasm32")]
+    __preload_browse().await;
+}
+
+/// Returns the options of the command palette; `None` before their code is loaded.
+pub fn palette(palette: Palette) -> Option<AnyView> {
+    browse(Browse::Palette(palette)).now_or_never()
 }
 
 /// Loads the form that continues a session.
