@@ -225,6 +225,30 @@ test.describe("the command palette", () => {
     await other.context().close();
   });
 
+  test("works when its key is pressed while the page is still being hydrated", async ({ page }) => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    // the code of the page, without which hydration waits
+    await page.route(/\/pkg\/(?!app\.)[^/]*\.wasm$/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+    const pressed = () =>
+      page.evaluate(() => {
+        const event = new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true });
+        return !document.documentElement.dispatchEvent(event);
+      });
+    await expect.poll(pressed).toBe(true);
+    release();
+    await expect(field(page)).toBeVisible();
+    await field(page).fill("shop");
+    await expect(palette(page).getByRole("option").first()).toContainText("shop");
+    await page.keyboard.press("Escape");
+    await menu(page).getByRole("link", { name: "Deployments", exact: true }).click();
+    await expect(page).toHaveURL(/\/deployments\?namespace=shop$/);
+  });
+
   test("finds a cluster with its state, on a page without one", async ({ page }) => {
     await signIn(page, "vera");
     await openPalette(page);

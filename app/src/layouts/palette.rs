@@ -4,7 +4,7 @@ use crate::{
     hooks::{keyboard, scroll_into_view},
     pages::lazy,
     palette::{Palette, option_id},
-    ui::{Icon, icons},
+    ui::{Icon, icons, is_hydrated},
 };
 use leptos::{ev::KeyboardEvent, html, prelude::*, task::spawn_local};
 
@@ -28,7 +28,8 @@ pub fn PaletteDialog(palette: Palette) -> impl IntoView {
             dialog.close();
         }
     });
-    // not a Suspense: one that is closed and opened again while it loads can stay empty
+    let is_hydrated = is_hydrated(node);
+    // its code is loaded once; then the options are there without waiting
     let is_loaded = RwSignal::new(false);
     Effect::new(move |_| {
         if palette.open.get() && !is_loaded.get_untracked() {
@@ -103,7 +104,7 @@ pub fn PaletteDialog(palette: Palette) -> impl IntoView {
                     "Close"
                 </button>
             </div>
-            {move || palette.open.get().then(|| {
+            {move || (is_hydrated.get() && palette.open.get()).then(|| {
                 let is_loaded = is_loaded.get();
                 let results = is_loaded.then(|| untrack(|| lazy::palette(palette))).flatten();
                 results.unwrap_or_else(loading)

@@ -1,5 +1,18 @@
 use leptos::{html, prelude::*};
 
+/// Returns whether an element is part of the page. What depends on a state that can change before
+/// the page is hydrated (a key, a timer) must wait for it: hydration expects what the server has
+/// rendered, and ends the page if it finds anything else.
+pub fn is_hydrated(node: NodeRef<html::Dialog>) -> Signal<bool> {
+    let is_hydrated = RwSignal::new(false);
+    Effect::new(move |_| {
+        if node.get().is_some() {
+            is_hydrated.set(true);
+        }
+    });
+    is_hydrated.into()
+}
+
 /// A modal dialog. Its content exists only while it is open; the browser keeps the focus inside
 /// and gives it back to the opener.
 #[component]
@@ -22,6 +35,7 @@ pub fn Dialog(
             }
         }
     });
+    let is_hydrated = is_hydrated(node);
     view! {
         <dialog
             node_ref=node
@@ -29,7 +43,7 @@ pub fn Dialog(
             aria-labelledby=id
             on:close=move |_| open.set(false)
         >
-            <Show when=move || open.get()>
+            <Show when=move || is_hydrated.get() && open.get()>
                 <div class="dialog-head">
                     <h2 id=id>{move || title.get()}</h2>
                 </div>

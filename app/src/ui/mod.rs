@@ -21,7 +21,7 @@ pub use banner::Banner;
 pub use button::{Button, ButtonKind, Why};
 pub use card::{Card, DescriptionList};
 pub use code::{CodeBlock, CopyButton};
-pub use dialog::Dialog;
+pub use dialog::{Dialog, is_hydrated};
 pub use field::{Choice, Field, SelectField};
 pub use icon::{Icon, icons};
 pub use kind_icon::kind_icon;
