@@ -51,14 +51,14 @@ fn OfCluster(cluster: Uuid) -> impl IntoView {
                     .into_any()
                 }
                 Ok(visible) => view! { <Known project cluster visible /> }.into_any(),
-                Err(error) => view! { <Page cluster><ErrorState error retry /></Page> }.into_any(),
+                Err(error) => view! { <Page cluster><div class="card"><ErrorState error retry /></div></Page> }.into_any(),
             }
         })
     };
     view! { <Transition fallback=|| view! { <SkeletonTable /> }>{body}</Transition> }.into_any()
 }
 
-/// The page's head and its content in a card.
+/// The page's head and its content.
 #[component]
 fn Page(cluster: Uuid, children: Children) -> impl IntoView {
     let session = use_session();
@@ -75,7 +75,7 @@ fn Page(cluster: Uuid, children: Children) -> impl IntoView {
                 lede="The namespaces in which you have rights, as far as Portico knows them. Your \
                       roles do not include the list of namespaces: others may exist."
             />
-            <div class="card">{children()}</div>
+            {children()}
         </div>
     }
     .into_any()
@@ -126,8 +126,10 @@ fn Known(project: String, cluster: Uuid, visible: VisibleNamespaces) -> impl Int
         .into_any()
     };
     view! {
-        <Page cluster>{table}</Page>
-        <AddByName project cluster />
+        <Page cluster>
+            <AddByName project cluster />
+            <div class="card">{table}</div>
+        </Page>
     }
     .into_any()
 }
@@ -167,7 +169,7 @@ fn AddByName(project: String, cluster: Uuid) -> impl IntoView {
         });
     };
     view! {
-        <form class="toolbar mt-6" method="get" action=action on:submit=add>
+        <form class="toolbar mb-4" method="get" action=action on:submit=add>
             <div class="field">
                 <label for="namespace-by-name">"Add a namespace by its name"</label>
                 <input
