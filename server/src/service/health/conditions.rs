@@ -116,7 +116,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_custom_resource_is_judged_by_its_worst_condition() {
+    fn a_custom_resource_is_assessed_by_its_worst_condition() {
         let assessment = generic(&json!({"status": {"conditions": [
             {"type": "Ready", "status": "False", "message": "no endpoints"},
             {"type": "Synced", "status": "True"}]}}));

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_judged_by_their_conditions() {
+    fn nodes_are_assessed_by_their_conditions() {
         let ready = json!({"type": "Ready", "status": "True"});
         assert_eq!(with(json!([ready]), false), Assessment::ok("Ready"));
         let cordoned = with(json!([ready]), true);

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn deployments_are_judged_by_their_replicas() {
+    fn deployments_are_assessed_by_their_replicas() {
         for (replicas, status, health, words) in [
             (
                 3,

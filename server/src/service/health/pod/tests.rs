@@ -98,7 +98,7 @@ fn phases_without_trouble_are_distinguished() {
 }
 
 #[test]
-fn an_object_with_nothing_in_it_is_judged_too() {
+fn an_object_with_nothing_in_it_is_assessed_too() {
     assert_eq!(pod(&Pod::default()).health, Health::Unknown);
 }
 
@@ -114,7 +114,7 @@ fn ended(from: i64, to: i64, code: i32) -> Value {
         "startedAt": at(from), "finishedAt": at(to)}})
 }
 
-fn judged_at_now(policy: &str, containers: Value) -> Assessment {
+fn assessed_at_now(policy: &str, containers: Value) -> Assessment {
     let pod: Pod = serde_json::from_value(json!({
         "metadata": {"name": "web-1"},
         "spec": {"restartPolicy": policy, "containers": [{"name": "web", "image": "web:1"}]},
@@ -144,7 +144,7 @@ fn finding_p11_a_crash_loop_is_the_same_in_each_of_its_states() {
         container(ended(5, 1, 3), last.clone(), 4),
         container(ended(5, 1, 3), json!({}), 1),
     ] {
-        let assessment = judged_at_now("Always", containers.clone());
+        let assessment = assessed_at_now("Always", containers.clone());
         assert_eq!(assessment.health, Health::Failed, "{containers}");
         assert_eq!(assessment.status, "CrashLoopBackOff", "{containers}");
         let reason = assessment.reason.unwrap();
@@ -167,11 +167,11 @@ fn finding_p11_what_is_not_a_crash_loop_is_not_shown_as_one() {
             container(running.clone(), ended(86_460, 60, 3), 4),
         ),
     ] {
-        let assessment = judged_at_now("Always", containers);
+        let assessment = assessed_at_now("Always", containers);
         assert_ne!(assessment.status, "CrashLoopBackOff", "{what}");
     }
     let succeeded = container(running, ended(70, 60, 0), 4);
-    let of_a_job = judged_at_now("OnFailure", succeeded);
+    let of_a_job = assessed_at_now("OnFailure", succeeded);
     assert_ne!(of_a_job.status, "CrashLoopBackOff");
 }
 
