@@ -19,18 +19,18 @@ interface Gate {
  * than 350 kB.
  */
 const gates: Record<string, Gate> = {
-  start: { kilobytes: 342, requests: 8 },
-  launchpad: { kilobytes: 342, requests: 8 },
-  cluster: { kilobytes: 345, requests: 8 },
-  namespaces: { kilobytes: 634, requests: 24 },
-  kinds: { kilobytes: 635, requests: 24 },
+  start: { kilobytes: 344, requests: 8 },
+  launchpad: { kilobytes: 344, requests: 8 },
+  cluster: { kilobytes: 347, requests: 8 },
+  namespaces: { kilobytes: 647, requests: 24 },
+  kinds: { kilobytes: 646, requests: 24 },
   create: { kilobytes: 600, requests: 26 },
-  list: { kilobytes: 638, requests: 24 },
+  list: { kilobytes: 651, requests: 24 },
   object: { kilobytes: 516, requests: 24 },
   cluster_object: { kilobytes: 518, requests: 24 },
   access: { kilobytes: 491, requests: 24 },
   authentication: { kilobytes: 489, requests: 24 },
-  app: { kilobytes: 629, requests: 24 },
+  app: { kilobytes: 641, requests: 24 },
 };
 
 async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {
