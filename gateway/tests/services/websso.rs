@@ -109,7 +109,7 @@ async fn single_sign_on_opens_projects_by_the_groups_of_the_provider() {
     let fields = [
         ("csrf_token", csrf.as_str()),
         ("rd", &path),
-        ("again", "1"),
+        ("reauthenticate", "1"),
         ("way", "company"),
     ];
     let url = format!("{MAIN}/oauth2/websso/start");
