@@ -76,7 +76,7 @@ pub(crate) async fn get(
         let query = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("provider", &provider.id)
             .append_pair("prompt", "login")
-            .append_pair("again", "1")
+            .append_pair("reauthenticate", "1")
             .append_pair("rd", return_path.as_str())
             .finish();
         return Ok(see_other(&format!("/oauth2/start?{query}")));

@@ -40,7 +40,7 @@ pub(crate) async fn get(
     };
     let return_path = destination.return_path(&sign_in.hosts);
     let fresh = query.get("prompt") == "login";
-    let reauthentication = query.get("again") == "1";
+    let reauthentication = query.get("reauthenticate") == "1";
     if !fresh && sign_in.authentication.lookup(&headers, None).await?.is_ok() {
         return Ok(see_other(return_path.as_str()));
     }
