@@ -165,13 +165,16 @@ test.describe("a long list", () => {
     const comfortable = await height();
     await page.getByRole("checkbox", { name: "Compact rows" }).check();
     await expect.poll(height).toBeLessThan(comfortable);
+    await expect(page).toHaveURL(/density=compact/);
     await page.goto(path.list("core/v1/configmaps", `namespace=${namespace}`));
     await expect(heads.filter({ hasText: "group" })).toBeVisible();
     await expect(page).toHaveURL(/columns=/);
     await page.getByRole("button", { name: "Columns and density" }).click();
     await page.getByRole("button", { name: "Reset" }).click();
     await expect(heads.filter({ hasText: "group" })).toHaveCount(0);
-    await expect(page).not.toHaveURL(/columns=/);
+    await expect(page).not.toHaveURL(/columns=|density=/);
+    await page.goto(path.list("core/v1/configmaps", `namespace=${namespace}&density=compact`));
+    await expect.poll(height).toBeLessThan(comfortable);
   });
 
   test("can be paused, and shows how much has changed", async ({ page }) => {

@@ -57,11 +57,12 @@ pub fn FilterChips(
     }
 }
 
-/// Takes every filter away; the order and the columns stay.
+/// Removes every filter; the order, the columns and the density stay.
 pub fn clear(state: &mut ListState) {
     *state = ListState {
         sort: std::mem::take(&mut state.sort),
         columns: std::mem::take(&mut state.columns),
+        compact: state.compact,
         ..ListState::default()
     };
 }

@@ -1,5 +1,5 @@
-//! Which columns a list has: the API server's, and labels. What differs from the default is in the
-//! address, and is remembered per kind in this browser.
+//! Which columns a list has: the API server's, and labels; and the density of its rows. What differs
+//! from the default is in the address, and is remembered in this browser: columns per kind.
 use super::page::ListPage;
 use crate::{
     components::cell::CellKind,
@@ -14,6 +14,7 @@ use portico_domain::panel::{Column, ResourceRef, label_selector};
 const USEFUL: [(&str, &str); 2] = [("pods", "node"), ("nodes", "internal-ip")];
 /// Where the choice of density is stored.
 const DENSITY: &str = "portico-density";
+const COMPACT: &str = "compact";
 
 /// What a column shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,20 +161,22 @@ pub fn remember(page: ListPage) {
     });
 }
 
-/// Returns whether rows are low, as stored in this browser.
-pub fn use_density() -> RwSignal<bool> {
-    let compact = RwSignal::new(false);
-    Effect::new(move |_| {
-        if preferences::stored(DENSITY).as_deref() == Some("compact") {
-            compact.set(true);
+/// Applies the remembered density, unless the address has one.
+pub fn remember_density(page: ListPage) {
+    Effect::new(move |known: Option<bool>| {
+        let compact = page.state.with(|state| state.compact);
+        match known {
+            None if !compact && preferences::stored(DENSITY).as_deref() == Some(COMPACT) => {
+                page.change_columns(|state| state.compact = true);
+            }
+            Some(known) if known != compact => {
+                preferences::store(DENSITY, if compact { COMPACT } else { "" });
+            }
+            _ => {}
         }
+        compact
     });
-    compact
 }
-
-/// Whether rows are low; in the context of a list.
-#[derive(Clone, Copy)]
-pub struct Density(pub RwSignal<bool>);
 
 #[component]
 pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl IntoView {
@@ -182,7 +185,6 @@ pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl Int
         list.columns
             .with(|columns| available(&resource, columns, namespaced))
     });
-    let compact = use_context::<Density>().map_or_else(|| RwSignal::new(false), |found| found.0);
     let choose = move |key: &str, on: bool| {
         page.change_columns(|state| all.with_untracked(|all| set_shown(all, state, key, on)));
     };
@@ -235,10 +237,6 @@ pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl Int
             label.set(String::new());
         }
     };
-    let set_compact = move |on: bool| {
-        compact.set(on);
-        preferences::store(DENSITY, if on { "compact" } else { "" });
-    };
     view! {
         <Popover
             id="list-columns"
@@ -272,8 +270,11 @@ pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl Int
                     type="checkbox"
                     data-command="compact-rows"
                     data-command-label="Compact rows on or off"
-                    prop:checked=move || compact.get()
-                    on:change=move |event| set_compact(event_target_checked(&event))
+                    prop:checked=move || page.state.with(|state| state.compact)
+                    on:change=move |event| {
+                        let compact = event_target_checked(&event);
+                        page.change_columns(|state| state.compact = compact);
+                    }
                 />
                 <span>"Compact rows"</span>
             </label>
@@ -282,8 +283,10 @@ pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl Int
                 small=true
                 kind=ButtonKind::Quiet
                 on_click=move |_| {
-                    set_compact(false);
-                    page.change_columns(|state| state.columns.clear());
+                    page.change_columns(|state| {
+                        state.columns.clear();
+                        state.compact = false;
+                    });
                 }
             />
         </Popover>

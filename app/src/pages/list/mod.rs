@@ -29,7 +29,6 @@ use crate::{
 };
 use bulk::{Bulk, BulkBar, BulkDialog, BulkProgress};
 use chips::FilterChips;
-use columns::{Density, use_density};
 use facets::Troubles;
 use leptos::{children::ViewFn, prelude::*};
 use page::ListPage;
@@ -83,8 +82,8 @@ pub fn ListOf(
 ) -> impl IntoView {
     let session = use_session();
     let page = ListPage::new(cluster, resource.clone(), base, namespaces);
-    provide_context(Density(use_density()));
     columns::remember(page);
+    columns::remember_density(page);
     // filters do not load it again: they go over the stream
     let data = Resource::new(
         move || session.project.get(),

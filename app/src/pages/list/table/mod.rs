@@ -6,7 +6,7 @@ mod scroll;
 
 use super::{
     bulk::Bulk,
-    columns::{self, Content, Density, ShownColumn},
+    columns::{self, Content, ShownColumn},
     page::ListPage,
     pager::Pager,
     rights::Rights,
@@ -85,7 +85,7 @@ pub fn Table(
         }
     });
     let menu = RwSignal::new(None::<LiveRow>);
-    let compact = use_context::<Density>().map_or_else(|| RwSignal::new(false), |found| found.0);
+    let compact = Memo::new(move |_| page.state.with(|state| state.compact));
     // a row of another height moves all others
     Effect::new(move |_| {
         compact.track();
